@@ -1,11 +1,11 @@
 """Reads the grammars of antlr/grammars-v4, and matches their example files.
 
-    python -m benchmarks.antlr FOLDER [--only NAME] [--jobs 2]
+    python -m benchmarks.antlr FOLDER [--only NAME] [--jobs 2] [--plain]
 
 FOLDER is a checkout. Each grammar is read in a process with limits of time and memory; printed
 are a line for each grammar that is refused, or refuses an example, and the counts. A grammar is
 *combined* (one file) or a parser with its lexer; those with code that decides (predicates, `more`)
-are counted apart.
+are counted apart; ``--plain`` leaves these and parsers of two files out.
 """
 
 import argparse
@@ -131,6 +131,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -138,6 +139,13 @@ def main() -> None:
         return
     counts: Counter[str] = Counter()
     chosen = [path for path in grammars(options.folder) if options.only in str(path)]
+    if options.plain:
+        texts = {path: path.read_text("utf-8", "replace") for path in chosen}
+        chosen = [
+            path
+            for path in chosen
+            if not (_CODE.search(texts[path]) or "tokenVocab" in texts[path])
+        ]
     with ThreadPoolExecutor(options.jobs) as pool:
         for path, answer in pool.map(one, chosen):
             text = path.read_text("utf-8", "replace")

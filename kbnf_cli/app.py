@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
         """Return the groups that have commands, by their titles."""
         left = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         found: dict[str, list[tuple[str, click.Command]]] = {}
-        for title, names in (*GROUPS.items(), ("Other names of convert", tuple(left))):
+        for title, names in (*GROUPS.items(), ("Aliases of convert", tuple(left))):
             for name in names:
                 command = left.pop(name, None)
                 if command is not None and not command.hidden:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,6 +18,7 @@ from kbnf_cli.inputs import (
     language_for,
     of_model,
     own_options,
+    permitted_imports,
     read_vocabulary,
     schema_of_model,
 )
@@ -27,6 +28,7 @@ from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engi
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.formats import Survey
 from kbnf_core.text.errors import GrammarError, SourceError
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -217,7 +219,6 @@ class FileCheck:
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep what was asked."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
-        from kbnf_core.text.files import ANYWHERE
 
         if names not in self._panels:
             self._panels[names] = Panel(names)
@@ -226,7 +227,8 @@ class FileCheck:
         if subject.has_schemas:
             source = Source(subject.source.text, subject.source.path, is_json=True)
             closed = self._schema_options(subject).get("closed")
-            checked = check_targets(source, subject.language, panel, ANYWHERE, closed=closed)
+            imports = permitted_imports()
+            checked = check_targets(source, subject.language, panel, imports, closed=closed)
         else:
             grammar = self._grammar(subject)
             checked = Checked() if grammar is None else check_grammar(grammar, panel)
@@ -240,7 +242,6 @@ class FileCheck:
     def _grammar(self, subject: "_Subject") -> "Grammar | None":
         """Return the grammar in a text, None where it has errors: they are findings already."""
         from kbnf_core import Grammar
-        from kbnf_core.text.files import ANYWHERE
 
         try:
             return Grammar.read(
@@ -249,7 +250,7 @@ class FileCheck:
                 path=subject.source.path,
                 start=self._asked.start,
                 finish=self._asked.finish,
-                imports=ANYWHERE,
+                imports=permitted_imports(),
                 defaults=subject.settings.defaults,
                 lossy=True,
             )
@@ -276,6 +277,7 @@ class FileCheck:
             language.name,
             self._asked.start,
             self._asked.finish,
+            permitted_imports().anywhere,
             self._schema_options(subject),
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
@@ -296,7 +298,6 @@ class FileCheck:
         self, subject: "_Subject", options: "LintOptions", recording: Recording
     ) -> Sequence[Diagnostic]:
         from kbnf_core.lint.check import check
-        from kbnf_core.text.files import Imports
 
         text, name = subject.source.text, subject.source.name
         return check(
@@ -307,7 +308,7 @@ class FileCheck:
             finish=self._asked.finish,
             options=options,
             language_options=self._schema_options(subject),
-            imports=Imports(recording.load, anywhere=True),
+            imports=permitted_imports()._replace(load=recording.load),
             defaults=subject.settings.defaults,
         )
 

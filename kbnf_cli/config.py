@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,6 +38,7 @@ from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.text.errors import ConfigError, KbnfError
 from kbnf_core.text.files import read_file
+from kbnf_core.text.locks import cached_property
 
 
 class FileIgnores:

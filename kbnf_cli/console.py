@@ -331,6 +331,7 @@ def _in_our_style(message: str) -> str:
 
 
 def _usage_hint(error: click.UsageError) -> tuple[str, ...]:
-    if error.ctx is None:
+    message = error.format_message()
+    if error.ctx is None or " is not one of " in message:  # It has them all.
         return ()
     return (f"`{error.ctx.command_path} --help` lists what is possible",)

@@ -26,6 +26,7 @@ from kbnf_cli.inputs import (
     is_artifact,
     is_class,
     of_model,
+    permitted_imports,
     read_vocabulary,
     schema_of_model,
 )
@@ -54,7 +55,6 @@ from kbnf_core.languages import (
 from kbnf_core.languages.tools.options import CALLS
 from kbnf_core.targets import ENGINE_NAMES
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.files import ANYWHERE
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -225,7 +225,6 @@ class _Conversion:
     def convert_from(self, language: Language, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
         from kbnf_core.convert import convert
-        from kbnf_core.text.files import ANYWHERE
 
         for option in self.own:
             if option not in language.options:
@@ -237,14 +236,14 @@ class _Conversion:
         if self.target is STRUCTURAL_TAG:
             from kbnf_core.languages.tools.parse import tag_of_text
 
-            return tag_of_text(text, own, name, ANYWHERE)
+            return tag_of_text(text, own, name, permitted_imports())
         return convert(
             text,
             language,
             self.target,
             path=name,
             start=self.start,
-            imports=ANYWHERE,
+            imports=permitted_imports(),
             vocabulary=self.vocabulary,
             lossy=self.delivery.lossy,
             options=own,
@@ -356,7 +355,7 @@ def _command_of(language: Language) -> click.Command:
                     *ends,
                     path=path,
                     start=start,
-                    imports=ANYWHERE,
+                    imports=permitted_imports(),
                     vocabulary=None if is_back else vocabulary,
                     options={} if is_back else own,
                 )
@@ -418,7 +417,12 @@ def convert_json_schema(
     def converted(text: str, name: str) -> "Conversion":
         own = {**delivery.options_for(Path(name), JSON_SCHEMA), **given}
         conversion = convert.convert(
-            text, JSON_SCHEMA, path=name, imports=ANYWHERE, lossy=delivery.lossy, options=own
+            text,
+            JSON_SCHEMA,
+            path=name,
+            imports=permitted_imports(),
+            lossy=delivery.lossy,
+            options=own,
         )
         # They are about the schema; what is delivered with a text is about the text.
         console.diagnostics(conversion.notes)

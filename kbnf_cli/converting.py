@@ -14,8 +14,21 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import find_grammars, write_text
-from kbnf_cli.inputs import FileInputs, is_artifact, name_of, read_text_or_artifact
-from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
+from kbnf_cli.inputs import (
+    FileInputs,
+    is_artifact,
+    name_of,
+    permitted_imports,
+    read_text_or_artifact,
+)
+from kbnf_cli.options import (
+    config_options,
+    file_options,
+    format_option,
+    outside_option,
+    stdin_option,
+    together,
+)
 from kbnf_core.kbnf.parsed import OF_CONVERSION, Conversion
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages import (
@@ -26,6 +39,7 @@ from kbnf_core.languages import (
     LARK,
     RESPONSE_TEMPLATE,
     TOOL_LIST,
+    TREE_SITTER,
     Language,
     detect,
 )
@@ -35,7 +49,7 @@ from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.files import ANYWHERE, load_text
+from kbnf_core.text.files import load_text
 from kbnf_core.text.source import Source
 
 MODEL = "model"
@@ -61,6 +75,8 @@ _ABOUT = {
     "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
     "ANTLR": "ANTLR 4",
+    "EBNF": "EBNF of W3C and ISO/IEC 14977",
+    "Tree sitter": "tree-sitter's grammar.json",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",
     "JSON Schema": "JSON Schema",
@@ -69,7 +85,7 @@ _ABOUT = {
     "choice": "a JSON list of texts",
 }
 
-_FILES = dict.fromkeys((JSON_SCHEMA, RESPONSE_TEMPLATE, TOOL_LIST), "*.json")
+_FILES = dict.fromkeys((JSON_SCHEMA, RESPONSE_TEMPLATE, TOOL_LIST, TREE_SITTER), "*.json")
 
 
 def _files_of(language: Language) -> str:
@@ -192,6 +208,7 @@ conversion_options = together(
         type=click.Path(path_type=Path),
         help="Write to OUT rather than to stdout; a directory for more than one file.",
     ),
+    outside_option,
     file_options,
     config_options,
 )
@@ -358,6 +375,7 @@ def _convert(
     Raises ``GrammarError`` where there is none (E503).
     """
     from kbnf_core.targets.check import diagnostic, schemas_of
+    from kbnf_core.targets.engines import ENGINES
     from kbnf_core.targets.exam import Fault
     from kbnf_core.targets.judges import replaced
     from kbnf_core.targets.process import Asked
@@ -365,11 +383,13 @@ def _convert(
     from kbnf_core.text.json_text import steps_of
 
     language = language or detect(text, name)
-    text = language.self_contained(text, name, ANYWHERE)
+    text = language.self_contained(text, name, permitted_imports())
     source = Source(text, name, is_json=True)
     schemas = list(schemas_of(source, language)) if language in (JSON_SCHEMA, TOOL_LIST) else []
     if not schemas:
-        raise click.UsageError(f"--for {engine} is for JSON Schemas and tools; {name} has none")
+        written = ENGINES[engine].language
+        advice = f": `--to {written}` converts a grammar" if written else ""
+        raise click.UsageError(f"--for {engine} needs a JSON Schema or tools{advice}")
     value = json.loads(text)
     asked = Asked(engine)
     changes: list[Change] = []

@@ -13,6 +13,7 @@ from kbnf_cli.options import (
     common_options,
     examples,
     from_option,
+    outside_option,
     schema_options,
     stdin_option,
 )
@@ -40,6 +41,7 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 )
 @click.option("--start", metavar="NAME", help="The start nonterminal, which the page marks.")
 @from_option
+@outside_option
 @schema_options
 @stdin_option
 @common_options

@@ -31,6 +31,7 @@ from kbnf_cli.options import (
     config_options,
     examples,
     format_option,
+    outside_option,
     schema_options,
     stdin_option,
     vocabulary_options,
@@ -256,6 +257,7 @@ class _Side:
 @click.option("--allow-unknown", is_flag=True, help="Exit with 0 if nothing was proved.")
 @format_option(RENDERERS, "Output format.")
 @vocabulary_options
+@outside_option
 @schema_options
 @stdin_option
 @config_options

@@ -28,6 +28,7 @@ from kbnf_cli.options import (
     examples,
     format_option,
     from_option,
+    outside_option,
     schema_options,
     stdin_option,
     vocabulary_options,
@@ -195,6 +196,7 @@ def _is_no_grammar(text: str) -> bool:
 @format_option(["text", "json"], "Output format.")
 @vocabulary_options
 @from_option
+@outside_option
 @schema_options
 @stdin_option
 @common_options
@@ -286,7 +288,7 @@ def _explain(
         _shortest(found, name, vocabulary),
         first,
         follow,
-        may_end,
+        may_end and not whole.is_endless,
         tuple(_users(reading, name)),
     )
 
@@ -373,7 +375,7 @@ def _followed(explained: Explained) -> str:
     ways = [describe_bytes(explained.follow)] if explained.follow else []
     if explained.may_end:
         ways.append("the end of the text")
-    return ", ".join(ways) or "nothing: the start does not lead to it"
+    return ", ".join(ways) or "nothing: no text ends after it, or the start does not lead to it"
 
 
 def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:

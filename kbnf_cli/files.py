@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from errno import EBADF
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +26,7 @@ from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError, SourceError
 from kbnf_core.text.files import read_file, read_up_to, write_file
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import cached_property
 
 if TYPE_CHECKING:
     import pathspec

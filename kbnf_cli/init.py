@@ -178,7 +178,7 @@ repos:
         name: kbnf check
         entry: kbnf check --force-exclude
         language: system
-        files: \\.(kbnf|gbnf|lark|bnf|abnf|g4|structural_tag|(schema|tools)\\.json)$
+        files: \\.(kbnf|gbnf|lark|bnf|abnf|g4|ebnf|structural_tag|(schema|tools)\\.json)$
         require_serial: true
       - id: kbnf-fmt
         name: kbnf fmt

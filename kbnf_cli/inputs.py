@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_text
+from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_bytes, read_text
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import JSON_SCHEMA
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.languages import Language
     from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.files import Imports
     from kbnf_core.text.source import Source
 
 
@@ -89,8 +90,8 @@ _DEFINED_IN_LARK = r"(?m)^[?!]?([A-Za-z_]\w*)(?:\.-?\d+)?[ \t]*:"
 def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the rules of the grammar that the command line names, as its text defines them."""
     named = [each for each in ctx.params.values() if isinstance(each, Path)]
-    with suppress(OSError):
-        text = named[0].read_text(encoding="utf-8") if named else ""
+    with suppress(KbnfError):
+        text = read_bytes(named[0]).decode("utf-8", "replace") if named else ""
         is_lark = bool(named) and named[0].suffix == ".lark"
         defined = _DEFINED_IN_LARK if is_lark else _DEFINED
         rules = dict.fromkeys(re.findall(defined, re.sub(_COMMENT, "", text)))
@@ -167,7 +168,6 @@ def open_any_grammar(
     that cannot be read.
     """
     from kbnf_core import Grammar
-    from kbnf_core.text.files import ANYWHERE
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
@@ -180,11 +180,20 @@ def open_any_grammar(
         start=start,
         finish=finish,
         defaults=defaults,
-        imports=ANYWHERE,
+        imports=permitted_imports(),
         vocabulary=vocabulary,
         lossy=lossy,
         options=own_options(schema, language),
     )
+
+
+def permitted_imports() -> "Imports":
+    """Return which files a grammar may read: those in its folder, or with --allow-outside any."""
+    from kbnf_cli.options import OUTSIDE
+    from kbnf_core.text.files import ANYWHERE, BELOW
+
+    context = click.get_current_context(silent=True)
+    return ANYWHERE if context is not None and context.meta.get(OUTSIDE) else BELOW
 
 
 def own_options(schema: Mapping[str, Any], language: "Language") -> Mapping[str, Any]:
@@ -239,9 +248,9 @@ def read_whole(
     """
     from kbnf_core.frontend import read_grammar
     from kbnf_core.kbnf.parsed import Request
-    from kbnf_core.text.files import ANYWHERE
 
-    request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True, as_tree=True)
+    imports = permitted_imports()
+    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True, as_tree=True)
     reading = read_grammar(found.source, found.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)

@@ -236,10 +236,12 @@ _READ = (
     "bnf",
     "abnf",
     "antlr",
+    "ebnf",
     "json-schema",
     "structural-tag",
     "response-template",
     "tool-list",
+    "tree-sitter",
     "regex",
 )
 
@@ -252,9 +254,29 @@ from_option = click.option(
     help="The language of the grammar.  [default: by the extension of its file, else by content]",
 )
 
+OUTSIDE = "kbnf_cli.outside"
+"""Where the context keeps whether files outside of a grammar's folder may be read."""
+
+
+def _allow_outside(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.meta[OUTSIDE] = value
+
+
+outside_option = click.option(
+    "--allow-outside",
+    cls=SharedOption,
+    topic="input",
+    is_flag=True,
+    expose_value=False,
+    callback=_allow_outside,
+    help="Let a grammar read files outside of its own folder: imports, and $ref of schemas.",
+)
+"""It is never configured: a configuration may come with the grammar."""
+
 grammar_options = together(
     start_option,
     from_option,
+    outside_option,
     click.option(
         "--finish",
         cls=SharedOption,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -34,6 +34,7 @@ from kbnf_core.text.errors import ConfigError, MessageError, NoValueError, Parse
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
+    from kbnf_core.parse.messages import MessageReader
 
 T = TypeVar("T")
 
@@ -68,6 +69,12 @@ T = TypeVar("T")
 )
 @click.option("--prefix", metavar="TEXT", default="", help="The chat before the text of a message.")
 @click.option(
+    "--exact", is_flag=True, help="With --value: refuse calls that the grammar does not allow."
+)
+@click.option(
+    "--any-name", is_flag=True, help="With --value: read calls of tools that are not listed, too."
+)
+@click.option(
     "--ambiguity", is_flag=True, help="Count derivations, and show the first difference of two."
 )
 @input_options
@@ -89,6 +96,8 @@ def parse(
     value: bool,
     message: bool,
     prefix: str,
+    exact: bool,
+    any_name: bool,
     ambiguity: bool,
 ) -> int:
     """Show which rules matched which parts of a text.
@@ -102,17 +111,21 @@ def parse(
         raise click.UsageError("--text takes the place of files")
     if partial and ambiguity:
         raise click.UsageError("--ambiguity needs a whole text")
+    if (exact or any_name) and not value:
+        raise click.UsageError("--exact and --any-name are for --value")
     texts = all_texts(console, grammar, files, () if given is None else (given,), split)
     opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
-    read = _value_reader(opened, value, partial, prefix if message else None)
+    wanted_value = _Wanted(partial, exact, any_name) if value else None
+    read = _value_reader(opened, wanted_value, prefix if message else None)
     status = Exit.CLEAN
     for text in texts:
         try:
             if read is not None:
                 found = _read(read, text, partial)
-                console.text(json.dumps(found, ensure_ascii=False) + "\n")
+                console.text(json.dumps(_shown(text, found, format_), ensure_ascii=False) + "\n")
+                status = max(status, _note_forgiven(console, text, found, format_))
                 _note_cut(console, opened, text, value and partial)
                 continue
             tree: Tree | None = (
@@ -144,13 +157,65 @@ def _open(console: Console, inputs: Inputs, grammar: Path) -> "Grammar":
     return opened
 
 
+class _Wanted(NamedTuple):
+    """How values are read."""
+
+    partial: bool
+    exact: bool
+    any_name: bool
+
+
+class _Value(NamedTuple):
+    """What is printed in place of a tree, and of calls the reader that read them."""
+
+    value: Any
+    reader: "MessageReader | None" = None
+
+
 def _value_reader(
-    grammar: "Grammar", value: bool, partial: bool, prefix: str | None
-) -> Callable[[bytes], Any] | None:
+    grammar: "Grammar", wanted: _Wanted | None, prefix: str | None
+) -> Callable[[bytes], _Value] | None:
     """Return what reads what is printed in place of a tree: a message after a prefix, a value."""
+    from kbnf_core.parse.messages import MessageReader
+
     if prefix is not None:
-        return lambda data: grammar.read_message(data, prefix=prefix)
-    return (lambda data: grammar.read_value(data, partial=partial)) if value else None
+        return lambda data: _Value(grammar.read_message(data, prefix=prefix))
+    if wanted is None:
+        return None
+
+    def read(data: bytes) -> _Value:
+        reader = grammar.value_reader(any_name=wanted.any_name)
+        if not isinstance(reader, MessageReader):
+            return _Value(grammar.read_value(data, partial=wanted.partial))
+        if wanted.exact:
+            grammar.parser.check(data, partial=wanted.partial)
+        reader.feed(data)
+        if not wanted.partial:
+            reader.finish()
+        return _Value(reader.value, reader)
+
+    return read
+
+
+def _shown(text: Text, found: _Value, format_: str) -> Any:
+    """Return what is printed of a value: of calls, in JSON, also what was forgiven."""
+    if found.reader is None or format_ != "json":
+        return found.value
+    forgiven = [each._asdict() for each in found.reader.tolerated]
+    return {**_head(text), "value": found.value, "tolerated": forgiven, "cut": found.reader.cut}
+
+
+def _note_forgiven(console: Console, text: Text, found: _Value, format_: str) -> Exit:
+    """Report what the grammar does not allow, and was read; return the exit status."""
+    if found.reader is None:
+        return Exit.CLEAN
+    cut = found.reader.cut
+    if format_ != "json":
+        for each in found.reader.tolerated:
+            console.note(f"{text.path}: at character {each.start}: {each.what}")
+        if cut is not None:
+            console.note(f"{text.path}: at character {cut}: a call is cut; it is left out")
+    return Exit.CLEAN if cut is None else Exit.FINDINGS
 
 
 def known_rule(grammar: "Grammar", name: str) -> str:

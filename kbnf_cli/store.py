@@ -19,7 +19,12 @@ from click.core import ParameterSource
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
-from kbnf_cli.inputs import Inputs, own_options, read_vocabulary
+from kbnf_cli.inputs import (
+    Inputs,
+    own_options,
+    permitted_imports,
+    read_vocabulary,
+)
 from kbnf_cli.options import common_options, examples
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.processes import Pool, ProcessError
@@ -347,7 +352,6 @@ def _recipes(
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
     from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
-    from kbnf_core.text.files import ANYWHERE
 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)
@@ -362,7 +366,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         finish=inputs.finish,
         lossy=options.lossy,
         defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
-        imports=ANYWHERE,
+        imports=permitted_imports(),
         **own_options(inputs.schema_for(path), language),
     )
     work = {} if options.work is None else {"work": options.work}

@@ -16,7 +16,7 @@ from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from threading import Lock, Timer
+from threading import Timer
 from time import thread_time
 from types import TracebackType
 from typing import Any
@@ -31,6 +31,7 @@ from kbnf_core.mask.canonical import rows_of
 from kbnf_core.processes import Pool, Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import new_lock
 from kbnf_core.text.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -150,7 +151,7 @@ class _Counts:
         self.hits = self.misses = self.evictions = 0
         self.seconds = 0.0
         self._refusals: Counter[str] = Counter()
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def add_seconds(self, seconds: float) -> None:
         """Add processor time."""
@@ -213,7 +214,7 @@ class Compiler:
         self._memory = memory
         self._counts = _Counts()
         self._limits = limits
-        self._lock = Lock()
+        self._lock = new_lock()
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
         self._bytes = 0
         # What was forgotten since the system got back what was free.

@@ -5,7 +5,7 @@ text with errors, and says of everything that it could not keep what is lost; no
 silently.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
@@ -25,7 +25,7 @@ from kbnf_core.languages import (
 )
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.languages.json_schema import Options
@@ -87,9 +87,19 @@ def convert(
     reading = read_grammar(Source(text, path), language, request)
     found = target.write(reading, limits)
     return found._replace(
-        losses=(*found.losses, *reading.parsed.attributes.unkept),
+        losses=(*_one_a_place(found.losses), *reading.parsed.attributes.unkept),
         notes=(*found.notes, *reading.parsed.lint()),
     )
+
+
+def _one_a_place(losses: Iterable[Loss]) -> Iterator[Loss]:
+    """Yield the first loss of each kind at each position, with the number of the others."""
+    groups: dict[tuple[str, Span], list[Loss]] = {}
+    for loss in losses:
+        groups.setdefault((loss.code, loss.span), []).append(loss)
+    for first, *others in groups.values():
+        more = f"and {len(others):,} more of this kind here"
+        yield first._replace(notes=(*first.notes, more)) if others else first
 
 
 def from_gbnf(

@@ -5,7 +5,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
@@ -46,6 +45,7 @@ from kbnf_core.text.errors import (
     UnknownTokenError,
 )
 from kbnf_core.text.limits import Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from kbnf_core.mask.why import Explanation, RuleFollower, Why
     from kbnf_core.parse.calls import CallReader
     from kbnf_core.parse.follow import Follower, ValueReader
+    from kbnf_core.parse.messages import MessageReader
     from kbnf_core.parse.tree import Event
 
 __all__ = ["AcceptTokenResult", "Engine"]
@@ -147,7 +148,7 @@ class Engine(EngineCore):
     _follower: "Follower | None" = None
     """What is certain of the text, where somebody has asked."""
 
-    _value_reader: "CallReader | ValueReader | None" = None
+    _value_reader: "CallReader | MessageReader | ValueReader | None" = None
     """Its value, where somebody has asked."""
 
     def __init__(
@@ -562,14 +563,16 @@ class Engine(EngineCore):
     def values(self) -> Any:
         """Return the JSON value of the text so far: what is certain of it, None where nothing is.
 
-        As ``Grammar.read_value`` with ``partial``, but that only what is new is read; arrays and
-        objects are the same to the end of the text, so copy them to keep them. Raises
-        ``ParseError`` for a text that is no JSON.
+        As ``Grammar.read_value`` with ``partial``, but that only what is new is read. The value is
+        the caller's own, and a copy of all that is known: ``Grammar.value_reader().deltas()`` has
+        only what is new. Raises ``ParseError`` for a text that is no JSON.
         """
+        from kbnf_core.parse.follow import copied
+
         if self._value_reader is None:
             self._value_reader = self._grammar.value_reader(self.vocabulary)
         accepted = self.accepted_by_grammar(self._value_reader.count)
-        return self._value_reader.read(accepted, is_over=self.is_finished())
+        return copied(self._value_reader.read(accepted, is_over=self.is_finished()))
 
     def _followed(self) -> "Follower":
         from kbnf_core.parse.follow import Follower

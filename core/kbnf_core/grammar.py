@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
@@ -44,6 +44,7 @@ from kbnf_core.text.errors import (
 )
 from kbnf_core.text.files import BELOW, Imports, read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.read import Stored
     from kbnf_core.kbnf.parsed import Marked
     from kbnf_core.languages.json_schema.parse import SchemaReading
+    from kbnf_core.languages.structural_tag.reading import Language as ReadingLanguage
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from kbnf_core.mask.token_automaton import TokenAutomata
     from kbnf_core.parse.calls import CallParser, CallReader
     from kbnf_core.parse.follow import ValueReader
+    from kbnf_core.parse.messages import MessageReader
     from kbnf_core.parse.parser import Parser
     from kbnf_core.parse.tree import Tree
     from kbnf_core.repair import Judge, Repair
@@ -171,7 +174,7 @@ class Grammar:
 
     @classmethod
     def from_any(cls, source: object, **options: Any) -> "Grammar":
-        """Return the grammar of whatever says which texts are wanted.
+        """Build a grammar from a text, a path, a schema, a class or a structural tag.
 
         A ``Grammar``; a text in KBNF or the name of an included grammar; a ``Path`` of a file in
         any language; a JSON Schema or a structural tag as a dict; a pydantic class, or another
@@ -453,7 +456,7 @@ class Grammar:
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What the grammar does not keep of its text."""
+        """Constructs of the text that reading lost."""
         if self._stored is not None:
             return self._stored.reading.losses
         source = self.source
@@ -609,18 +612,31 @@ class Grammar:
 
         return Judge(self.token_automata, self.finish, self._limits)
 
-    def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
+    def read_value(
+        self,
+        text: str | bytes,
+        *,
+        partial: bool = False,
+        exact: bool = False,
+        any_name: bool = False,
+    ) -> Any:
         """Return the JSON value of a whole text, as ``json.loads`` has it.
 
         Of a structural tag, or of calls of tools in the format of a model, it is the list of free
         text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
         text may be the beginning of one, and the value is what is certain of it: strings as far as
-        they are known, numbers once they are over; None where nothing is. Raises ``ParseError`` for
-        a text that does not fit the grammar, or is not JSON.
+        they are known, numbers once they are over; None where nothing is.
+
+        Calls are read as models write them, whether or not the grammar allows it; ``exact`` refuses
+        what it does not, ``any_name`` takes calls of other tools for calls. Arguments that do not
+        fit the schema of a tool have ``valid``, which is false, and ``pointer`` beside them. Raises
+        ``ParseError`` for a text that does not fit the grammar, if that is asked for or is not one
+        of calls, or that is not JSON.
         """
         data = _bytes_of(text)
-        self.parser.check(data, partial=partial)
-        reader = self.value_reader()
+        if exact or self._language is None:
+            self.parser.check(data, partial=partial)
+        reader = self.value_reader(any_name=any_name)
         try:
             reader.feed(data)
             if not partial:
@@ -652,7 +668,9 @@ class Grammar:
         data = text if isinstance(text, str) else text.decode()
         return message_of(template, data, prefix=prefix, tools=known["tools"], limits=self._limits)
 
-    def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":
+    def value_reader(
+        self, vocabulary: "Vocabulary | None" = None, *, any_name: bool = False
+    ) -> "CallReader | MessageReader | ValueReader":
         """Return what reads the value of one text that comes in pieces.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
@@ -661,7 +679,10 @@ class Grammar:
         """
         from kbnf_core.parse.calls import CallReader
         from kbnf_core.parse.follow import ValueReader
+        from kbnf_core.parse.messages import MessageReader
 
+        if self._language is not None:
+            return MessageReader(self._language, vocabulary, any_name=any_name)
         parser = self._call_parser
         return ValueReader(vocabulary) if parser is None else CallReader(parser, vocabulary)
 
@@ -686,13 +707,21 @@ class Grammar:
         return None if text is None else load(text, self._limits)
 
     @cached_property
+    def _language(self) -> "ReadingLanguage | None":
+        """The reading language of calls; None where the grammar has none."""
+        from kbnf_core.languages.structural_tag.reading import loaded
+
+        marked = self._marked
+        return None if marked is None or marked.language is None else loaded(marked.language)
+
+    @cached_property
     def _call_parser(self) -> "CallParser | None":
         """What parses texts to calls; None where the value of a text is one of JSON."""
         from kbnf_core.lower.translate import translate
         from kbnf_core.parse.calls import CallParser
 
         marked = self._marked
-        if marked is None:
+        if marked is None or marked.document is None:
             return None
         rules, problems = translate(marked.document, "start", self._limits)
         if rules is None:
@@ -807,7 +836,7 @@ def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | N
         method = "load_artifact" if text.endswith(".kbnfc") else "Grammar.from_file"
         finding = Diagnostic(
             "E001",
-            "this is the path of a file, not a grammar",
+            f"this is the path of a file, not a grammar: `{method}` reads it",
             Source(text),
             Span(0, len(text)),
             helps=(f"`{method}({text!r})` reads the file",),

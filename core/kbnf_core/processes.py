@@ -41,10 +41,11 @@ from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Thread
 from typing import IO, Any, TypeVar, cast
 
 from kbnf_core.text.errors import ConfigError, KbnfError
+from kbnf_core.text.locks import new_lock
 
 T = TypeVar("T")
 
@@ -141,7 +142,7 @@ class Process:
         self._memory = memory
         self._to_start = to_start
         self._keeps_stderr = keeps_stderr
-        self._lock = Lock()
+        self._lock = new_lock()
         self._child: _Child | None = None
         self._spent = 0.0
         self._kills = 0

@@ -10,7 +10,6 @@ counts code points.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 
 from lsprotocol import types
 from lsprotocol.types import Position, PositionEncodingKind, Range
@@ -19,6 +18,7 @@ from kbnf_cli.lsp.analysis import Analysis
 from kbnf_cli.lsp.workshop import Entry
 from kbnf_core.kbnf.outline import Symbol
 from kbnf_core.languages import KBNF, language_of
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 

@@ -30,7 +30,7 @@ def test_what_cannot_be_rewritten_is_an_error(kbnf: Kbnf, write: Write) -> None:
 def test_it_is_for_schemas(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("convert", write("a.kbnf", "start ::= 'a';\n"), "--for", "llguidance")
     assert result.status == 2
-    assert "is for JSON Schemas" in result.stderr
+    assert "needs a JSON Schema" in result.stderr
     result = kbnf("convert", write("a.json", SCHEMA), "--for", "llguidance", "--to", "gbnf")
     assert result.status == 2
 

@@ -158,7 +158,29 @@ def test_calls_of_tools_are_values(kbnf: Kbnf, write: Write) -> None:
     value = ["hi ", {"name": "f", "arguments": {"a": "x"}}]
     assert json.loads(kbnf(*given, text).out) == value
     assert json.loads(kbnf(*given, text[:-15], "--partial").out) == value
-    assert kbnf(*given, text[:-15]).status == 1
+    cut = kbnf(*given, text[:-15])
+    assert (cut.status, cut.out) == (1, '["hi "]\n')
+    assert "at character 3: a call is cut" in cut.stderr
+
+
+def test_what_is_forgiven_in_calls_is_reported(kbnf: Kbnf, write: Write) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tools = write("tools.json", json.dumps([{"name": "f", "parameters": schema}]))
+    given = ("parse", tools, "--tool-calls", "qwen_3", "--value")
+    text = '<tool_call>{"arguments": {"a": "x"}, "name": "f"}</tool_call>'
+    call = {"name": "f", "arguments": {"a": "x"}, "valid": False, "pointer": "/a"}
+    result = kbnf(*given, "--text", text)
+    assert json.loads(result.out) == [call]
+    assert "at character 11: members differ" in result.stderr
+    told = json.loads(kbnf(*given, "--format", "json", "--text", text).out)
+    assert (told["value"], told["cut"]) == ([call], None)
+    assert {"what": "members differ", "start": 11, "end": 49} in told["tolerated"]
+    assert kbnf(*given, "--exact", "--text", text).status == 1
+    other = text.replace('"f"', '"g"')
+    assert json.loads(kbnf(*given, "--text", other).out) == [other]
+    called = json.loads(kbnf(*given, "--any-name", "--text", other).out)
+    assert [each["name"] for each in called] == ["g"]
+    assert kbnf("parse", tools, "--exact").status == 2
 
 
 def test_a_text_without_a_value_is_told(kbnf: Kbnf, write: Write) -> None:

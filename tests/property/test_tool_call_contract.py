@@ -168,8 +168,7 @@ def check_list(preset: str, tools: list[dict[str, Any]], seed: int) -> bool:
     """Check a list in a format; tell whether the format can write its schemas."""
     options = {"tool_calls": preset, "tool_choice": "required"}
     try:
-        # What strings of JSON may not hold is left out, which Kimi-K3 asks for.
-        grammar = Grammar.from_tools(tools, lossy=preset == "kimi_k3", **options)
+        grammar = Grammar.from_tools(tools, **options)
     except GrammarError as error:
         codes = {each.code for each in error.diagnostics}
         if not codes & {"E442", "E801", "E803"}:

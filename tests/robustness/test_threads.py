@@ -20,7 +20,8 @@ import pytest
 
 from kbnf_core import Config, Engine, Grammar, Limits, Vocabulary
 from kbnf_core import engine as engine_module
-from kbnf_core.mask import masks, slices
+from kbnf_core.mask import slices
+from kbnf_core.recognise import states
 from kbnf_core.text.errors import EngineError
 from kbnf_testing import forked, robustness
 
@@ -41,7 +42,7 @@ SMALLEST = Limits(cached_states=1, cached_steps=1, mask_bytes=1)
 def _small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small tables be renewed often, and every walk look for a slice."""
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
-    monkeypatch.setattr(masks, "LEAST_STATES", 1)
+    monkeypatch.setattr(states, "LEAST_STATES", 1)
     monkeypatch.setattr(engine_module, "KEPT_POSITIONS", 3)
 
 

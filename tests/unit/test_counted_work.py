@@ -6,6 +6,7 @@ much is a finding.
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,13 +14,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core import (
+    Config,
+    Engine,
+    Grammar,
+    GrammarError,
+    Limits,
+    Vocabulary,
+    WorkLimitError,
+)
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
+from kbnf_core.convert import convert
 from kbnf_core.kbnf.printer import quote
+from kbnf_core.languages import KBNF, LARK
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
-from kbnf_testing.counted import calls
+from kbnf_core.recognise.states import part_limit
+from kbnf_core.text.budget import Budget
+from kbnf_testing.counted import calls, growth
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
 _PAIRS = [bytes([one, other]) for one in b'"{[,:]}\\ ntf019.eE-' for other in b'"{[,:]}\\ aeu012']
@@ -315,3 +328,107 @@ def test_optional_parts_in_a_row_have_no_square_of_edges() -> None:
         return len(Grammar(f"start ::= {parts} ';'; v ::= '1' | '[' v ']';").tables.edge_class)
 
     assert edges(600) <= 2.2 * edges(300)
+
+
+def _in_a_row(count: int, rule: Callable[[int, int], str]) -> str:
+    """Return a grammar that calls so many rules in a row; a rule is given its number and theirs."""
+    row = " ".join(f"r{number}" for number in range(count))
+    rules = "\n".join(f"r{number} ::= {rule(number, count)};" for number in range(count))
+    return f"start ::= {row};\n{rules}"
+
+
+PASSING_ON = {
+    "calls": lambda number, count: f"'a' | r{(number + 1) % count} | ''",
+    "calls with something empty": lambda number, count: f"'a'* r{(number + 1) % count} | ''",
+    "repetitions": lambda number, count: f"'a' | r{(number + 1) % count}*",
+    "two calls": lambda number, count: f"'a' | r{(number + 1) % count} r{(number + 2) % count}?",
+}
+
+
+@pytest.mark.parametrize("rule", PASSING_ON.values(), ids=PASSING_ON)
+def test_rules_that_pass_on_in_a_circle_are_one(rule: Callable[[int, int], str]) -> None:
+    def parts(count: int) -> int:
+        engine = Engine(_in_a_row(count, rule), VOCABULARY)
+        feed(engine, tokenise(b"a"))
+        return masks_of(engine).states.explorer.sizes()[1]
+
+    assert parts(200) <= 2.2 * parts(100)
+
+
+@pytest.mark.parametrize("finish", ["token", "eos", "eager"])
+def test_a_state_of_too_many_parts_is_refused_and_the_engine_unchanged(finish: str) -> None:
+    text = _in_a_row(
+        300, lambda number, count: f"r{number} 'a' | r{min(number + 1, count - 1)} | ''"
+    )
+    config = Config(finish=finish, limits=Limits(work=1_000_000, cached_states=1))
+    engine = Engine(text, VOCABULARY, config)
+    for _ in range(2):
+        with pytest.raises(WorkLimitError, match=r"in `\w+` .*side by side"):
+            engine.compute_allowed_token_ids()
+        with pytest.raises(WorkLimitError):
+            engine.try_accept_new_token(ord("a"))
+        assert not engine.accepted
+    assert engine.grammar.tables.state_count < 3_000
+    assert masks_of(engine).states.explorer.sizes()[1] <= 1_000_000 + part_limit(config.limits)
+
+
+def test_what_calls_call_is_found_in_a_chain_as_fast_as_in_a_row() -> None:
+    def parts(count: int) -> int:
+        rules = "\n".join(f"r{n} ::= r{n + 1} 'x' | 'y' r{n} 'y';" for n in range(count))
+        engine = Engine(f"start ::= r0;\n{rules}\nr{count} ::= 'z';", VOCABULARY)
+        engine.compute_allowed_token_ids()
+        return masks_of(engine).states.explorer.sizes()[1]
+
+    assert parts(1_000) <= 2.2 * parts(500)
+
+
+def test_optional_lexemes_in_a_row_are_told_apart_in_one_go() -> None:
+    """Which of them may be expected together is a square; nothing of it is found for each."""
+
+    def read(text: str) -> Grammar:
+        return Grammar.read(text, LARK, options={"lexing": "llguidance"})
+
+    def row(count: int) -> str:
+        return "start: " + " ".join(['"a"?'] * count) + "\n"
+
+    assert growth(read, row, 100) < 4.5
+    assert calls(read, row(200)) < 800_000
+
+
+def test_a_row_of_optional_texts_is_written_in_lark_in_one_go() -> None:
+    def write(text: str) -> object:
+        return convert(text, KBNF, LARK)
+
+    def row(count: int) -> str:
+        return "start ::= " + " ".join(["'a'?"] * count) + ";"
+
+    assert growth(write, row, 50) < 4.5
+    assert calls(write, row(100)) < 400_000
+
+
+_COSTLY = r"(ab|ab|b|\p{{L}}){{1,{most}}}"
+
+
+def test_regular_expressions_of_a_grammar_have_one_budget() -> None:
+    """Also where each of them fits alone, and where automata are known already."""
+    patterns = [_COSTLY.format(most=15 + number) for number in range(4)]
+    work = max(compile_regex(pattern).work for pattern in patterns)
+    lines = "".join(f"r{n} ::= #r'{pattern}';" for n, pattern in enumerate(patterns))
+    text = f"start ::= r0 r1 r2 r3; {lines}"
+    for _ in range(2):
+        with pytest.raises(GrammarError, match=r"E107|E203"):
+            Grammar(text, limits=Limits(work=5 * work // 2))
+    assert Grammar(text, limits=Limits(work=8 * work))
+
+
+def test_a_pattern_that_is_refused_is_charged() -> None:
+    budget = Budget(1_000)
+    pattern = _COSTLY.format(most=20)
+    assert compile_within(budget, pattern).dfa is None
+    with pytest.raises(WorkLimitError):
+        compile_within(budget, pattern)
+
+
+def test_bytes_of_characters_are_counted() -> None:
+    compiled = compile_regex.__wrapped__(r"((ab|ab|b|\p{L})(\.){15,1000})*")
+    assert compiled.work > 250 * compiled.dfa.state_count

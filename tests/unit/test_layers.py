@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "kbnf": BASE | {"automata", "config", "ir", "vocab"},
     "lower": BASE | {"automata", "ir", "kbnf"},
     "recognise": {"ir", "kernel", "lower", "text"},
-    "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
+    "mask": BASE | {"automata", "config", "ir", "kernel", "lower", "recognise", "vocab"},
     "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
@@ -59,12 +59,14 @@ ALLOWED: dict[str, set[str]] = {
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
+    "languages.ebnf": BASE | READING | {"automata", "ir", "conversion", "lower"},
     "languages.gbnf": BASE | READING | RULES | {"conversion", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE
     | READING
     | RULES
     | {"conversion", "languages.gbnf", "languages.json_schema"},
+    "languages.tree_sitter": BASE | READING | {"automata", "ir", "conversion"},
     "languages.structural_tag": BASE
     | READING
     | RULES

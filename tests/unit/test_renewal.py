@@ -9,7 +9,7 @@ import pytest
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Grammar, Limits, Vocabulary
 from kbnf_core import engine as engine_module
-from kbnf_core.mask import masks
+from kbnf_core.recognise import states
 from kbnf_core.text.errors import EngineError
 
 GRAMMARS = {
@@ -34,7 +34,7 @@ VOCABULARY = Vocabulary(
 @pytest.fixture(autouse=True)
 def _no_least(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tables be as small as the tests want them, and engines take few places along."""
-    monkeypatch.setattr(masks, "LEAST_STATES", 1)
+    monkeypatch.setattr(states, "LEAST_STATES", 1)
     monkeypatch.setattr(engine_module, "KEPT_POSITIONS", 3)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -23,6 +22,7 @@ from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 

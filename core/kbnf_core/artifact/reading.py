@@ -11,7 +11,6 @@ Lists of lists are two arrays, as in CSR: offsets, one more than lists, and elem
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
-from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Protocol
 
@@ -24,6 +23,7 @@ from kbnf_core.artifact.validate import Checker
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.stored import from_stored, to_stored
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 Ids = npt.NDArray[np.int32]

@@ -16,7 +16,6 @@ minimal form at once, as tens of thousands of counts are too many to minimise af
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
@@ -34,13 +33,22 @@ from kbnf_core.automata.dfa import (
 )
 from kbnf_core.automata.nfa import Nfa, determinise, from_symbols, minimise, states_within
 from kbnf_core.automata.operations import intersect
-from kbnf_core.automata.regex.compile import EDGE, Compiled, byte_kinds, to_symbols, within
+from kbnf_core.automata.regex.compile import (
+    EDGE,
+    REMEMBERED,
+    Compiled,
+    byte_kinds,
+    size_of,
+    to_symbols,
+    within,
+)
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Node
 from kbnf_core.automata.spell import TaggedDfa, to_bytes
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import remembered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +119,7 @@ _MATCHED = 2
 """The tag of a state in which some attempt has succeeded."""
 
 
-@lru_cache(maxsize=128)
+@remembered(REMEMBERED, size_of)
 def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     """Compile the nonempty byte strings in which ``pattern`` matches nowhere. Never raises."""
     tree, problems = parse_regex(pattern, limits)

@@ -75,6 +75,8 @@ def letters_of(languages: Sequence[Dfa]) -> Letters:
 
 _DEAD_CHILD = 255
 _CONTINUATIONS = 64
+_CELLS = 8
+"""Cells of a row that are written in one step."""
 _BLOCKS = 0x110000 // _CONTINUATIONS
 
 
@@ -174,6 +176,7 @@ class _Expansion:
         if layout is None:
             self._budget.spend(len(self._partition.starts))
             layout = self._layouts[pattern] = _layout(self._partition, pattern)
+        self._budget.spend(1 + len(layout.nodes))
         resolved = list(slots)
         for node in layout.nodes:
             key = (node.shape, tuple([resolved[child] for child in node.children]))
@@ -189,6 +192,7 @@ class _Expansion:
         shapes = dict.fromkeys(shape for shape, _ in parts)
         classes = join(shapes)
         firsts = first_bytes(classes)
+        self._budget.spend(len(parts) * (len(firsts) // _CELLS + 1))
         rows: list[list[int]] = []
         for shape, children in parts:
             # Of 255 places for children the last, 255, is dead.

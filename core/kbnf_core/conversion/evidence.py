@@ -59,6 +59,6 @@ def _states(grammar: Grammar, limits: Limits) -> "StateTable | None":
     from kbnf_core.recognise.states import StateTable
 
     try:
-        return StateTable(build_tables(grammar, limits))
+        return StateTable(build_tables(grammar, limits), limits)
     except (TooManyStatesError, WorkLimitError):
         return None

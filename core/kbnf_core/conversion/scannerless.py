@@ -21,19 +21,19 @@ Sets of tokens and of bytes are the bits of numbers. Time is linear in the rules
 the fixpoints, and quadratic in the distinct first bytes of tokens.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, Dfa, first_bytes, join, rows_over
+from kbnf_core.automata.dfa import DEAD, Dfa, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import common_word
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import only_word, write_dfa
 from kbnf_core.conversion.rewrite import rebuild
-from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.kbnf.build import (
     EMPTY,
     alternation,
@@ -58,6 +58,7 @@ from kbnf_core.kbnf.tree import (
     Terminal,
     children,
     postorder,
+    uses_in,
 )
 from kbnf_core.kbnf.tree import Sequence as Row
 from kbnf_core.text.budget import Budget
@@ -71,13 +72,17 @@ _ABOVE_ASCII = ALL_BYTES ^ ((1 << 128) - 1)
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """A kind of token and its texts; those of one ``mode`` are told apart by the lexer."""
+    """A kind of token and its texts; those of one ``mode`` are told apart by the lexer.
+
+    Nothing is skipped before a token that is ``immediate``.
+    """
 
     name: Name
     body: Expression
     span: Span
     is_skipped: bool = False
     mode: str = ""
+    is_immediate: bool = False
 
     @property
     def dfa(self) -> Dfa | None:
@@ -98,6 +103,15 @@ class Touching(NamedTuple):
     first: bytes
     second: bytes
 
+    @property
+    def message(self) -> str:
+        """What a finding says."""
+        first, second = (each.decode(errors="replace") for each in (self.first, self.second))
+        return (
+            "tokens may touch that the lexer would read as one, such as"
+            f" `{first}` and `{second}` in `{first}{second}`"
+        )
+
 
 @dataclass(slots=True)
 class Scannerless:
@@ -111,6 +125,15 @@ class Scannerless:
     places: list[Touching] = field(default_factory=list)
     generated: frozenset[Span] = frozenset()
 
+    def reached(self) -> "Scannerless":
+        """Return the rules to which the start leads."""
+        graph: dict[str, set[str]] = {}
+        for each in self.definitions:
+            graph.setdefault(each.name.value, set()).update(n.value for n in uses_in(each.body))
+        names = reachable([self.start], graph)
+        kept = [each for each in self.definitions if each.name.value in names]
+        return replace(self, definitions=kept)
+
 
 def without_lexer(
     rules: Sequence[Definition],
@@ -118,22 +141,24 @@ def without_lexer(
     start: str,
     limits: Limits,
     budget: Budget,
-    *,
-    keywords: bool = True,
+    everywhere: Collection[str] | None = None,
 ) -> Scannerless:
     """Return the rules of a text from those of its tokens.
 
     ``rules`` refer to tokens by name; the texts and patterns in them are tokens, too, before all
-    others. ``tokens`` are in order of priority; of equal names they are alternatives. With
-    ``keywords`` a token loses the texts of those before it. Raises WorkLimitError.
+    others. ``tokens`` are in order of priority; of equal names they are alternatives. A lexer that
+    looks only for the tokens that may come at a position, and ``everywhere`` for some by name, does
+    not tell tokens apart by themselves. Raises WorkLimitError.
     """
+    names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
+    tokens = [part for token in tokens for part in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
-    if keywords:
+    if everywhere is None:
         _tell_apart(everything, limits, budget)
     kinds = _Kinds(everything)
     followers = _Followers(rules, kinds, start, budget)
-    boundaries = _Boundaries(kinds, limits, budget)
-    return _Writer(kinds, followers, boundaries).write(rules, tokens, start)
+    boundaries = _Boundaries(kinds, everywhere, limits, budget)
+    return _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
 
 
 def _key(leaf: Expression) -> str:
@@ -153,6 +178,31 @@ def _written_in(rules: Iterable[Definition]) -> Iterable[Token]:
 
 def _leaves(root: Expression) -> Iterator[Expression]:
     return (node for node in postorder(root) if not children(node))
+
+
+def _split(token: Token, names: set[str]) -> Iterator[Token]:
+    """Yield a skipped token as one for each way in which its texts may go on.
+
+    A line comment and a block comment may be one token, and end otherwise.
+    """
+    dfa = token.dfa if token.is_skipped else None
+    ways: dict[int, list[int]] = {}
+    parts: list[Expression] = []
+    if dfa is not None:
+        for state in (state for state, accepts in enumerate(dfa.accepting) if accepts):
+            ways.setdefault(_ends(dfa, state), []).append(state)
+        for states in ways.values() if len(ways) > 1 else ():
+            ends = [state in states for state in range(dfa.state_count)]
+            texts = trimmed(dfa.rows, ends, dfa.classes)[0]
+            form = write_dfa(texts, token.span)
+            if form is not None:
+                parts.append(replace(form, dfa=texts) if isinstance(form, Pattern) else form)
+    if len(parts) < 2 or len(parts) < len(ways):
+        yield token
+        return
+    for number, body in enumerate(parts):
+        name = _fresh(token.name.value, names) if number else token.name.value
+        yield replace(token, name=Name(name, token.name.span), body=body)
 
 
 def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None:
@@ -176,14 +226,16 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None
         else:
             mode.add(word)
         if earlier:
-            _take(token, dfa, earlier, limits, budget)
+            take(token, earlier, limits, budget)
 
 
-def _take(token: Token, rest: Dfa, earlier: Iterable[Dfa], limits: Limits, budget: Budget) -> None:
+def take(token: Token, words: Iterable[Dfa], limits: Limits, budget: Budget) -> None:
     """Take words from a token; it keeps them where the rest has no pattern of moderate size."""
+    rest = token.dfa
+    if rest is None:
+        return
     try:
-        for each in earlier:
-            rest = operations.difference(rest, each, limits, budget)
+        rest = operations.difference(rest, operations.union(*words, limits=limits), limits, budget)
     except LimitError:
         return
     form = write_dfa(rest, token.body.span)
@@ -322,17 +374,15 @@ class _Followers:
 class _Boundaries:
     """Which tokens the lexer always reads on into, after each token."""
 
-    def __init__(self, kinds: _Kinds, limits: Limits, budget: Budget) -> None:
+    def __init__(
+        self, kinds: _Kinds, everywhere: Collection[str] | None, limits: Limits, budget: Budget
+    ) -> None:
         count = len(kinds.names)
         self._must = [ALL_BYTES] * count
         self._starting: dict[int, int] = {}
         starts = [0] * count
-        modes: dict[str, list[Token]] = {}
-        for same in kinds.tokens.values():
-            for token in same:
-                modes.setdefault(token.mode, []).append(token)
-        for tokens in modes.values():
-            union = _union(tokens, limits)
+        for tokens, rivals in _rivals(kinds, everywhere):
+            union = _union(rivals, limits)
             for token in tokens:
                 number = kinds.numbers[token.name.value]
                 first, must = _walk(token.dfa, union, budget)
@@ -353,6 +403,21 @@ class _Boundaries:
         """Return the set of the tokens into which the lexer reads on, whatever their texts."""
         rest = ~self._must[token]
         return reduce(or_, (bits for first, bits in self._starting.items() if not first & rest), 0)
+
+
+def _rivals(
+    kinds: _Kinds, everywhere: Collection[str] | None
+) -> Iterator[tuple[list[Token], list[Token]]]:
+    """Yield tokens, and those that the lexer looks for at their positions."""
+    tokens = [token for same in kinds.tokens.values() for token in same]
+    if everywhere is None:
+        for mode in dict.fromkeys(token.mode for token in tokens):
+            of_mode = [token for token in tokens if token.mode == mode]
+            yield of_mode, of_mode
+        return
+    common = [token for token in tokens if token.name.value in everywhere]
+    for token in tokens:
+        yield [token], [token, *common]
 
 
 def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
@@ -424,14 +489,17 @@ class _Writer:
         self._unended = [each for each in skipped if self._parted[each] & solid]
         """Skipped tokens that not every token may follow."""
         self._free = [each for each in skipped if not self._parted[each] & solid]
-        self._solid = solid
+        self._immediate = sum(
+            1 << kinds.numbers[name]
+            for name, same in kinds.tokens.items()
+            if all(each.is_immediate for each in same)
+        )
         self._places: list[Touching] = []
 
     def write(
-        self, rules: Sequence[Definition], tokens: Sequence[Token], start: str
+        self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: set[str]
     ) -> Scannerless:
         """Return the rules, and those of the tokens."""
-        names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
         self._gap, self._space, text = (
             _fresh(name, names) for name in ("gap", "space", f"{start}_text")
         )
@@ -439,8 +507,8 @@ class _Writer:
         if not (self._free or self._unended):
             return Scannerless([*rules, *written], start)
         written = [*(replace(each, body=self._body(each.body)) for each in rules), *written]
-        last = repeated(self._any_of(self._unended), 0, 1) if self._unended else EMPTY
-        begin = next(rule.name.span for rule in rules if rule.name.value == start)
+        last = self._row(self._unended)
+        begin = next(each.name.span for each in written if each.name.value == start)
         head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
         between = [*self._between()]
         generated = frozenset((begin, between[0].span))
@@ -455,15 +523,19 @@ class _Writer:
                 return rebuild(node, parts, lambda leaf: leaf)
             number = bit.bit_length() - 1
             ends = [each for each in self._unended if not self._parted[each] & bit]
-            before = repeated(self._any_of(ends), 0, 1) if ends else EMPTY
-            after = call(self._after(node, number), node.span)
+            before = self._row(ends)
+            rule = self._after(node, number)
+            after = EMPTY if rule is None else call(rule, node.span)
             return placed(sequence(before, node, after), node.span)
 
         return fold(body, children, one)
 
-    def _after(self, leaf: Expression, number: int) -> str:
-        """Return the rule of what is skipped after a use of a token."""
+    def _after(self, leaf: Expression, number: int) -> str | None:
+        """Return the rule of what is skipped after a use of a token; None for nothing."""
         follow = self._followers.next.get(id(leaf), 0)
+        if follow and not follow & ~self._immediate:
+            return None
+        follow &= ~self._immediate
         parted = follow & self._parted[number]
         if parted and parted == follow:
             return self._space
@@ -483,7 +555,7 @@ class _Writer:
         for number in self._unended:
             after = [form for each in self._free for form in self._ending(number, each)]
             if after:
-                ways.append(sequence(self._any_of([number]), alternation(after)))
+                ways.append(sequence(self._row([number], 1), alternation(after)))
         one = alternation(ways) if ways else EMPTY
         first = self._kinds.tokens[self._kinds.skipped[0]][0].name.span
         for name, low in ((self._gap, 0), (self._space, 1)):
@@ -499,6 +571,20 @@ class _Writer:
             if form is not None:
                 whole = operations.is_equal(texts, token.dfa) if texts and token.dfa else False
                 yield call(token.name.value) if whole else form
+
+    def _row(self, last: Sequence[int], least: int = 0) -> Expression:
+        """Return tokens that not every token may follow, the last one of these, or, at will, none.
+
+        Only where one may follow another, as comments that have the end of their line in them, is
+        there more than one.
+        """
+        unended = sum(1 << each for each in self._unended)
+        if not last:
+            return EMPTY
+        if all(self._parted[each] & unended == unended for each in self._unended):
+            return repeated(self._any_of(last), least, 1)
+        row = sequence(repeated(self._any_of(self._unended), 0, None), self._any_of(last))
+        return repeated(row, least, 1)
 
     def _any_of(self, numbers: Iterable[int]) -> Expression:
         return alternation(call(self._kinds.names[number]) for number in numbers)

@@ -76,14 +76,16 @@ _PEG = _Language(
 )
 _TREE_SITTER = _Language(
     "tree-sitter's form",
-    "",
+    "tree-sitter",
     re.compile(
         r"""\A\s*+\{(?=(?s:.*)"rules"\s*:)(?=(?s:.*)"type"\s*:\s*"(?:BLANK|SEQ|CHOICE|STRING|SYMBOL"""
-        r"""|PATTERN|REPEAT1?|PREC\w*|TOKEN|FIELD|ALIAS|IMMEDIATE_TOKEN)")|^[^\n]*\bgrammar\(\{""",
-        re.MULTILINE,
+        r"""|PATTERN|REPEAT1?|PREC\w*|TOKEN|FIELD|ALIAS|IMMEDIATE_TOKEN)")""",
     ),
 )
-_FOREIGN = (_ANTLR, _PEG, _TREE_SITTER)
+_GRAMMAR_JS = _Language(
+    "tree-sitter's grammar.js", "", re.compile(r"^[^\n]*\bgrammar\(\{", re.MULTILINE)
+)
+_FOREIGN = (_ANTLR, _PEG, _TREE_SITTER, _GRAMMAR_JS)
 """Languages whose texts may have what ends rules of KBNF."""
 
 _FOREIGN_EXTENSIONS = {".g4": _ANTLR, ".g": _ANTLR} | dict.fromkeys(
@@ -107,7 +109,9 @@ def other_language(source: Source) -> Diagnostic | None:
         f"--from reads it in its language: `kbnf check --from {language.option} {file}`",
         f"or convert it: `kbnf convert --from {language.option} {file}`",
     )
-    if not language.option:
+    if language is _GRAMMAR_JS:
+        helps = ("`tree-sitter generate` writes `src/grammar.json`, which is read here",)
+    elif not language.option:
         helps = (
             f"{language.name} is not read here: write the grammar in KBNF, each rule as"
             " `name ::= ... ;`, or in GBNF, Lark or ABNF (`kbnf help language`)",
@@ -118,7 +122,7 @@ def other_language(source: Source) -> Diagnostic | None:
 def other_name(source: Source) -> str | None:
     """Return the name, as in ``languages``, of the other language of ``source``, if it is known."""
     found = _recognise(source)
-    return None if found is None else found[0].name.removeprefix("bnf_sampler's ")
+    return None if found is None else found[0].option or found[0].name
 
 
 def _recognise(source: Source) -> tuple[_Language, Span] | None:

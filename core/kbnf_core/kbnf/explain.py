@@ -670,7 +670,7 @@ def _mark(mistake: Mistake) -> Diagnostic | None:
         help_ = 'write `#token"name"`, `#token[5]` or `#token[1-5,7]`'
         return mistake.finding("E016", "`#token` needs a name or ids", "", help_)
     help_ = f"there are {_MARKS}, without a blank before the quote"
-    return mistake.finding("E001", f"{mistake.found} starts no pattern", "", help_)
+    return mistake.finding("E001", f"unexpected {mistake.found}", "", help_)
 
 
 def _character(mistake: Mistake) -> Diagnostic | None:

@@ -146,15 +146,18 @@ class Mark(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """A grammar of the same texts and of others, in which rules mark what values are made of.
+    """By what the values of texts are read: a ``language`` of calls, or else a marked grammar.
 
-    JSON in it is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON:
-    the response template that messages are read by, and the tools; empty where there is none.
+    The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
+    grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
+    is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
+    template that messages are read by, and the tools; empty where there is none.
     """
 
-    document: Document
+    document: Document | None
     marks: Mapping[str, Mark]
     messages: str = ""
+    language: Mapping[str, Any] | None = None
 
 
 class Attributes(NamedTuple):

@@ -206,6 +206,45 @@ cdef class _Map:
         return 0
 
 
+# The parts of one table: items, triples and pairs, within a bound.
+
+cdef class _Room:
+    """The parts that may still be made: ``names`` are those of nonterminals, for the error.
+
+    Full tables are renewed between calls, so that only a single call comes to the end of it: one
+    state has as many parts as pairs of rules that lie side by side, however short the grammar.
+    """
+
+    cdef size_t left
+    cdef int64_t limit
+    cdef object names
+
+    def __cinit__(self, int64_t left, int64_t limit, names):
+        self.left, self.limit, self.names = left, limit, names
+
+    cdef inline int check(self, size_t parts, int64_t nonterminal) except -1:
+        """Raise WorkLimitError where so many parts are more than are left."""
+        if parts > self.left:
+            self._refuse(nonterminal)
+        return 0
+
+    cdef inline int take(self, size_t parts, int64_t nonterminal) except -1:
+        """Count parts before they are kept."""
+        self.check(parts, nonterminal)
+        self.left -= parts
+        return 0
+
+    cdef int _refuse(self, int64_t nonterminal) except -1:
+        name = self.names[nonterminal].partition("#")[0]
+        raise WorkLimitError(self.limit, name, _SIDE_BY_SIDE)
+
+
+cdef str _SIDE_BY_SIDE = (
+    "too many rules lie side by side at one byte of a text; rules that may be empty in a row, each"
+    " of which calls the others, can be one rule in a loop, `( a | b )*`"
+)
+
+
 # Numbered lists of integers.
 
 cdef class _Lists:
@@ -216,9 +255,13 @@ cdef class _Lists:
 
     cdef deque[vector[int64_t]] contents
     cdef _Index index
+    cdef _Room room
+    cdef int64_t radix
     cdef size_t size
 
-    def __cinit__(self):
+    def __cinit__(self, _Room room, int64_t radix):
+        # The remainder of a first number by the radix is a nonterminal.
+        self.room, self.radix = room, radix
         self.index = _Index()
 
     cdef size_t held(self) noexcept:
@@ -235,6 +278,8 @@ cdef class _Lists:
             if self.contents[number] == values:
                 return number
             number = self.index.next(hashed, &at)
+        if not values.empty():
+            self.room.take(values.size(), values[0] % self.radix)
         self.contents.push_back(values)
         self.size += values.size()
         return self.index.add(hashed)

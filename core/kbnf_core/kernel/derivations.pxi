@@ -34,6 +34,10 @@ cdef enum:
     # No preference, no call, no token.
     _NOTHING = -1
 
+cdef enum:
+    # An item or arrival takes the memory of so many callers or ways.
+    _SIZE_OF_ITEM = 4
+
 cdef struct _Item:
     int32_t pair
     int32_t state
@@ -98,6 +102,11 @@ cdef class Derivations:
     cdef _Map step_numbers
     cdef deque[_Step] steps
     cdef list terminals
+    # What states and steps are made of: items, callers, arrivals and ways to them; how many of
+    # them there may be, and the limit for the error.
+    cdef readonly int64_t made
+    cdef int64_t most
+    cdef int64_t limit
 
     def __init__(self, table, positions):
         cdef int32_t rule, state, label, below
@@ -133,6 +142,17 @@ cdef class Derivations:
         """Return the numbers of states and steps that are known."""
         return self.sources.size(), self.steps.size()
 
+    cdef inline void allow(self, int64_t work, int64_t limit) noexcept:
+        """Let so much be made from here on."""
+        self.most, self.limit = self.made + work, limit
+
+    cdef inline int _make(self, int64_t count) except -1:
+        """Count what is to be made; raise WorkLimitError for more than is allowed."""
+        self.made += count
+        if self.made > self.most:
+            _refuse_text(self.limit)
+        return 0
+
     cdef int32_t symbol_of(self, terminals) except -1:
         """The symbol of a token that matches some terminals, after those of the byte classes."""
         if terminals not in self.terminals:
@@ -144,7 +164,11 @@ cdef class Derivations:
         if number == UNKNOWN:
             number = self.sources.size()
             self.sources.resize(number + 1)
-            self._find_sources(state, &self.sources.back())
+            try:
+                self._find_sources(state, &self.sources.back())
+            except BaseException:
+                self.sources.pop_back()
+                raise
             self.source_numbers.put(state, number)
         return &self.sources[number]
 
@@ -160,6 +184,7 @@ cdef class Derivations:
         found.predicted = kernel if kernel < pairs.size() else _NOTHING
         for i in range(pairs.size()):
             found.nodes.push_back(deref(pairs)[i].first)
+            self._make(_SIZE_OF_ITEM * self.items.of(deref(pairs)[i].second).size())
             for item in self.items.of(deref(pairs)[i].second)[0]:
                 found.items.push_back(
                     _Item(i, <int32_t> (item // self.items.radix), item % self.items.radix)
@@ -171,6 +196,7 @@ cdef class Derivations:
         found.callers.resize(found.items.size())
         for i in range(found.items.size()):
             one = &found.items[i]
+            self._make(self.items.call_start[one.state + 1] - self.items.call_start[one.state])
             for call in range(
                 self.items.call_start[one.state], self.items.call_start[one.state + 1]
             ):
@@ -188,7 +214,11 @@ cdef class Derivations:
         if number == UNKNOWN:
             number = self.steps.size()
             self.steps.resize(number + 1)
-            self._find_step(state, symbol, after, &self.steps.back())
+            try:
+                self._find_step(state, symbol, after, &self.steps.back())
+            except BaseException:
+                self.steps.pop_back()
+                raise
             self.step_numbers.put(key, number)
         return &self.steps[number]
 
@@ -196,7 +226,9 @@ cdef class Derivations:
         self, _Step* step, ordered_map[Triple, int32_t]& numbers, _Arrival arrival
     ) except -1:
         cdef Triple key = Triple(arrival.stack, Pair(arrival.state, arrival.report))
+        self._make(1)
         if not numbers.count(key):
+            self._make(_SIZE_OF_ITEM)
             numbers[key] = step.arrivals.size()
             step.arrivals.push_back(arrival)
             step.options.push_back(vector[_Option]())
@@ -252,6 +284,7 @@ cdef class Derivations:
                 else:
                     waiting = self.explorer.stack.waiters(Pair(arrival.stack, arrival.report))
                     for j in range(waiting.size()):
+                        self._make(self.items.of(deref(waiting)[j].second).size())
                         for each in self.items.of(deref(waiting)[j].second)[0]:
                             if self.is_entry[<int32_t> (each // self.items.radix)]:
                                 continue

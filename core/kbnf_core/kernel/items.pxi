@@ -38,6 +38,7 @@ cdef class ItemSets:
     """
 
     cdef _Lists sets
+    cdef _Room room
     cdef Py_ssize_t width
     cdef int64_t radix
     cdef const int32_t[::1] edge_start
@@ -89,12 +90,14 @@ cdef class ItemSets:
     cdef _Map unions
     cdef unordered_map[string, int32_t] predictions
 
-    def __cinit__(self, tables):
+    def __cinit__(self, tables, int64_t parts, int64_t work):
+        """Begin with the empty set; ``parts`` that the table may have, ``work`` for the error."""
         cdef vector[int64_t] nothing
-        self.sets = _Lists()
-        self.sets.find(nothing)
         self.width = tables.class_count
         self.radix = len(tables.names)
+        self.room = _Room(parts, work, tables.names)
+        self.sets = _Lists(self.room, self.radix)
+        self.sets.find(nothing)
         self.edge_start = tables.edge_start
         self.edge_class = tables.edge_class
         self.edge_target = tables.edge_target
@@ -450,6 +453,7 @@ cdef class ItemSets:
                 closed.push_back(items[i])
                 continue
             states = self._with_tail_calls(state)
+            self.room.check(closed.size() + states.size(), items[i] % self.radix)
             for j in range(states.size()):
                 closed.push_back(states[0][j] * self.radix + items[i] % self.radix)
         return self._number(closed)
@@ -462,20 +466,22 @@ cdef class ItemSets:
 
     cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL:
         """The closure of an automaton state under tail calls."""
-        cdef vector[int32_t]* found
+        cdef vector[int32_t] found
+        cdef unordered_set[int32_t] known
         cdef size_t i = 0
         cdef int32_t call, callee, row
         if not self.tail_called.count(state):
-            found = &self.tail_called[state]
             found.push_back(state)
             # The list grows during the iteration.
             while i < found.size():
-                row = self.row_of(found[0][i])
+                row = self.row_of(found[i])
                 for call in range(self.call_start[row], self.call_start[row + 1]):
                     callee = self.entry[self.call_nonterminal[call]]
-                    if self.call_tail[call] and not _has(found[0], callee):
+                    if self.call_tail[call] and _is_new(found, known, callee):
                         found.push_back(callee)
                 i += 1
+            self.room.take(found.size(), 0)
+            self.tail_called[state].swap(found)
         return &self.tail_called[state]
 
     cdef int32_t live(self, int32_t item_set) except -2:
@@ -583,6 +589,7 @@ cdef class ItemSets:
         cdef vector[Pair] found
         cdef int64_t item
         cdef int32_t state, row, call
+        cdef size_t count = 0
         for item in self.of(item_set)[0]:
             state = <int32_t> (item // self.radix)
             row = self.row_of(state)
@@ -592,6 +599,8 @@ cdef class ItemSets:
                         self.target(state, self.call_return[call]) * self.radix
                         + item % self.radix
                     )
+                    count += 1
+            self.room.check(count, item % self.radix)
         for each in after:
             found.push_back(Pair(each.first, self._intern(each.second)))
         return found
@@ -626,23 +635,42 @@ cdef class ItemSets:
         return self.predictions[key]
 
     cdef int32_t _predict(self, vector[int32_t]& called) except -2:
-        """Close under the calls of the callees."""
-        cdef ordered_set[int32_t] seen
+        """Close under the calls of the callees, found one by one: a chain of them is as long."""
+        cdef vector[int32_t] pending = called
+        cdef unordered_set[int32_t] known
         cdef vector[int64_t] entries
-        cdef vector[Pair]* waits
-        cdef size_t i, known = 0
-        cdef int32_t nonterminal, number = EMPTY
-        seen.insert(called.begin(), called.end())
-        while known != seen.size():
-            known = seen.size()
-            entries.clear()
-            for nonterminal in seen:
-                entries.push_back(self.entry[nonterminal] * self.radix + nonterminal)
-            number = self._intern(entries)
-            waits = self.waits(number)
-            for i in range(waits.size()):
-                seen.insert(waits[0][i].first)
-        return number
+        cdef vector[int32_t]* states
+        cdef size_t i = 0, j
+        cdef int32_t nonterminal, row, call
+        # The list grows during the iteration.
+        while i < pending.size():
+            nonterminal = pending[i]
+            i += 1
+            entries.push_back(self.entry[nonterminal] * self.radix + nonterminal)
+            states = self._with_tail_calls(self.entry[nonterminal])
+            for j in range(states.size()):
+                row = self.row_of(states[0][j])
+                for call in range(self.call_start[row], self.call_start[row + 1]):
+                    nonterminal = self.call_nonterminal[call]
+                    if not self.call_tail[call] and _is_new(pending, known, nonterminal):
+                        pending.push_back(nonterminal)
+        return self._intern(entries)
+
+
+cdef enum:
+    # Numbers that are looked through; of more there is a set.
+    _FEW_NUMBERS = 24
+
+
+cdef bint _is_new(
+    vector[int32_t]& numbers, unordered_set[int32_t]& known, int32_t wanted
+) except -1:
+    """Whether a growing list does not have a number; ``known``: those of a long one."""
+    if numbers.size() < _FEW_NUMBERS:
+        return not _has(numbers, wanted)
+    if known.empty():
+        known.insert(numbers.begin(), numbers.end())
+    return known.insert(wanted).second
 
 
 cdef bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
@@ -679,7 +707,8 @@ cdef class StackNodes:
 
     def __cinit__(self, ItemSets items):
         cdef vector[int64_t] nothing
-        self.nodes = _Lists()
+        # A triple begins with its nonterminal.
+        self.nodes = _Lists(items.room, items.radix)
         self.nodes.find(nothing)
         self.items = items
         self.narrowed = _Map()
@@ -736,13 +765,13 @@ cdef class StackNodes:
     cdef int _find_waiting(self, Pair complete, vector[Pair]& found) except -1:
         cdef vector[Triple]* edges = self._triples(complete.first)
         cdef int32_t below
-        cdef size_t i
-        for i in range(edges.size()):
-            if edges[0][i].first == complete.second:
-                below = edges[0][i].second.first
-                if below == SELF:
-                    below = complete.first
-                found.push_back(Pair(below, edges[0][i].second.second))
+        cdef size_t i = _first_triple(edges[0], complete.second)
+        while i < edges.size() and edges[0][i].first == complete.second:
+            below = edges[0][i].second.first
+            if below == SELF:
+                below = complete.first
+            found.push_back(Pair(below, edges[0][i].second.second))
+            i += 1
         return 0
 
     cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2:
@@ -761,18 +790,22 @@ cdef class StackNodes:
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
         cdef vector[Triple]* edges = self._triples(stack_node)
         cdef vector[Triple] kept
-        cdef ordered_set[int32_t] needed
-        cdef size_t known = 0
-        cdef size_t i
-        _add_all(needed, self.items.reported(item_set))
-        while known != needed.size():
-            known = needed.size()
-            for i in range(edges.size()):
-                if edges[0][i].second.first == SELF and needed.count(edges[0][i].first):
-                    _add_all(needed, self.items.reported(edges[0][i].second.second))
-        for i in range(edges.size()):
-            if needed.count(edges[0][i].first):
+        cdef vector[int32_t] needed = self.items.reported(item_set)[0]
+        cdef unordered_set[int32_t] known
+        cdef vector[int32_t]* reports
+        cdef size_t i, j, k = 0
+        # The list grows during the iteration, so that each triple is looked at once.
+        while k < needed.size():
+            i = _first_triple(edges[0], needed[k])
+            while i < edges.size() and edges[0][i].first == needed[k]:
                 kept.push_back(edges[0][i])
+                if edges[0][i].second.first == SELF:
+                    reports = self.items.reported(edges[0][i].second.second)
+                    for j in range(reports.size()):
+                        if _is_new(needed, known, reports[0][j]):
+                            needed.push_back(reports[0][j])
+                i += 1
+            k += 1
         return stack_node if kept.size() == edges.size() else self.find(kept)
 
     cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL:
@@ -787,6 +820,18 @@ cdef class StackNodes:
                     Triple(content[0][i], Pair(content[0][i + 1], content[0][i + 2]))
                 )
         return &self.contents[stack_node]
+
+
+cdef size_t _first_triple(vector[Triple]& edges, int32_t nonterminal) noexcept nogil:
+    """The first of ascending triples of a nonterminal, or the index at which it would be."""
+    cdef size_t low = 0, high = edges.size(), middle
+    while low < high:
+        middle = (low + high) // 2
+        if edges[middle].first < nonterminal:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 cdef void _add_all(ordered_set[int32_t]& numbers, vector[int32_t]* more) noexcept:
@@ -807,9 +852,11 @@ cdef class Configurations:
     cdef deque[vector[Pair]] all_pairs
     cdef deque[vector[int32_t]] all_exits
     cdef _Index index
+    cdef _Room room
     cdef readonly size_t size
 
-    def __cinit__(self):
+    def __cinit__(self, ItemSets items):
+        self.room = items.room
         self.index = _Index()
 
     cdef size_t held(self) noexcept:
@@ -846,6 +893,7 @@ cdef class Configurations:
             if self.all_pairs[number] == pairs and self.all_exits[number] == completions:
                 return number
             number = self.index.next(hashed, &at)
+        self.room.take(pairs.size() + completions.size(), 0)
         self.all_pairs.push_back(pairs)
         self.all_exits.push_back(completions)
         self.size += pairs.size() + completions.size()

@@ -419,7 +419,7 @@ cdef class LazyTable:
         cdef vector[int32_t]* completed
         cdef vector[Pair]* waiting
         cdef Pair what
-        cdef size_t i = 0, j, k
+        cdef size_t i = 0, j, k, steps = 0
         # The list of pairs grows during the iteration, so each is visited once, in turn.
         while i < reached.size():
             completed = self.items.completed(reached[i].second)
@@ -431,6 +431,8 @@ cdef class LazyTable:
                     completions.push_back(what.second)
                     continue
                 waiting = self.stack.waiters(what)
+                steps += 1 + waiting.size()
+                self.items.room.check(steps, what.second)
                 for k in range(waiting.size()):
                     _append(reached, known, waiting[0][k])
             i += 1

@@ -29,6 +29,8 @@ cdef class MaskAssembler:
     cdef ordered_set[Frame] entered
     cdef ordered_set[Frame] left
     cdef vector[Frame] work
+    # How often something resumed in it.
+    cdef size_t steps
 
     def __cinit__(self, masks):
         self.explorer = masks.states.explorer
@@ -132,6 +134,7 @@ cdef class MaskAssembler:
         cdef vector[Pair] pairs
         cdef size_t i
         pairs = self.explorer.configurations.all_pairs.at(state)
+        self.steps = 0
         self.found_rows.clear()
         self.found_completions.clear()
         self.entered.clear()
@@ -176,6 +179,8 @@ cdef class MaskAssembler:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
             waiting = self.explorer.stack.waiters(complete)
+            self.steps += 1 + waiting.size()
+            self.explorer.items.room.check(self.steps, complete.second)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
                 # What resumes may complete at once, without reading anything more.

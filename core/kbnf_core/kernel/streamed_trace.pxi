@@ -246,6 +246,7 @@ cdef class StreamedTrace(Trace):
         cdef vector[Pair]* nodes = &self.known.passed[number]
         cdef vector[Pair] opened
         cdef size_t i
+        self._spend(nodes.size())
         for i in range(nodes.size() + 1):
             while not opened.empty() and opened.back().second < <int32_t> i:
                 self._add_event(_CLOSES, opened.back().first, at, events)

@@ -3,15 +3,22 @@
 # A text is read back from its end, along the only source or the best way through a region. Nodes of
 # the tree are written when their beginning is found, which is their preorder backwards.
 
-class TooManyReadings(Exception):
-    """A text has more derivations side by side than may be followed."""
+cdef int _refuse_text(int64_t limit) except -1:
+    """Raise the error for a text that has more derivations side by side than may be followed."""
+    raise WorkLimitError(
+        limit,
+        "a text with very many derivations",
+        "`kbnf parse --ambiguity` shows for a shorter text where two differ; a rule that calls"
+        " itself twice, `e ::= e e | x`, can be a loop, `e ::= x+`",
+    )
 
 
 cdef class Trace:
     """A text, read over position automata, and its derivations.
 
     Places of it are counted in steps: bytes, and tokens that are matched by id. ``most`` bounds the
-    counted work of a call beyond what each place allows for; past it TooManyReadings is raised.
+    counted work of a call beyond what each place allows for; past it WorkLimitError is raised. What
+    is found out about states and steps on the way is work like any other, before it is kept.
     """
 
     cdef readonly Derivations known
@@ -48,10 +55,10 @@ cdef class Trace:
         self.states.push_back(known.initial)
 
     cdef inline int _spend(self, int64_t work) except -1:
-        """Count work; raise TooManyReadings where that is more than is left."""
+        """Count work; raise WorkLimitError where that is more than is left."""
         self.left -= work
         if self.left < 0:
-            raise TooManyReadings
+            _refuse_text(self.most)
         return self._watch(work)
 
     cdef inline int _watch(self, int64_t work) except -1:
@@ -63,9 +70,9 @@ cdef class Trace:
         return 0
 
     cdef inline int _keep(self, int64_t size) except -1:
-        """Raise TooManyReadings for more of a region than may be kept."""
+        """Raise WorkLimitError for more of a region than may be kept."""
         if size * _SIZE_OF_WORK > self.most:
-            raise TooManyReadings
+            _refuse_text(self.most)
         return 0
 
     cdef inline void _go(self, int64_t begin, int64_t direction) noexcept:
@@ -158,6 +165,7 @@ cdef class Trace:
     cdef bint _ends(self) except -1:
         if self.symbols.empty():
             return self.known.positions.empty is not None
+        self.left = self.most
         self.known.acquire()
         try:
             return self._step(self.symbols.size()).complete.size() > 0
@@ -167,15 +175,23 @@ cdef class Trace:
     cdef inline _Step* _step(self, size_t at) except NULL:
         # The same one is asked for several times in a row; those that are known stay where they
         # are.
+        cdef int64_t made = self.known.made
         if at != self.step_at:
+            self.known.allow(self.left, self.most)
             self.last_step = self.known.step_of(
                 self.states[at - 1], self.symbols[at - 1], self.states[at]
             )
             self.step_at = at
+            self._spend(self.known.made - made)
         return self.last_step
 
     cdef inline _Sources* _sources(self, size_t at) except NULL:
-        return self.known.sources_of(self.states[at])
+        cdef int64_t made = self.known.made
+        cdef _Sources* found
+        self.known.allow(self.left, self.most)
+        found = self.known.sources_of(self.states[at])
+        self._spend(self.known.made - made)
+        return found
 
     # The ways back from a configuration.
 
@@ -455,7 +471,7 @@ cdef class Trace:
             if ways.empty():
                 tries += 1
                 if tries > _TRIES or moments.size() == 1:
-                    raise TooManyReadings
+                    _refuse_text(self.most)
                 threads.resize(moments.back().first)
                 origins.resize(moments.back().first)
                 moments.pop_back()
@@ -848,6 +864,7 @@ cdef class Trace:
     cdef int _write_passed(self, int32_t number, int32_t at) except -1:
         cdef vector[Pair]* nodes = &self.known.passed[number]
         cdef size_t i = nodes.size()
+        self._spend(i)
         while i:
             i -= 1
             self._write(deref(nodes)[i].first, at, at, deref(nodes)[i].second)

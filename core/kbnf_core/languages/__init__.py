@@ -14,6 +14,7 @@ from kbnf_core.languages.abnf.language import ABNF
 from kbnf_core.languages.antlr.language import ANTLR
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.choice import CHOICE
+from kbnf_core.languages.ebnf.language import EBNF
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.lark.language import LARK
@@ -23,11 +24,12 @@ from kbnf_core.languages.response_template.language import RESPONSE_TEMPLATE
 from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
 from kbnf_core.languages.tools.detect import is_tool_list
 from kbnf_core.languages.tools.language import TOOL_LIST
+from kbnf_core.languages.tree_sitter.language import TREE_SITTER, is_tree_sitter
 from kbnf_core.text.errors import ConfigError
 
 LANGUAGES = (
-    KBNF, GBNF, BNF, LARK, ABNF, ANTLR, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST,
-    REGEX, CHOICE,
+    KBNF, GBNF, BNF, LARK, ABNF, ANTLR, EBNF, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA,
+    TOOL_LIST, TREE_SITTER, REGEX, CHOICE,
 )  # fmt: skip
 EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
@@ -36,6 +38,7 @@ __all__ = [
     "ANTLR",
     "BNF",
     "CHOICE",
+    "EBNF",
     "EXTENSIONS",
     "GBNF",
     "JSON_SCHEMA",
@@ -46,6 +49,7 @@ __all__ = [
     "RESPONSE_TEMPLATE",
     "STRUCTURAL_TAG",
     "TOOL_LIST",
+    "TREE_SITTER",
     "Language",
     "as_language",
     "detect",
@@ -93,9 +97,6 @@ def detect(text: str, path: str) -> Language:
             return known
         if value is None and _by_signs(text) is LARK:
             return LARK
-        if isinstance(value, dict) and _is_of_tree_sitter(value):
-            # Nothing reads that; KBNF's reader says so.
-            return KBNF
         if isinstance(value, dict | bool) or suffix == ".json":
             return JSON_SCHEMA
     return _by_signs(text)
@@ -107,6 +108,8 @@ def _of_json(value: Any) -> Language | None:
         return LARK
     if isinstance(value, dict) and is_structural_tag(value):
         return STRUCTURAL_TAG
+    if is_tree_sitter(value):
+        return TREE_SITTER
     if is_response_template(value):
         return RESPONSE_TEMPLATE
     return TOOL_LIST if is_tool_list(value) else None
@@ -118,18 +121,6 @@ def is_structural_tag(value: Mapping[str, Any]) -> bool:
         return True
     older = isinstance(value.get("structures"), list) and "triggers" in value
     return older or (isinstance(value.get("format"), dict) and "type" not in value)
-
-
-def _is_of_tree_sitter(value: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON object is a grammar of tree-sitter, whose kinds of rules are capitals."""
-    rules = value.get("rules")
-    return (
-        isinstance(rules, dict)
-        and bool(rules)
-        and all(
-            isinstance(each, dict) and str(each.get("type")).isupper() for each in rules.values()
-        )
-    )
 
 
 def _by_signs(text: str) -> Language:

@@ -6,7 +6,6 @@ Below it are the analyses and words that several lints share: of patterns, bytes
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -21,6 +20,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import VocabularyError, WorkLimitError
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
@@ -134,10 +134,9 @@ class Subject:
             why = "the grammar is large"
             notes = [_note(reason, stops) for reason, stops in by_reason.items()]
         codes = {stop.code for stop in self._stops}
-        verb = "was" if len(codes) == 1 else "were"
         return self.reading.finding(
             "I901",
-            f"{why}, so {_listed(codes)} {verb} not looked for everywhere",
+            f"search limit reached for {_listed(codes)}: {why}",
             min(stop.span for stop in self._stops),
             notes=tuple(notes),
         )

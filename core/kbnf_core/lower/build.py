@@ -16,6 +16,7 @@ from kbnf_core.automata.dfa import join, separate
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import NEVER, Grammar, Regular
 from kbnf_core.lower.chosen_kernel import lowering
+from kbnf_core.lower.circles import contract_circles
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined, split_large
@@ -244,10 +245,14 @@ def _build(
     budget: Budget,
     inlined: Inlined | None = None,
 ) -> Built:
-    split = split_large(grammar, analysis)
-    if split is not grammar:
-        grammar, analysis = split, analyse(split, budget)
+    for change in (contract_circles, split_large):
+        changed = change(grammar, analysis)
+        if changed is not grammar:
+            grammar, analysis = changed, analyse(changed, budget)
     if inlined is None:
         inlined = choose_inlined(grammar, analysis, budget)
+    else:
+        copied = tuple(name for name in inlined.copied if name in analysis.reachable)
+        inlined = inlined._replace(copied=copied)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, limits, budget)
     return grammar, analysis, alphabet, pieces

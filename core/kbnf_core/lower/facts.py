@@ -10,7 +10,6 @@ over what calls it.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -31,6 +30,7 @@ from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import cached_property
 
 
 class Facts(NamedTuple):

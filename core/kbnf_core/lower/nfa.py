@@ -14,7 +14,6 @@ from array import array
 from collections.abc import Mapping, MutableMapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
@@ -41,6 +40,7 @@ from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.locks import cached_property
 
 Ids = npt.NDArray[np.int32]
 

@@ -244,6 +244,44 @@ cdef Py_ssize_t _may_be_empty(tuple parts, facts) except -1:
     return found
 
 
+def passing_on(names, nodes, facts):
+    """Return the rules that may derive a call and nothing beside it, as far as a glance shows."""
+    cdef set found = set()
+    cdef list parts
+    for name in names:
+        parts = nodes[name]
+        root = parts[len(parts) - 1]
+        if type(root) is not _Choice:
+            if _may_pass_on(root, facts):
+                found.add(name)
+            continue
+        for branch in <tuple> root.branches:
+            if _may_pass_on(branch, facts):
+                found.add(name)
+                break
+    return found
+
+
+cdef bint _may_pass_on(node, facts) except -1:
+    """Tell whether there may be a call in a branch with nothing beside it."""
+    cdef bint is_filled = False
+    kind = type(node)
+    if kind is not _Sequence:
+        return kind is not _Literal and kind is not _Regular and kind is not _Token
+    for part in <tuple> node.parts:
+        kind = type(part)
+        if kind is _Literal:
+            if part.data:
+                return False
+        elif kind is _Token or kind is _Regular and not part.dfa.is_nullable:
+            return False
+        elif kind is _Call and not facts[part.nonterminal].nullable:
+            if is_filled:
+                return False
+            is_filled = True
+    return True
+
+
 def with_counts(names, nodes, least, many):
     """Return the rules with a repetition whose bound, or what it repeats so often, is large."""
     cdef list found = []

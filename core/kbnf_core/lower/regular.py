@@ -6,7 +6,6 @@ literals and automata that exist already: a regular expression's, or that of a n
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 
 from kbnf_core.automata.dfa import Dfa, join, rows_over, separate
 from kbnf_core.automata.nfa import Fragment, Thompson
@@ -27,6 +26,7 @@ from kbnf_core.ir import (
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 
 _NFA_STATES = 4
 """States before making deterministic, for each that the result may have."""

@@ -1,12 +1,12 @@
 """The grammar as numbers: what lowering produces and recognition runs on."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.ir import TokenTerminal
+from kbnf_core.text.locks import cached_property
 
 Ids = npt.NDArray[np.int32]
 

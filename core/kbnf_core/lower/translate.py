@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.regex.compile import Compiled, compile_regex
+from kbnf_core.automata.regex.compile import Compiled, compile_regex, compile_within
 from kbnf_core.automata.traversal import fold, resolve
 from kbnf_core.ir.build import choice_of
 from kbnf_core.kbnf import tree
@@ -37,6 +37,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import Remembering
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions, listed
 
@@ -328,8 +329,9 @@ class Translator:
     def _compile(self, kind: tree.PatternKind, pattern: str) -> Compiled:
         key = (kind, pattern)
         if key not in self._compiled:
-            self._compiled[key] = _compiler_of(kind)(pattern, self._limits)
-            self._budget.spend(self._compiled[key].work)
+            self._compiled[key] = compile_within(
+                self._budget, pattern, self._limits, _compiler_of(kind)
+            )
         return self._compiled[key]
 
     def _exception(self, node: tree.Exception_) -> ir.Node:
@@ -408,7 +410,7 @@ def meaning_of(
     return fold(root, tree.children, combine)
 
 
-def _compiler_of(kind: tree.PatternKind) -> Callable[[str, Limits], Compiled]:
+def _compiler_of(kind: tree.PatternKind) -> Remembering[..., Compiled]:
     if kind is not tree.PatternKind.COMPLEMENT:
         return compile_regex
     from kbnf_core.automata.avoid import avoid_regex

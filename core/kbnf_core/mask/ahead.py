@@ -17,12 +17,13 @@ import os
 from collections import deque
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Thread
 from time import sleep, thread_time
 
 from kbnf_core.mask.masks import STATE, Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.text.locks import new_lock
 
 DEFAULT_WORK = 100_000
 """Counted work that takes about a millisecond with the compiled kernel."""
@@ -139,8 +140,8 @@ class _Thread:
         self._queue: SimpleQueue[tuple[int, _Job] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._is_possible = True
-        self._beginning = Lock()
-        self.busy = Lock()
+        self._beginning = new_lock()
+        self.busy = new_lock()
         """Held while caches change: a fork waits for it, since the child has no such thread."""
 
     def put(self, key: int, job: _Job) -> None:

@@ -16,7 +16,6 @@ them always can.
 
 import warnings
 from collections.abc import Iterator
-from functools import cached_property
 from math import inf
 from operator import index
 from typing import NamedTuple, SupportsIndex
@@ -29,6 +28,7 @@ from kbnf_core.mask.masks import WAITING
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.text.errors import ConfigError, RejectedError, UnknownTokenError
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.suggest import edits
 from kbnf_core.vocab.trie import ABSENT
 from kbnf_core.vocab.vocabulary import Vocabulary

@@ -15,7 +15,6 @@ text of any length needs few of them.
 """
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +24,10 @@ from kbnf_core.ir import TokenTerminal
 from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import StateTable, part_limit, state_limit
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -66,7 +66,10 @@ class TokenTerminals:
     def _resolve(self, terminal: TokenTerminal) -> frozenset[int]:
         lacking = lacking_token(terminal, self._vocabulary)
         if lacking is not None:
-            raise VocabularyError(f"the vocabulary has no token {lacking}, which the grammar names")
+            raise VocabularyError(
+                f"the vocabulary has no token {lacking}, which the grammar names: give the"
+                " vocabulary of a model that has it"
+            )
         if terminal.name is not None:
             return self._named(terminal.name)
         known = self._known_ids()
@@ -135,12 +138,6 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
     return Found(Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary)))
 
 
-LEAST_STATES = 1_000
-"""States that may always be known: a fresh table must contain what an engine takes along."""
-
-PARTS_PER_STATE = 32
-"""Pairs, items and triples that a state may have on average; most have a few."""
-
 ENTRY_BYTES = 256
 """The overhead of caching a mask, besides its bits."""
 
@@ -186,8 +183,8 @@ class Masks:
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
-        self.state_limit = max(limits.cached_states, LEAST_STATES)
-        self.part_limit = PARTS_PER_STATE * self.state_limit
+        self.state_limit = state_limit(limits)
+        self.part_limit = part_limit(limits)
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = nothing_found(vocabulary)
         rows = self.found.rows

@@ -15,10 +15,8 @@ many positions share (``Masks.unions``); and walks by item set, from which all a
 that a vocabulary's tokenizer cut, for forced tokens, are shared by all grammars (``texts_of``).
 """
 
-from functools import cached_property
 from math import inf
 from sys import getsizeof
-from threading import RLock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakValueDictionary, proxy
 
@@ -32,6 +30,7 @@ from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError, VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property, new_rlock
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -238,7 +237,7 @@ class TokenAutomata:
         self._limits = limits
         self._states: StateTable | None = None
         self._automata: dict[Vocabulary, dict[Finish, TokenAutomaton]] = {}
-        self._lock = RLock()
+        self._lock = new_rlock()
 
     @property
     def known_bytes(self) -> int:
@@ -271,13 +270,13 @@ class TokenAutomata:
         """Return a token automaton that has room; a full table is reset."""
         with self._lock:
             if self.get(vocabulary, finish).masks.is_full:
-                self._states = StateTable(self._tables)
+                self._states = StateTable(self._tables, self._limits)
                 self._automata.clear()
             return self.get(vocabulary, finish)
 
     def _make_masks(self, vocabulary: Vocabulary) -> Masks:
         if self._states is None:
-            self._states = StateTable(self._tables)
+            self._states = StateTable(self._tables, self._limits)
         return Masks(self._states, vocabulary, self._limits)
 
 

@@ -57,7 +57,7 @@ class Why:
         self._begin()
 
     def _begin(self) -> None:
-        self._states = StateTable(self._positions.tables)
+        self._states = StateTable(self._positions.tables, self._limits)
         self._explainer = Explainer(self._positions, self._states)
         masks = Masks(self._states, self._vocabulary, self._limits)
         self._automaton = TokenAutomaton(masks, self._finish, self._limits)

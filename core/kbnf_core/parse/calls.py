@@ -21,7 +21,9 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 class Delta(NamedTuple):
     """What is new in a text: ``text``, ``reasoning``, or of a call its ``name`` or ``arguments``.
 
-    The texts of the arguments of one ``call``, which are counted from 0, are JSON together.
+    The texts of the arguments of one ``call``, which are counted from 0, are JSON together. ``cut``
+    says that a call that was begun is none, ``invalid`` that its arguments do not fit the schema of
+    the tool: its text is the pointer of the first value that does not.
     """
 
     kind: str

@@ -12,6 +12,7 @@ the same for any schema, and needs no derivations.
 """
 
 import copy
+import marshal
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Set
@@ -43,6 +44,34 @@ _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")
 _HIGH, _LOW = (0xD800, 0xDC00), (0xDC00, 0xE000)
 _WORDS = {"true": True, "false": False, "null": None}
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a value of JSON: in compiled code, but where it is too deep for that."""
+    try:
+        return marshal.loads(marshal.dumps(value))  # noqa: S302 - dumped right here
+    except ValueError:
+        return _copied_in_steps(value)
+
+
+def _copied_in_steps(value: Any) -> Any:
+    """Return a copy of a value of JSON, of any depth."""
+    root: list[Any] = [value]
+    pending: list[tuple[Any, Any]] = [(root, 0)]
+    while pending:
+        holder, key = pending.pop()
+        inner = holder[key]
+        if isinstance(inner, dict):
+            inner = dict(inner)
+            pending += [(inner, name) for name, each in inner.items() if isinstance(each, _HOLDERS)]
+        elif isinstance(inner, list):
+            inner = list(inner)
+            pending += [(inner, at) for at, each in enumerate(inner) if isinstance(each, _HOLDERS)]
+        holder[key] = inner
+    return root[0]
+
+
+_HOLDERS = (dict, list)
 
 
 class JsonReader:

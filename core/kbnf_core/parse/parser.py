@@ -5,24 +5,19 @@ what is known of its steps, so that the cost of a byte is that of two lookups on
 warm.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
 
 from kbnf_core.ir import Grammar, TokenTerminal
-from kbnf_core.kernel import Derivations, StreamedTrace, TooManyReadings, Trace
+from kbnf_core.kernel import Derivations, StreamedTrace, Trace
 from kbnf_core.lower.positions import Positions, build_positions
 from kbnf_core.parse.tree import Event, Ids, Nodes, Tree
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import StateTable
-from kbnf_core.text.errors import ParseError, WorkLimitError
+from kbnf_core.text.errors import ParseError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-
-_WORK = 1
-"""Steps of ``Limits.work`` for each configuration, link and way of a text, as the kernel counts."""
+from kbnf_core.text.locks import new_rlock
 
 MOST_DERIVATIONS = 1_000
 """Derivations that are counted."""
@@ -41,7 +36,7 @@ class Parser:
     ) -> None:
         self.positions: Positions = build_positions(grammar, named, limits)
         self._limits = limits
-        self._lock = RLock()
+        self._lock = new_rlock()
         self._whole: Derivations | None = None
         self._streamed: Derivations | None = None
 
@@ -59,19 +54,23 @@ class Parser:
         """Return the beginning of a text."""
         with self._lock:
             self._whole = self._fresh(self._whole, lambda: self.positions)
-            return Trace(self._whole, self._limits.work // _WORK)
+            return Trace(self._whole, self._limits.work)
 
     def streamed_trace(self) -> StreamedTrace:
         """Return the beginning of a text that goes on."""
         with self._lock:
             self._streamed = self._fresh(self._streamed, self.positions.without_tail_calls)
-            return StreamedTrace(self._streamed, self._limits.work // _WORK)
+            return StreamedTrace(self._streamed, self._limits.work)
 
     def _fresh(self, known: Derivations | None, positions: Any) -> Derivations:
         """Return what is known of states, begun anew where that has grown too large."""
-        if known is None or known.size()[0] > self._limits.cached_states:
+        if (
+            known is None
+            or known.size()[0] > self._limits.cached_states
+            or known.made > self._limits.work
+        ):
             chosen = positions()
-            return Derivations(StateTable(chosen.tables), chosen)
+            return Derivations(StateTable(chosen.tables, self._limits), chosen)
         return known
 
     def parse(self, data: bytes) -> Tree:
@@ -99,8 +98,7 @@ class Parser:
 
         Raises ``WorkLimitError`` where too many derivations lie side by side.
         """
-        with self._counted():
-            return trace.read(data)
+        return trace.read(data)
 
     def extent(self, data: bytes) -> tuple[int, int]:
         """Return how many bytes begin a text, and how many of these are one, -1 where none are."""
@@ -133,16 +131,14 @@ class Parser:
 
         Raises ``WorkLimitError`` where too many derivations lie side by side.
         """
-        with self._counted():
-            return Tree(Nodes(data, self.names, *trace.tree()))
+        return Tree(Nodes(data, self.names, *trace.tree()))
 
     def certain(self, trace: StreamedTrace) -> list[Event]:
         """Return the events that have become certain in a streamed text since the last call.
 
         Raises ``WorkLimitError`` where too many derivations lie side by side.
         """
-        with self._counted():
-            labels, offsets = trace.certain_events()
+        labels, offsets = trace.certain_events()
         names = self.names
         return [
             Event("open", names[label], offset)
@@ -157,8 +153,7 @@ class Parser:
         Raises ``ParseError`` where no text begins so.
         """
         trace = self._read(self.streamed_trace(), data)
-        with self._counted():
-            return tree_of_events(data, self.names, *trace.certain_events())
+        return tree_of_events(data, self.names, *trace.certain_events())
 
     def derivations(self, data: bytes, most: int = MOST_DERIVATIONS) -> tuple[int, Tree | None]:
         """Return how many derivations a text has, at most ``most``, and the tree of a second one.
@@ -166,21 +161,8 @@ class Parser:
         Raises ``ParseError`` where it does not fit, ``WorkLimitError`` where they are too many.
         """
         trace = self.check(data)
-        with self._counted():
-            count, other = trace.derivations(most)
+        count, other = trace.derivations(most)
         return count, None if other is None else Tree(Nodes(data, self.names, *other))
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        try:
-            yield
-        except TooManyReadings:
-            raise WorkLimitError(
-                self._limits.work,
-                "a text with very many derivations",
-                "`kbnf parse --ambiguity` shows for a shorter text where two differ; a rule that"
-                " calls itself twice, `e ::= e e | x`, can be a loop, `e ::= x+`",
-            ) from None
 
 
 def tree_of_events(data: bytes, names: tuple[str, ...], events: Ids, offsets: Ids) -> Tree | None:

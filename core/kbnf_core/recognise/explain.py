@@ -6,7 +6,6 @@ text on the position automata, in which every occurrence of a symbol is a state 
 
 from collections import deque
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from kbnf_core.lower.positions import Origin, Positions
 from kbnf_core.recognise.states import BOTTOM, StateTable
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import NOWHERE, Span
 
 _Link: TypeAlias = tuple[tuple[int, int], int]

@@ -10,7 +10,6 @@ Parsing" (2002), and Leo, "A general context-free parsing algorithm running in l
 LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 """
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -20,6 +19,8 @@ import numpy.typing as npt
 
 from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes
 from kbnf_core.lower.tables import Tables
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import new_rlock
 
 DEAD = 0
 """The dead state: no text continues from it."""
@@ -43,21 +44,40 @@ Triple: TypeAlias = tuple[int, int, int]
 """Of a stack node: (nonterminal, parent node, item set to resume)"""
 
 
+LEAST_STATES = 1_000
+"""States that may always be known: a fresh table must contain what an engine takes along."""
+
+PARTS_PER_STATE = 32
+"""Pairs, items and triples that a state may have on average; most have a few."""
+
+
+def state_limit(limits: Limits) -> int:
+    """Return the number of states from which on a table is full, and renewed between calls."""
+    return max(limits.cached_states, LEAST_STATES)
+
+
+def part_limit(limits: Limits) -> int:
+    """Return the number of parts of states from which on a table is full."""
+    return PARTS_PER_STATE * state_limit(limits)
+
+
 class StateTable:
     """The state table, a lazy DFA. Shared by engines and threads: growing it takes a lock.
 
     ``explorer`` is the kernel's stepper, which has the rows and is faster than the methods here.
     ``given``: of the pairs, completions, items and triples, those at the beginning or carried over.
+    More of them than ``part_limit`` and, for the call in which the table gets full, ``limits.work``
+    are a WorkLimitError.
     """
 
     initial = INITIAL
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, limits: Limits = DEFAULT_LIMITS) -> None:
         self.tables = tables
-        self.lock = threading.RLock()
-        self.items = ItemSets(tables)
+        self.lock = new_rlock()
+        self.items = ItemSets(tables, part_limit(limits) + limits.work, limits.work)
         self.stack = StackNodes(self.items)
-        self.configurations = Configurations()
+        self.configurations = Configurations(self.items)
         self.configurations.number((), ())
         self.explorer = LazyTable(self)
         self.enter([tables.start])

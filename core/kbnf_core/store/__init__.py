@@ -34,7 +34,6 @@ from functools import lru_cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from threading import Lock
 from typing import TypeVar
 
 from kbnf_core.artifact import FORMAT
@@ -47,6 +46,7 @@ from kbnf_core.text.diagnostics.segments import visible
 from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, VocabularyError
 from kbnf_core.text.files import cache_folder
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import new_lock
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ class ArtifactStore:
         self.cache = cache
         self.metrics = dict.fromkeys(("hits", "local", "misses", "damaged", "read", "written"), 0)
         self._negative_seconds = negative_seconds
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def entries(self) -> Iterator[tuple[str, Entry | DamagedError]]:
         """Yield all keys in order, each with its entry, which may be of any format, or damaged."""
@@ -381,7 +381,7 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
         return _open(str(url), cache, os.getpid())
 
 
-_lock = Lock()
+_lock = new_lock()
 """So that threads that open a store at the same time get one."""
 
 

@@ -14,10 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property
 from math import inf
 from random import Random
-from threading import RLock
 from typing import Any
 
 from kbnf_core.convert import convert
@@ -41,6 +39,7 @@ from kbnf_core.targets.values import Values, Visit, declares, required_first, vi
 from kbnf_core.targets.violations import Violations, Witness
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.json_text import steps_of
+from kbnf_core.text.locks import cached_property, new_rlock
 from kbnf_core.text.source import pointers
 
 SECONDS = 6.0
@@ -123,7 +122,7 @@ class Exam:
         self.closed = closed
         self.text = json.dumps(schema)
         self.judges = Judges(schema, self.text)
-        self.lock = RLock()
+        self.lock = new_rlock()
         self._values = Values(self.judges)
 
     @cached_property

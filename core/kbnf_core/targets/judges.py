@@ -9,7 +9,7 @@ import copy
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from random import Random
 from typing import Any, TypeAlias
@@ -20,6 +20,7 @@ from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
 from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.text.json_text import escape, steps_of
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

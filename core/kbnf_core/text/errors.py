@@ -172,8 +172,8 @@ class RejectedError(EngineError):
         self.token_id = token_id
         self.data = data
         self.byte_offset = byte_offset
-        what = "the bytes" if token_id is None else f"token {token_id}"
-        super().__init__(f"{what} {data!r} is not allowed here: refused at byte {byte_offset}")
+        what = f"the bytes {data!r} are" if token_id is None else f"token {token_id} {data!r} is"
+        super().__init__(f"{what} not allowed here: rejected at byte {byte_offset}")
 
 
 class ParseError(KbnfError, ValueError):
@@ -241,12 +241,9 @@ class LateError(RejectedError):
 
     def __init__(self, what: int | bytes, data: bytes, left: int) -> None:
         super().__init__(what if isinstance(what, int) else None, data, len(data))
-        subject = f"token {what}" if isinstance(what, int) else "the bytes"
         self.left = left
-        self.args = (
-            f"{subject} {data!r} is not allowed here: the text could not end in the {left} tokens"
-            " that are left",
-        )
+        said = str(self).rpartition(":")[0]
+        self.args = (f"{said}: the text could not end in the {left} tokens that are left",)
 
 
 class UnknownTokenError(EngineError):
@@ -254,7 +251,7 @@ class UnknownTokenError(EngineError):
 
     def __init__(self, token_id: int) -> None:
         self.token_id = token_id
-        super().__init__(f"the vocabulary has no token {token_id}")
+        super().__init__(f"the vocabulary has no token {token_id}: the id does not exist")
 
 
 class FinishedError(EngineError):

@@ -8,12 +8,12 @@ descriptors (``/dev/stdout``), into a file with several names or an owner that c
 away, and in a folder that takes no new file. A file without permission to write is refused, root
 or not, since a rename would not ask for it.
 
-A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` of the shell's
-``<(...)``): one that merely lies in a folder would be waited for without an end.
+What is read is a regular file, or an open descriptor of the process whatever it is (``/dev/stdin``,
+``/dev/fd/63`` of the shell's ``<(...)``). Pipes and devices that merely have a path are not even
+opened: most would be waited for without an end.
 
 Which files a grammar may import is set by the caller, never by the grammar (``Imports``). Grammars
-are untrusted: nothing in one leads out of its folder unless the caller permits that, as people who
-work on their own files do, and a service does not.
+are untrusted: nothing in one leads out of its folder unless the caller permits that.
 """
 
 import errno
@@ -42,7 +42,7 @@ _BINARY: int = getattr(os, "O_BINARY", 0)
 def read_file(path: str | Path, largest: int) -> bytes:
     """Return the content of a file of at most ``largest`` bytes.
 
-    Raises ``SourceError`` for one that is larger, cannot be read, or is a pipe (see above).
+    Raises ``SourceError`` for one that is larger, cannot be read, or is none (see above).
     """
     data = read_up_to(path, largest + 1)
     if len(data) > largest:
@@ -60,9 +60,10 @@ def read_up_to(path: str | Path, largest: int) -> bytes:
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file to read; raises ``SourceError`` as ``read_file``, also while it is read."""
     try:
+        _require_content(path, os.stat(path))
         with open(path, "rb", opener=_open_at_once) as file:
-            if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) and _descriptor(path) is None:
-                raise SourceError(str(path), "it is a pipe")
+            # Another process may have put something else there.
+            _require_content(path, os.fstat(file.fileno()))
             if _NO_WAITING:
                 os.set_blocking(file.fileno(), True)
             yield file
@@ -71,6 +72,16 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(str(path), reason.lower()) from None
+
+
+def _require_content(path: str | Path, status: os.stat_result) -> None:
+    """Raise ``SourceError`` for what is neither a regular file nor an open descriptor."""
+    mode = status.st_mode
+    # Folders are refused by the system, in its words.
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or _descriptor(path) is not None:
+        return
+    kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+    raise SourceError(str(path), f"it is a {kind}")
 
 
 def write_file(path: str | Path, pieces: Iterable[Piece]) -> None:
@@ -268,7 +279,7 @@ class Imports(NamedTuple):
 
 
 BELOW = Imports()
-"""From the grammar's folder and those below it; the library's default."""
+"""From the grammar's folder and those below it, which is the default."""
 
 ANYWHERE = Imports(anywhere=True)
 """From any folder that the grammar names; for grammars that are the user's own."""

@@ -9,8 +9,9 @@ from collections.abc import Callable, Hashable
 from functools import update_wrapper
 from math import inf
 from sys import getsizeof
-from threading import Lock
 from typing import Generic, ParamSpec, TypeVar
+
+from kbnf_core.text.locks import new_lock
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -29,7 +30,7 @@ class Remembered(Generic[K, V]):
         self._size_of = size_of
         self._size = 0
         self._known: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def __len__(self) -> int:
         return len(self._known)

@@ -9,9 +9,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
+
+from kbnf_core.text.locks import cached_property
 
 
 class Span(NamedTuple):

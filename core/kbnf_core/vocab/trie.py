@@ -14,7 +14,6 @@ Neither need be what the model's own tokenizer makes of the same bytes.
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from math import inf
 from operator import index
@@ -24,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.locks import cached_property
 
 
 class PackedTokens(Mapping[int, bytes]):

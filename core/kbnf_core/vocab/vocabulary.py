@@ -5,7 +5,6 @@ import struct
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from operator import index
 from sys import getsizeof
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from kbnf_core.text.errors import ConfigError, UnknownTokenError, VocabularyError
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.validate import (
     LARGEST_ID,
     Token,

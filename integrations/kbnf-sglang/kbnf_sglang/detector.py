@@ -9,7 +9,7 @@ from typing import Any
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
 
-from kbnf_core.integrations.tool_calls import ToolCalls, may_have_calls, wanted_format
+from kbnf_core.integrations.tool_calls import ToolCalls, extend, may_have_calls, wanted_format
 from kbnf_core.parse.calls import Delta
 
 
@@ -69,10 +69,10 @@ class KbnfDetector(BaseFormatDetector):
                 self.current_tool_id = each.call
                 self.streamed_args_for_tool.append("")
                 calls.append(ToolCallItem(tool_index=each.call, name=each.text, parameters=""))
-            else:
-                self.streamed_args_for_tool[each.call] += each.text
+            elif each.kind == "arguments":
+                extend(self.streamed_args_for_tool, each.call, each.text)
                 calls.append(ToolCallItem(tool_index=each.call, parameters=each.text))
-        self.prev_tool_call_arr[:] = stream.calls
+        self.prev_tool_call_arr[:] = stream.begun
         return StreamingParseResult(normal_text=_text_of(found), calls=calls)
 
     def _reader(self, tools: list[Any]) -> ToolCalls:

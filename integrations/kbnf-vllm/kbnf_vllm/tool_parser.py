@@ -18,7 +18,7 @@ from vllm.entrypoints.generate.base.protocol import (
 )
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
-from kbnf_core.integrations.tool_calls import ToolCalls, wanted_format
+from kbnf_core.integrations.tool_calls import ToolCalls, extend, wanted_format
 
 
 class KbnfToolParser(ToolParser):
@@ -39,7 +39,13 @@ class KbnfToolParser(ToolParser):
     def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
         """Return the calls of a whole text, and what is text around them."""
         text, found = self._reader(request).whole(model_output)
-        calls = [ToolCall(type="function", function=FunctionCall(**each)) for each in found]
+        calls = [
+            ToolCall(
+                type="function",
+                function=FunctionCall(name=each["name"], arguments=each["arguments"]),
+            )
+            for each in found
+        ]
         return ExtractedToolCallInformation(
             tools_called=bool(calls), tool_calls=calls, content=text or None
         )
@@ -70,13 +76,16 @@ class KbnfToolParser(ToolParser):
                 self.streamed_args_for_tool.append("")
                 function = DeltaFunctionCall(name=each.text, arguments="")
                 made = self._new_call(each.call, function)
-            else:
-                self.streamed_args_for_tool[each.call] += each.text
+            elif each.kind == "arguments":
+                extend(self.streamed_args_for_tool, each.call, each.text)
                 made = DeltaToolCall(
                     index=each.call, function=DeltaFunctionCall(arguments=each.text)
                 )
+            else:
+                # vLLM has no way to take a call back, or to say that it does not fit.
+                continue
             calls.append(made)
-        self.prev_tool_call_arr[:] = self._stream.calls
+        self.prev_tool_call_arr[:] = self._stream.begun
         return DeltaMessage(content=text or None, tool_calls=calls) if text or calls else None
 
     @staticmethod

@@ -1,21 +1,34 @@
-"""Writes ``patterns.json``: the automata of the patterns that every process would compile.
+"""Writes ``formats.json`` and ``patterns.json``: what every process would make.
+
+The first has the regular expressions of the rules in ``formats.kbnf``, the second the automata of
+these and of other patterns.
 
 Run ``PYTHONPATH=tests/support python -m kbnf_testing.shipped_patterns`` after a change of the
-patterns of the prelude or of formats, or of how patterns are compiled; a test compares.
+patterns of the prelude or of the rules of formats, or of how patterns are compiled; tests compare.
 """
 
 import json
 from array import array
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from sys import byteorder
 from zlib import compress
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.automata.traversal import fold
+from kbnf_core.kbnf import tree
+from kbnf_core.languages.json_schema.formats import (
+    EXPRESSIONS,
+    HELPERS,
+    NAMES,
+    formats_of,
+    rule_of,
+    rules,
+)
 from kbnf_core.languages.json_schema.options import (
     Digits,
     Formats,
@@ -51,6 +64,47 @@ def _patterns() -> Iterator[str]:
         yield from formats_of(standard, which).values()
 
 
+def _expression(rule: str, find: Callable[[str], tree.Expression], builder: Builder) -> Expression:
+    """Return what a rule matches, whose calls are written out."""
+
+    def one(form: tree.Expression, parts: list[Expression]) -> Expression:
+        match form:
+            case tree.Reference(name):
+                return _expression(name.value, find, builder)
+            case tree.Pattern(text=text):
+                found = builder.read(text.value)
+                assert found is not None, text.value
+                return found
+            case tree.Terminal(text=text):
+                return builder.text(text.value)
+            case tree.Sequence():
+                return builder.sequence(parts)
+            case tree.Alternation():
+                return builder.alternation(parts)
+            case tree.Repetition(_, low, high):
+                return builder.repetition(parts[0], low, high)
+            case tree.Bracket():
+                return parts[0]
+        raise TypeError(form)
+
+    return fold(find(rule), tree.children, one)
+
+
+def render_formats() -> str:
+    """Return the text of ``formats.json``."""
+    found: dict[str, dict[str, str]] = {}
+    before: dict[str, str] = {}
+    for kind, names in NAMES.items():
+        find = rules(kind)
+        texts = {
+            rule: print_expression(_expression(rule, find, Builder()))
+            for rule in dict.fromkeys([*map(rule_of, names), *HELPERS])
+        }
+        found[kind] = {rule: text for rule, text in texts.items() if before.get(rule) != text}
+        before.update(texts)
+    return json.dumps(found, indent=0) + "\n"
+
+
 def render() -> str:
     """Return the text of ``patterns.json``."""
     found = {}
@@ -63,4 +117,5 @@ def render() -> str:
 
 
 if __name__ == "__main__":
+    EXPRESSIONS.write_text(render_formats(), encoding="ascii")
     PATTERNS.write_text(render(), encoding="ascii")

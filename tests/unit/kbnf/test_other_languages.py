@@ -6,7 +6,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
+from kbnf_core.languages import JSON_SCHEMA, detect
 from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 
@@ -61,18 +61,13 @@ def test_a_name_put_right_where_it_is_used_is_not_to_be_put_back() -> None:
 UNREAD = {
     "peg": ("PEG", 'Sum <- Value (("+" / "-") Value)*\nValue <- [0-9]+\n'),
     "peg predicate": ("PEG", "Word <- !Key [a-z]+\nKey <- 'if'\n"),
-    "tree-sitter": (
-        "tree-sitter's form",
-        '{"name": "a", "rules": {"s": {"type": "SEQ", "members": [{"type": "BLANK"}]}}}',
-    ),
-    "grammar.js": ("tree-sitter's form", "module.exports = grammar({\n  name: 'a',\n});\n"),
 }
 
 
 @pytest.mark.parametrize("name", UNREAD)
 def test_languages_that_are_not_read_are_named(name: str) -> None:
     language, text = UNREAD[name]
-    for path in (None, "grammar.json" if text.startswith("{") else "grammar.txt"):
+    for path in (None, "grammar.txt"):
         [finding] = check(text, path)
         assert (finding.code, finding.message) == (
             "E008",
@@ -94,6 +89,14 @@ def test_antlr_without_its_extension_is_named(text: str) -> None:
     [finding] = check(text)
     assert (finding.code, finding.message) == ("E008", "this looks like ANTLR, not KBNF")
     assert "kbnf check --from antlr FILE" in finding.helps[0]
+
+
+def test_the_source_of_a_grammar_of_tree_sitter_is_named() -> None:
+    [finding] = check("module.exports = grammar({\n  name: 'a',\n});\n", "grammar.js")
+    assert finding.message == "this looks like tree-sitter's grammar.js, not KBNF"
+    assert finding.helps == (
+        "`tree-sitter generate` writes `src/grammar.json`, which is read here",
+    )
 
 
 @pytest.mark.parametrize("name", ["a.peg", "a.pegjs", "a.pest"])
@@ -120,4 +123,3 @@ def test_kbnf_with_mistakes_is_none_of_them(text: str) -> None:
 def test_json_with_rules_may_be_a_schema() -> None:
     schema = '{"type": "object", "rules": {"a": {"type": "string"}}, "name": "x"}'
     assert detect(schema, "grammar.json") is JSON_SCHEMA
-    assert detect(UNREAD["tree-sitter"][1], "grammar.json") is KBNF

@@ -190,7 +190,7 @@ def test_a_mask_has_the_tokens_that_feeding_takes(grammar: str) -> None:
 
 
 def test_situations_are_numbered_by_content() -> None:
-    configurations = Configurations()
+    configurations = Configurations(StateTable(Grammar("start ::= 'a';").tables).items)
     contents: list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] = [
         ((), ()),
         (((0, 1),), ()),

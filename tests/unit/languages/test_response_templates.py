@@ -138,7 +138,7 @@ def test_calls_of_tools_are_constrained_and_read(tmp_path: Path) -> None:
         assert each.read_value(text) == [call]
         assert each.read_message(text) == message
     with pytest.raises(ParseError):
-        grammar.read_value(text.replace("get_weather", "get_wether"))
+        grammar.read_value(text.replace("get_weather", "get_wether"), exact=True)
     with pytest.raises(ConfigError, match="there is none"):
         Grammar("json").read_message("{}")
 

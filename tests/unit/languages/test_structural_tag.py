@@ -574,7 +574,12 @@ def test_a_schema_that_is_one_of_its_own_alternatives_adds_nothing(style: str) -
 def test_values_of_json_refer_to_any_place_of_the_document() -> None:
     node = {
         "type": "object",
-        "properties": {"c": {"$ref": "#/properties/x"}, "s": {"type": "string"}},
+        "properties": {
+            "c": {"$ref": "#/properties/x"},
+            "s": {"type": "string"},
+            "default": {"type": "array", "items": {"$ref": "#/properties/x"}},
+            "e": {"const": {"$ref": "#/properties/x"}},
+        },
         "additionalProperties": False,
     }
     listed = {"type": "array", "items": {"$ref": "#/properties/x"}}
@@ -584,10 +589,15 @@ def test_values_of_json_refer_to_any_place_of_the_document() -> None:
     for each in (schema, *named, {**schema, "$id": "https://e.x/a"}):
         found = in_style("qwen_xml", [], each)
         form = "[<parameter=%s>%s</parameter>]"
-        for value in ('{"c": {"s": "a"}}', '{"c": {"c": {}}}'):
+        for value in (
+            '{"c": {"s": "a"}}',
+            '{"c": {"c": {}}}',
+            '{"default": [{"s": "a"}]}',
+            '{"e": {"$ref": "#/properties/x"}}',
+        ):
             assert found.has(form % ("x", value))
             assert found.has(form % ("l", f"[{value}]"))
-        for value in ('{"c": 1}', '{"c": {"s": 1}}', '{"d": 1}'):
+        for value in ('{"c": 1}', '{"c": {"s": 1}}', '{"d": 1}', '{"default": [1]}'):
             assert not found.has(form % ("x", value))
             assert not found.has(form % ("l", f"[{value}]"))
 

@@ -16,6 +16,7 @@ TEXTS = {
     "GBNF": 'root ::= "a" root | "a" | "\\xe9"\nunused ::= "x"\n',
     "BNF": "<start>::='a'<start>|'a'|'\\xe9';<unused>::='x';",
     "ABNF": 'start = "a" start / "a" / "a"\nunused = "x"\n',
+    "EBNF": "start = 'a', start | 'a' | 'a'; unused = 'x';",
     "ANTLR": "grammar A; start : 'a' start | 'a' | INT; INT : [0-9]+;",
     "Lark": '// kbnf: start=start finish=eager\nstart: "a" start | "a" | /[0-9]+/\nunused: "x"\n',
 }
@@ -25,6 +26,7 @@ TEXTS["Tool list"] = '[{"name": "f", "parameters": {"type": "strng"}}]'
 TEXTS["Response template"] = """
 {"start_anchor": "<", "fields": {"a": {"open": "<a>"}, "content": {}}}
 """
+TEXTS["Tree sitter"] = '{"rules": {"s": {"type": "NEW"}}}'
 TEXTS["regex"] = "(a"
 TEXTS["choice"] = "[1]"
 TEXTS["Structural tag"] = """{"type": "structural_tag", "format": {"type": "or", "elements": [

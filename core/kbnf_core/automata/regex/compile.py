@@ -10,6 +10,7 @@ kinds of characters before which a match ends.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ from kbnf_core.automata.spell import to_dfa
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.remembered import remembered
+from kbnf_core.text.remembered import Remembering, remembered
 
 EDGE, LINE_FEED, RETURN, WORD, OTHER = range(5)
 KINDS = range(5)
@@ -256,7 +257,7 @@ _RAISING = "; or raise `Limits.work`"
 class Compiled(NamedTuple):
     """An automaton, or why there is none: ``dfa`` is None exactly when there are problems.
 
-    ``work`` is what it took, in steps (``kbnf_core.text.budget``).
+    ``work`` is what it took, in steps (``kbnf_core.text.budget``), whatever came of it.
     """
 
     dfa: Dfa | None
@@ -288,10 +289,36 @@ def within(limits: Limits, pattern: str, build: Callable[[Budget], Dfa]) -> Comp
     try:
         return Compiled(build(budget), (), budget.spent)
     except LimitError as error:
-        return Compiled(None, (_too_large(pattern, TOO_LARGE, _needed(error, limits)),))
+        problem = _too_large(pattern, TOO_LARGE, _needed(error, limits))
     except WorkLimitError:
         steps = f"more than {limits.work:,} steps of work"
-        return Compiled(None, (_too_large(pattern, TOO_MUCH_WORK, steps, _RAISING),))
+        problem = _too_large(pattern, TOO_MUCH_WORK, steps, _RAISING)
+    return Compiled(None, (problem,), min(budget.spent, limits.work))
+
+
+def compile_within(
+    budget: Budget,
+    pattern: str,
+    limits: Limits = DEFAULT_LIMITS,
+    compiler: Remembering[[str, Limits], Compiled] = compile_regex,
+) -> Compiled:
+    """Compile a pattern with what is left of the budget of a grammar, which is charged.
+
+    A pattern that needs more is a problem, and raises WorkLimitError where it is known or where
+    nothing is left.
+    """
+    if budget.left <= 0:
+        budget.spend()
+    key = (pattern, limits)
+    compiled = compiler.known.find(key)
+    if compiled is None:
+        left = replace(limits, work=min(limits.work, budget.left))
+        compiled = compiler.__wrapped__(pattern, left)
+        if compiled.dfa is not None or left == limits:
+            compiler.known.keep(key, compiled)
+    is_refused = compiled.dfa is None
+    budget.spend(min(compiled.work, budget.left) if is_refused else compiled.work)
+    return compiled
 
 
 def _needed(error: LimitError, limits: Limits) -> str:

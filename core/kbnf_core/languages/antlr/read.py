@@ -19,8 +19,8 @@ from posixpath import dirname, join, normpath
 
 from kbnf_core import ir
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.scannerless import Scannerless, Token, Touching, without_lexer
-from kbnf_core.ir.analysis import reachable
+from kbnf_core.conversion.scannerless import Scannerless, Token, without_lexer
+from kbnf_core.frontend import too_much_work
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import Outline, Symbol, Use
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
@@ -33,13 +33,13 @@ from kbnf_core.kbnf.tree import (
     Terminal,
     children,
     postorder,
-    uses_in,
 )
 from kbnf_core.languages.antlr import tree
 from kbnf_core.languages.antlr.parse import File, parse_file
 from kbnf_core.languages.antlr.tokens import Lexer
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
@@ -106,7 +106,11 @@ class _Reader:
             empty = Document(self._source, (), main.comments, frozenset(self._gathered.broken))
             return Parsed(empty, tuple(sorted(self._findings, key=Diagnostic.sort_key)))
         start = self._request.start or self._start(names)
-        result = self._rules(start if start in rules else names[0])
+        try:
+            result = self._rules(start if start in rules else names[0])
+        except WorkLimitError as error:
+            nothing = Parsed(Document(self._source, (), main.comments), ())
+            return Parsed(nothing.document, (*self._findings, too_much_work(nothing, error)))
         begin = result.start if start in rules else start
         document = Document(
             self._source, tuple(result.definitions), main.comments, generated=result.generated
@@ -218,14 +222,9 @@ class _Reader:
             if rule.is_fragment
         ]
         result = without_lexer(bodies, tokens, start, self._request.limits, self._budget)
-        self._losses += [self._touching(place) for place in result.places]
-        everything = [*result.definitions, *fragments]
-        graph: dict[str, set[str]] = {}
-        for each in everything:
-            graph.setdefault(each.name.value, set()).update(n.value for n in uses_in(each.body))
-        needed = reachable([result.start], graph)
-        kept = [each for each in everything if each.name.value in needed]
-        return replace(result, definitions=kept)
+        self._losses += [Loss(LEXING, place.message, place.span) for place in result.places]
+        result.definitions += fragments
+        return result.reached()
 
     def _token(self, rule: tree.Rule, lexer: Lexer) -> Iterator[Token]:
         """Yield the token of a rule, unless it is a fragment."""
@@ -258,14 +257,6 @@ class _Reader:
                 name = node.name if isinstance(node, tree.Use) else ""
                 if name in gathered.declared and name not in gathered.rules:
                     self._refuse(f"code makes the token `{name}`, not a rule", node.span)
-
-    def _touching(self, place: Touching) -> Loss:
-        first, second = (each.decode(errors="replace") for each in (place.first, place.second))
-        message = (
-            "tokens may touch that the lexer would read as one, such as"
-            f" `{first}` and `{second}` in `{first}{second}`"
-        )
-        return Loss(LEXING, message, place.span)
 
 
 class _Parser:

@@ -104,7 +104,8 @@ class Lexer:
                 return build.repeated(parts[0], low, high, node.span)
             case _:
                 root: tree.Node = node
-                return self._regex(resolve(root, self._steps) or algebra.NOTHING, node.span)
+                expression = resolve(root, self._steps) or algebra.NOTHING
+                return self._regex(self._without_end(expression), node.span)
 
     def _named(self, name: str) -> _Steps:
         """Return the expression of a rule; None where it calls itself, is too large or is none."""

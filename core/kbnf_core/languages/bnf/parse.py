@@ -70,7 +70,7 @@ from kbnf_core.kbnf.tree import (
 )
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -299,6 +299,13 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     if word.type in _OPEN:
         start = span_of(word).start
         return Diagnostic("E004", _OPEN[word.type], source, Span(start, start + 1))
+    bare = _BARE.match(source.text, word.start_pos)
+    if word.type == "JUNK" and bare is not None:
+        span, written = Span(*bare.span()), f"'{bare[0]}'"
+        fix = Fix(f"write `{written}`", (Edit(span, written),))
+        message = f"the text {shown(bare[0])} has no quotes"
+        helps = (f"{fix.message}; a name is written `<{bare[0]}>`",)
+        return Diagnostic("E001", message, source, span, helps=helps, fixes=(fix,))
     message = f"{shown(word.value)} is not allowed here"
     helps = ("a production is written `<name>::='text'<name>|...`; there are no comments",)
     return Diagnostic("E001", message, source, span_of(word), helps=helps)
@@ -315,6 +322,9 @@ def _check_texts(source: Source, words: list[Word]) -> list[Diagnostic]:
                     found.append(Diagnostic("E007", message, source, piece.span, helps=helps))
     return found
 
+
+_BARE = re.compile(r"[^\W_][\w.-]*")
+"""A word of a standard's BNF, which has no quotes around texts."""
 
 _ANY_TEXT = "(?s:.)+"
 
@@ -428,7 +438,7 @@ def _first_tokens(
     grammar = translate(rough, name, limits).grammar
     if grammar is None or not analyse(grammar).facts[name].filled:
         return ()
-    masks = Masks(StateTable(build_tables(grammar, limits)), vocabulary, limits)
+    masks = Masks(StateTable(build_tables(grammar, limits), limits), vocabulary, limits)
     automaton = TokenAutomaton(masks, Finish.EOS, limits)
     ids = ids_of(automaton.mask(automaton.beginning), vocabulary.size)
     return tuple(data for each in ids.tolist() if (data := vocabulary.token(each)))

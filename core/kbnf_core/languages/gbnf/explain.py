@@ -95,8 +95,28 @@ def _open_group(mistake: Mistake, opening: Word) -> Diagnostic:
     return Diagnostic(code, message, mistake.source, mistake.span, labels=(label,), notes=notes)
 
 
+CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": " \\t\\n\\r"}
+"""What stands in a class for the escapes of regular expressions."""
+
+
+def class_escape(source: Source, span: Span, word: str) -> Diagnostic:
+    r"""Return the finding for ``\d``, ``\w`` or ``\s`` in a word of the type ``word``."""
+    members = CLASSES[source.slice(span)[1]]
+    written = members if word == "CLASS" else f"[{members}]"
+    # In a text there is no place for a class.
+    fixes = () if word == "STRING" else (Fix(f"write `{written}`", (Edit(span, written),)),)
+    message = f"{shown(source.slice(span))} is an escape of regular expressions, not of GBNF"
+    is_inside = word in ("CLASS", "STRING")
+    notes = (llama_says("unknown escape at" if is_inside else "expecting newline or end at"),)
+    where = " beside the text" if word == "STRING" else ""
+    helps = (f"write `{written}`{where}",)
+    return Diagnostic("E007", message, source, span, notes=notes, helps=helps, fixes=fixes)
+
+
 def _left_over(mistake: Mistake) -> Diagnostic:
     word = mistake.word
+    if word is not None and word.value[:1] == "\\" and word.value[1:] in CLASSES:
+        return class_escape(mistake.source, span_of(word), word.type)
     code = "E003" if word is not None and word.type == "RPAR" else "E001"
     helps = ('texts are written `"..."`',) if mistake.found.startswith("`'") else ()
     if word is not None and word.value == "<":

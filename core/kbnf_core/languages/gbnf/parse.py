@@ -422,7 +422,7 @@ def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
         return
     for piece in pieces(word.value, span_of(word).start):
         if piece.point is None:
-            yield _bad_escape(source, piece)
+            yield _bad_escape(source, piece, word.type)
         elif not is_scalar(piece.point) or (piece.point == 0 and word.type == "STRING"):
             yield _no_character(source, piece.point, piece.span)
         elif source.slice(piece.span) == r"\-":
@@ -431,8 +431,10 @@ def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
             yield _refused(source, piece.span, message, "unknown escape at", help_)
 
 
-def _bad_escape(source: Source, piece: Piece) -> Diagnostic:
+def _bad_escape(source: Source, piece: Piece, word: str) -> Diagnostic:
     written = source.slice(piece.span)
+    if written[1:] in about.CLASSES:
+        return about.class_escape(source, piece.span, word)
     digits = _DIGITS.get(written[-1])
     if digits is not None:
         message = f"`{written}` is followed by {digits} hexadecimal digits"

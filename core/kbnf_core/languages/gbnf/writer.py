@@ -370,6 +370,8 @@ class Unfolder:
         if not isinstance(value, _Bytes):
             return value
         data, span = value
+        if b"\0" in data:
+            self._lose("W413", "llama.cpp can never generate U+0000", span)
         try:
             return text(data.decode())
         except UnicodeDecodeError:
@@ -577,7 +579,9 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     places = (
         {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
     )
-    in_front = {names[name]: remark for name, remark in (remarks or {}).items()}
+    # Rules without texts are left out, and their remarks.
+    told = (remarks or {}).items()
+    in_front = {names[name]: remark for name, remark in told if name in names}
     written: list[Written] = []
     span = NOWHERE
     for name in _in_order(rules, [*names.values()]):

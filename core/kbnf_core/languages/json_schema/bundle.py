@@ -28,10 +28,14 @@ class Bundle(NamedTuple):
 
 
 class _Room:
-    """The characters that files referred to may have that are not yet used."""
+    """The characters that files referred to may have that are not yet used.
+
+    ``unreadable``: paths that nothing could be read from, which are not tried again.
+    """
 
     def __init__(self) -> None:
         self.left = DEFAULT_LIMITS.source_bytes
+        self.unreadable: set[str] = set()
 
 
 def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: Imports) -> bool:
@@ -160,8 +164,11 @@ class _Bundler:
         return normpath(join(dirname(self._path), unquote(near)))
 
     def _read(self, path: str, address: str, shown: str) -> _File | None:
+        if path in self._room.unreadable:
+            return None
         text = self._imports.load(path) if self._imports.permit(path, self._path) else None
         if text is None:
+            self._room.unreadable.add(path)
             return None
         self._room.left -= len(text)
         if self._room.left < 0:

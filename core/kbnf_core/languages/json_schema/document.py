@@ -8,7 +8,7 @@ schema that refers to a meta-schema, or is not provably sound, needs them.
 
 import json
 from collections.abc import Iterator, Set
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
@@ -59,6 +59,7 @@ from kbnf_core.text.json_text import (
     parse_json,
     steps_of,
 )
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:

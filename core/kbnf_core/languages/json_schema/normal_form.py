@@ -12,7 +12,6 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 from itertools import product, zip_longest
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -31,6 +30,7 @@ from kbnf_core.languages.json_schema.expressions import (
 from kbnf_core.languages.json_schema.problems import NarrowableError, too_many_kinds, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, OneOf, Restricted, united
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 KEYS = Restricted(Kind.STRING)
 """All names."""

@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
@@ -59,6 +59,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 KEYWORD = "x-guidance"

@@ -7,7 +7,7 @@ brackets, with commas between.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 from kbnf_core import ir
@@ -35,6 +35,7 @@ from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import NOWHERE, half_of_pair
 
 ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])

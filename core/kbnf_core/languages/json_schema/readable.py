@@ -5,8 +5,7 @@ that say little, of nothing or of one other rule, are left out in the end.
 
 *Automata* of strings and numbers come with a ``Notation`` that says what they were made of. What is
 written has the language of the automaton: a named format, an expression where that is short, and
-rules where it grows. Formats have the languages of ``formats``, spelt as JSON strings; a test
-compares the automata.
+rules where it grows. Formats are written by their rules (``formats.kbnf``), spelt as JSON strings.
 """
 
 import re
@@ -18,6 +17,7 @@ from functools import cache, partial
 from itertools import chain
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
+from kbnf_core.automata.algebra import children as regex_children
 from kbnf_core.automata.codepoints import from_text, intersect
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import (
@@ -50,16 +50,14 @@ from kbnf_core.kbnf.build import (
     within_counts,
 )
 from kbnf_core.kbnf.build import placed as placed_form
-from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, RULES, formats_of
+from kbnf_core.languages.json_schema.formats import Named, rule_of, rules
 from kbnf_core.languages.json_schema.names import OtherNames, regex_but
-from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.prelude import ESCAPED, NAMES, spell_text
 from kbnf_core.languages.json_schema.prelude import regex as regex_of
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import Matching, Restricted
+from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.languages.json_schema.write_scalars import (
     LONG,
@@ -71,157 +69,22 @@ from kbnf_core.languages.json_schema.write_scalars import (
     Others,
     Strings,
     as_written,
-    format_name,
+    format_of,
 )
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.source import NOWHERE, Source, Span
-
-
-def _leap_seconds() -> str:
-    """Return the times that are 23:59:60 in UTC, a line for each hour of local time."""
-    lines = []
-    for hour in range(24):
-        east, west = (hour + 1) % 24, 23 - hour
-        whole = rf"59:60(?:\.[0-9]+)?(?:\+{east:02}|-{west:02}):00"
-        half = rf"29:60(?:\.[0-9]+)?(?:\+{hour:02}|-{west:02}):30"
-        lines.append(f"#r'{hour:02}:(?:{whole}|{half})'")
-    return " | ".join(lines)
-
-
-def _ipv6() -> str:
-    """Return the forms of an address: as many groups before `::` as are left out behind it."""
-    lines = ["(group ':'){6} last_groups", "'::' (group ':'){5} last_groups"]
-    for before in range(5):
-        head = "group?" if before == 0 else f"((group ':'){{0,{before}}} group)?"
-        tail = f"(group ':'){{{4 - before}}} " if before < 3 else "group ':' " if before < 4 else ""
-        lines.append(f"{head} '::' {tail}last_groups")
-    lines += ["((group ':'){0,5} group)? '::' group", "((group ':'){0,6} group)? '::'"]
-    return " | ".join(lines)
-
-
-_TEXT = rf"""
-date_string ::= '"' full_date '"';
-time_string ::= '"' full_time '"';
-time_of_day ::= #'(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]';
-
-duration_string ::= '"P' (days clock? | clock | some 'W') '"';
-days ::= some 'D' | some 'M' (some 'D')? | some 'Y' (some 'M' (some 'D')?)?;
-clock ::= 'T' (some 'H' (some 'M' (some 'S')?)? | some 'M' (some 'S')? | some 'S');
-
-hostname_string ::= '"' domain '"';
-ipv4_string ::= '"' ipv4 '"';
-ipv6_string ::= '"' ipv6 '"';
-ipv4 ::= octet ('.' octet){{3}};
-octet ::= #'25[0-5]|2[0-4][0-9]|1[0-9]{{2}}|[1-9]?[0-9]';
-ipv6 ::= {_ipv6()};
-group ::= #'[0-9A-Fa-f]{{1,4}}';
-last_groups ::= group ':' group | ipv4;
-domain ::= label ('.' label)*;
-label ::= #'[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?';
-
-uuid_string ::= #'"[0-9A-Fa-f]{{8}}-(?:[0-9A-Fa-f]{{4}}-){{3}}[0-9A-Fa-f]{{12}}"';
-
-uri_reference_string ::= '"' (uri | relative_reference) '"';
-uri ::= scheme ':' (rooted_path | path_segment ('/' path_character*)*)? query? fragment_part?;
-relative_reference ::=
-    (rooted_path | first_segment ('/' path_character*)*)? query? fragment_part?;
-scheme ::= #'[A-Za-z][A-Za-z0-9+.-]*';
-rooted_path ::= '//' authority ('/' path_character*)* | '/' (path_segment ('/' path_character*)*)?;
-authority ::= (user '@')? (ip_literal | host_name) (':' port)?;
-user ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{{2}})*";
-host_name ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{{2}})*";
-ip_literal ::= '[' (ipv6 | #r"[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+") ']';
-path_segment ::= path_character+;
-first_segment ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=@-]|%[0-9A-Fa-f]{{2}})+";
-path_character ::= #r"[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{{2}}";
-query ::= '?' (path_character | #'[/?]')*;
-fragment_part ::= '#' (path_character | #'[/?]')*;
-"""
-
-_PLAIN = rf"""
-date_time_string ::= '"' full_date 'T' full_time '"';
-full_date ::=
-    year '-' ( #'(?:0[13578]|1[02])-31|(?:0[13-9]|1[0-2])-(?:29|30)'
-             | #'(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])' )
-  | leap_year '-02-29';
-year ::= #'[1-9][0-9]{{3}}|0[1-9][0-9]{{2}}|00[1-9][0-9]|000[1-9]';
-leap_year ::= #'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00';
-full_time ::= time_of_day #r'(?:\.[0-9]{{1,9}})?' ('Z' | #'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]');
-some ::= #'[0-9]{{1,6}}';
-email_string ::= '"' local_part '@' (mail_label '.'){{1,3}} #'[A-Za-z]{{2,24}}"';
-local_part ::= #r"[{ATOM_CHARACTERS}](?:\.?[{ATOM_CHARACTERS}]){{0,31}}";
-mail_label ::= #'[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,30}}';
-uri_string ::=
-    '"'
-    ( scheme '://' user_part? host (':' port)? ('/' rest_of_path)? query? fragment_part?
-    | 'file:///' rest_of_path
-    | ('data:' | 'mailto:' | 'tel:' | 'urn:') path_character rest_of_path query? fragment_part?
-    )
-    '"';
-user_part ::= #'[A-Za-z0-9._~-]+(?::[A-Za-z0-9._~-]*)?@';
-host ::= (word '.')* #'[A-Za-z](?:-?[A-Za-z0-9])*' | ipv4 | '[' ipv6 ']';
-word ::= #'[A-Za-z0-9](?:-?[A-Za-z0-9])*';
-rest_of_path ::= (path_character | '/')*;
-port ::= #'{PORT}';
-"""
-
-_RFC = rf"""
-date_time_string ::= '"' full_date #'[Tt]' full_time '"';
-full_date ::=
-    #'[0-9]{{4}}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])'
-  | #'[0-9]{{4}}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)'
-  | #'[0-9]{{4}}-02-(?:0[1-9]|1[0-9]|2[0-8])'
-  | leap_year '-02-29';
-leap_year ::=
-    #'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])' | #'(?:[02468][048]|[13579][26])00';
-full_time ::= time_of_day fraction? time_offset | leap_second;
-fraction ::= #r'\.[0-9]+';
-time_offset ::= #'[Zz]' | #'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]';
-leap_second ::= '23:59:60' fraction? #'[Zz]' | {_leap_seconds()};
-some ::= #'[0-9]+';
-email_string ::= '"' (local_part | quoted_part) '@' (domain | address_literal) '"';
-local_part ::= atom ('.' atom)*;
-atom ::= #r"[{ATOM_CHARACTERS}]+";
-quoted_part ::= '\\"' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | quoted_pair)* '\\"';
-quoted_pair ::= '\\\\' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | '\\"' | '\\\\');
-address_literal ::= '[' (ipv4 | 'IPv6:' ipv6) ']';
-uri_string ::= '"' uri '"';
-port ::= #'[0-9]*';
-"""
-
-FORMAT_RULES = frozenset(
-    {
-        "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "regex", "time",
-        "uri", "uri-reference", "uuid",
-    }
-)  # fmt: skip
-"""The formats that have rules."""
+from kbnf_core.text.source import NOWHERE, Span
 
 
 @cache
-def format_rules(name: str, pattern: str) -> tuple[tuple[str, tree.Expression], ...]:
-    """Return the rules of a format and what they call, its own first; none where it has none.
-
-    ``pattern`` is its expression in ``formats``, which has plain formats and those of RFCs.
-    """
-    if name not in FORMAT_RULES:
-        return ()
-    is_plain = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN)[name] == pattern
-    parsed = _parsed(RULES if name == "regex" else _TEXT + (_PLAIN if is_plain else _RFC))
-    order = [f"{name.replace('-', '_')}_string"]
+def format_rules(known: Named) -> tuple[tuple[str, tree.Expression], ...]:
+    """Return the rules of a format and what they call, its own first, which is in quotes."""
+    own = rule_of(known.name)
+    find, order = rules(known.kind), [own]
     for rule in order:
-        nodes = tree.postorder(parsed[rule])
-        called = [node.name.value for node in nodes if isinstance(node, tree.Reference)]
-        order.extend(each for each in dict.fromkeys(called) if each not in order)
-    return tuple((rule, parsed[rule]) for rule in order)
-
-
-@cache
-def _parsed(text: str) -> dict[str, tree.Expression]:
-    document = parse_kbnf(Source(text)).document
-    return {definition.name.value: definition.body for definition in document.definitions}
+        order.extend(each for each in dict.fromkeys(called(find(rule))) if each not in order)
+    return tuple((rule, find(rule)) for rule in order)
 
 
 WIDTH = 68
@@ -373,25 +236,39 @@ class Notations:
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
-        name = format_name(part)
-        atom = part.literals[0][0]
-        if name is None or not isinstance(atom, Matching) or not self._prelude.spelling.is_usual:
+        known = format_of(part)
+        if known is None or not self._prelude.spelling.is_usual:
             return None
-        rules = format_rules(name, atom.regex)
-        if not rules:
-            return None
-        fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
-        self.format_names.update((rule, self._fresh(rule)) for rule, _ in fresh)
+        found = format_rules(known)
+        whole = f"{found[0][0]}_string"
+        if whole in self.format_names:
+            return call(self.format_names[whole])
+        fresh = [(rule, body) for rule, body in found[1:] if rule not in self.format_names]
+        for rule in (whole, *(rule for rule, _ in fresh)):
+            self.format_names[rule] = self._fresh(rule)
         names = self.format_names
 
         def leaf(part: tree.Leaf) -> Form:
             if isinstance(part, tree.Reference):
                 return call(names[part.name.value])
-            return replace(part, span=NOWHERE)
+            return self._spelled(part)
 
+        quote = text('"')
         for rule, body in fresh:
             self._forms[names[rule]] = replaced(body, leaf)
-        return call(self.format_names[rules[0][0]])
+        own = sequence(quote, replaced(found[0][1], leaf), quote)
+        self._forms[names[whole]] = own
+        return call(names[whole])
+
+    def _spelled(self, part: tree.Leaf) -> Form:
+        """Return a leaf of a format's rule with the characters spelled as in JSON strings."""
+        if isinstance(part, tree.Terminal):
+            return text(spell_text(part.text.value)[1:-1])
+        assert isinstance(part, tree.Pattern)  # noqa: S101 - the rules have no other leaves
+        found = self._builder.read(part.text.value)
+        if found is None or not fold(found, regex_children, _has_escapes):
+            return replace(part, span=NOWHERE)
+        return regex(print_expression(found, self._prelude.spelling.spell))
 
     def _quoted(self, found: Regex) -> Form:
         """Return the JSON texts of strings as one regular expression."""
@@ -442,6 +319,11 @@ class Notations:
         if written is None or len(items) == 1:
             return self._pieces(items[0], texts)
         return _piece(Sequence(items), written)
+
+
+def _has_escapes(root: Regex, parts: list[bool]) -> bool:
+    """Tell whether an expression has characters that JSON strings spell by an escape."""
+    return any(parts) or (isinstance(root, Characters) and bool(intersect(root.points, ESCAPED)))
 
 
 def _shared_leaf(node: Regular | Call) -> Form:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
 from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
@@ -99,6 +98,7 @@ from kbnf_core.languages.json_schema.value_sets import (
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
+from kbnf_core.text.locks import cached_property
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
     **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},
@@ -885,9 +885,10 @@ class Reader:
         nothing: list[Literal] = []
         if not place.contents.keys() & STRINGS:
             return nothing
+        budget = self._schemas.budget
         return [
             *type_keywords.read_length(place, self._options.limits),
-            *self._try("pattern", lambda: list(type_keywords.read_pattern(place)), nothing),
+            *self._try("pattern", lambda: list(type_keywords.read_pattern(place, budget)), nothing),
             *self._formats(),
         ]
 

@@ -241,7 +241,7 @@ def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_
     """Yield the formats, enumerations and references that a service does not know."""
     name = value.get("format")
     if isinstance(name, str) and rules.formats is not None and name not in rules.formats:
-        yield f"{pointer}/format", f"the format `{name}`", "say with `pattern` what it means"
+        yield f"{pointer}/format", f"the format `{name}`", "describe the format with `pattern`"
     values = value.get("enum")
     texts = [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
     if rules.long_enum is not None and len(texts) > rules.long_enum[0]:

@@ -14,7 +14,7 @@ from kbnf_core.automata.decimals import (
     MOST_REMAINDERS,
     multiples,
 )
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.compile import compile_within
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
@@ -196,19 +196,20 @@ def read_format(
     if name in NARROWED and formats.get(name):
         notes.append(narrowed(NARROWED[name], pointer))
     if name not in formats:
-        hint = "say with `pattern` what it means"
+        hint = "describe the format with `pattern`"
         notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))
     elif formats[name]:
         yield Matching(formats[name]), True
 
 
-def read_pattern(place: Place) -> Iterator[Literal]:
+def read_pattern(place: Place, budget: Budget) -> Iterator[Literal]:
     """Yield the restriction of ``pattern``."""
     if "pattern" in place.contents:
-        yield from matching(place.contents["pattern"], pointer_to(place, "pattern"))
+        pointer = pointer_to(place, "pattern")
+        yield from matching(place.contents["pattern"], pointer, budget)
 
 
-def matching(pattern: object, pointer: str) -> Iterator[Literal]:
+def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]:
     """Yield the strings in which a pattern, in the sense of JSON Schema, matches somewhere."""
     if not isinstance(pattern, str):
         raise invalid("a pattern is a string", pointer)
@@ -216,7 +217,7 @@ def matching(pattern: object, pointer: str) -> Iterator[Literal]:
         length = None
         if wanted:
             whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
-        problems = compile_regex(whole).problems
+        problems = compile_within(budget, whole).problems
         if problems:
             raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
         if whole != ANY_TEXT:
@@ -268,7 +269,7 @@ def read_members(
     if len(properties) > limits.bound:
         raise too_large("properties", limits.bound, "bound", pointer_to(place, "properties"))
     named = {name: document.inside(place, "properties", name) for name in properties}
-    patterns = _read_patterns(place, document)
+    patterns = _read_patterns(place, document, budget)
     budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():
         matching = [held for keys, held in patterns if keys.holds(name)]
@@ -287,17 +288,18 @@ def read_others(
 ) -> Objects:
     """Return the objects of which all members contain ``rest`` but those with some names."""
     kept: list[Region] = [
-        (Restricted(KEYS.kind, tuple(matching(pattern, ""))), ANYTHING) for pattern in patterns
+        (Restricted(KEYS.kind, tuple(matching(pattern, "", budget))), ANYTHING)
+        for pattern in patterns
     ]
     named = tuple((name, ANYTHING) for name in names)
     return Objects(named, _split(kept, rest, limits, "", budget))
 
 
-def _read_patterns(place: Place, document: Document) -> list[Region]:
+def _read_patterns(place: Place, document: Document, budget: Budget) -> list[Region]:
     found = []
     for pattern in take_object(place, "patternProperties"):
         pointer = pointer_to(place, "patternProperties", pattern)
-        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer)))
+        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer, budget)))
         found.append((keys, document.inside(place, "patternProperties", pattern)))
     return found
 
@@ -313,18 +315,31 @@ def _split(
     regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
     for keys, value in patterns:
         split = []
-        for known, values in regions:
-            inside = known.meet(keys, budget)
-            if inside is not None and not is_unsatisfiable(inside, budget):
-                split.append((inside, (*values, value)))
+        insides = [_common(known, keys, budget) if values else None for known, values in regions]
+        is_apart = not any(insides)
+        for inside, (known, values) in zip(insides, regions, strict=True):
+            shared = inside
+            if not values:
+                # Names of a pattern that shares none with the others need no condition on them.
+                shared = keys if is_apart else _common(known, keys, budget)
+            if shared is None:
+                split.append((known, values))
+                continue
+            split.append((shared, (*values, value)))
             for outside in keys.remainder(budget):
-                left = known.meet(outside, budget)
-                if left is not None and not is_unsatisfiable(left, budget):
+                left = _common(known, outside, budget)
+                if left is not None:
                     split.append((left, values))
         regions = split
         if len(regions) > limits.overlaps:
             raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
     return tuple((keys, both(values) if values else rest) for keys, values in regions)
+
+
+def _common(one: Restricted, two: Restricted, budget: Budget) -> Restricted | None:
+    """Return the names that two sets share; None for none."""
+    found = one.meet(two, budget)
+    return None if found is None or is_unsatisfiable(found, budget) else found
 
 
 def read_required(place: Place) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from base64 import b64decode
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
@@ -42,6 +42,7 @@ from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.remembered import remembered
 
 PATTERNS = Path(__file__).with_name("patterns.json")

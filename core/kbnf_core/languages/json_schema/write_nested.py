@@ -11,7 +11,6 @@ a note says so.
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Decimal
-from functools import cached_property
 from itertools import combinations
 from math import comb
 from typing import Protocol
@@ -60,6 +59,7 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 
 class Places(Protocol):

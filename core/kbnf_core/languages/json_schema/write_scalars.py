@@ -39,9 +39,9 @@ from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import number_text
-from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
+from kbnf_core.languages.json_schema.formats import Named, bounded_format, named
 from kbnf_core.languages.json_schema.names import all_but, regex_but
-from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
     WHOLE,
@@ -162,14 +162,6 @@ _RUNS = (
 _LOOPS = frozenset("*+,")
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
-
-_FORMAT_NAMES = {
-    pattern: name
-    for standard in Standard
-    for formats in (Formats.PLAIN, Formats.RFC)
-    for name, pattern in formats_of(standard, formats).items()
-    if pattern
-}
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -314,7 +306,8 @@ class ScalarWriter:
             return None
         if _is_long(form):
             name = self._rules.fresh(f"{hint}_text")
-            self.hints[name] = format_name(part) or hint
+            named_format = format_of(part)
+            self.hints[name] = named_format.name if named_format else hint
             self._rules.add(name, form)
             form = call(name)
         self._known[part] = form
@@ -345,7 +338,7 @@ class ScalarWriter:
         """Return the strings of a pattern without quotes, where much is repeated in it."""
         words, length = part.of_any_length, part.length or Length(0, None)
         atom, wanted = words.literals[0]
-        if not wanted or not isinstance(atom, Matching) or atom.regex in _FORMAT_NAMES:
+        if not wanted or not isinstance(atom, Matching) or named(atom.regex) is not None:
             return None
         if not may_repeat_much(atom.regex):
             return None
@@ -578,11 +571,11 @@ def as_written(part: Restricted, builder: Builder) -> Regex | None:
     return None
 
 
-def format_name(part: Restricted) -> str | None:
-    """Return the name of the format that a set of strings is; None where it is none."""
+def format_of(part: Restricted) -> Named | None:
+    """Return the format that a set of strings is; None where it is none."""
     atom, wanted = part.literals[0]
-    is_alone = len(part.literals) == 1 and wanted and isinstance(atom, Matching)
-    return _FORMAT_NAMES.get(atom.regex) if is_alone and isinstance(atom, Matching) else None
+    is_alone = len(part.literals) == 1 and wanted
+    return named(atom.regex) if is_alone and isinstance(atom, Matching) else None
 
 
 MANY_TEXTS = 12
@@ -644,7 +637,7 @@ def with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...] = _RUNS) ->
     """Return strings whose patterns have no endless loops of ``runs``, digits and blanks."""
     literals = (
         (Matching(_bounded_runs(atom.regex, runs)), True)
-        if wanted and isinstance(atom, Matching) and atom.regex not in _FORMAT_NAMES
+        if wanted and isinstance(atom, Matching) and named(atom.regex) is None
         else (atom, wanted)
         for atom, wanted in part.literals
     )

@@ -272,37 +272,9 @@ class _Reader:
         if start is None:
             return None
         self.names.of(("start",), start)
-        report, limits = self.report, self.setting.limits
-        factory: Factory = (
-            LlguidanceFactory(LlguidanceTerminals(gathered, report, limits), lexing)
-            if dialect is Dialect.LLGUIDANCE
-            else LarkFactory(LarkTerminals(gathered, report, limits), lexing)
-        )
-        embedding = Embedding(
-            report, self.names, self._nested, self.others, self.setting.where, limits
-        )
-        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
-        builder.build(start)
-        options = self._options(gathered)
-        source, budget = self.document.source, Budget(limits.work)
+        source, report, limits = self.document.source, self.report, self.setting.limits
         try:
-            parts = list(_ignored(gathered, factory))
-            if report.errors or embedding.lacks_a_grammar:
-                return None
-            together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
-            once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
-            grammar = LexicalGrammar(
-                start,
-                *make_shallow(builder.rules, builder.spans),
-                make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
-                dialect is Dialect.LARK or first,
-            )
-            assembly = Assembly(source, dialect, lexing, self.names, report, budget)
-            document = assembly.document(grammar)
-            if document is None:
-                return None
-            written = written_alternatives(builder.rules, lexing, budget)
-            return self._with(embedding, replace(document, alternatives=written))
+            return self._assembled(gathered, dialect, lexing, start, Budget(limits.work))
         except LimitError as error:
             report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
@@ -318,6 +290,40 @@ class _Reader:
                 " `Limits.work`",
             )
         return None
+
+    def _assembled(
+        self, gathered: Gathered, dialect: Dialect, lexing: Lexing, start: str, budget: Budget
+    ) -> _Found:
+        """Return the tree; raises the errors of limits."""
+        report, limits = self.report, self.setting.limits
+        factory: Factory = (
+            LlguidanceFactory(LlguidanceTerminals(gathered, report, limits, budget), lexing)
+            if dialect is Dialect.LLGUIDANCE
+            else LarkFactory(LarkTerminals(gathered, report, limits, budget), lexing)
+        )
+        embedding = Embedding(
+            report, self.names, self._nested, self.others, self.setting.where, limits
+        )
+        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
+        builder.build(start)
+        options = self._options(gathered)
+        parts = list(_ignored(gathered, factory))
+        if report.errors or embedding.lacks_a_grammar:
+            return None
+        together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
+        once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
+        grammar = LexicalGrammar(
+            start,
+            *make_shallow(builder.rules, builder.spans),
+            make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
+            dialect is Dialect.LARK or first,
+        )
+        assembly = Assembly(self.document.source, dialect, lexing, self.names, report, budget)
+        document = assembly.document(grammar)
+        if document is None:
+            return None
+        written = written_alternatives(builder.rules, lexing, budget)
+        return self._with(embedding, replace(document, alternatives=written))
 
     def _with(self, embedding: Embedding, document: tree.Document) -> tree.Document:
         own: Iterable[tree.Definition] = document.definitions

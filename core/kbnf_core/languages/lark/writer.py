@@ -146,7 +146,7 @@ def _conflicts(
     grammar: LexicalGrammar, cutter: LexemeSplitter, owners: Mapping[int, _Owner]
 ) -> list[set[_Owner]]:
     """Return what each lexeme that may be cut wrongly, and its rivals, are made of."""
-    positions = analyse(grammar, cutter.confusable)
+    positions = analyse(grammar, cutter.confusable, cutter.budget)
     found = []
     for number, leaf in enumerate(positions.leaves):
         if not isinstance(leaf, Lexeme):

@@ -15,9 +15,9 @@ trigger begins, and an automaton says which texts lead up to it.
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -26,7 +26,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
@@ -40,6 +40,7 @@ from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import (
     Escapes,
@@ -72,7 +73,7 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import escape, steps_of
+from kbnf_core.text.json_text import escape, objects_in, steps_of
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
@@ -158,11 +159,11 @@ def _containing(words: Iterable[str]) -> Dfa | None:
 
 
 def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
-    """Return an expression whose automata accept no text with any of ``words`` in it."""
+    """Return an expression whose automata of strings of JSON accept none with ``words`` in it."""
     avoided = _containing(words)
 
     def made(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
-        if not isinstance(node, ir.Regular) or avoided is None:
+        if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
             return ir.rebuild(node, parts)
         if operations.intersect(node.dfa, avoided).is_empty:
             return node
@@ -171,17 +172,16 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
     return fold(body, ir.children, made)
 
 
-def _has_counted_characters(body: ir.Node) -> bool:
-    return any(
-        isinstance(node, ir.Repeat)
-        and isinstance(node.body, ir.Call)
-        and node.body.nonterminal == _CHARACTER
-        for node in ir.postorder(body)
-    )
+def _is_of_strings(dfa: Dfa) -> bool:
+    """Tell whether all texts begin with a quote, as no other value does."""
+    other = compile_regex('[^"](?s:.)*').dfa
+    return other is not None and operations.intersect(dfa, other).is_empty
 
 
-_CHARACTER = "character"
-"""The rule of a character in a string of JSON, among those that all schemas share."""
+def _has_strings_in_parts(body: ir.Node) -> bool:
+    """Tell whether a string is no automaton, as where its characters are counted."""
+    return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
+
 
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
@@ -271,7 +271,7 @@ class Contents(ABC, Generic[B]):
             if key not in self._cleaned:
                 self._cleaned[key] = body, without(body, words)
             found[name] = self._cleaned[key][1]
-        if any(map(_has_counted_characters, rules.values())):
+        if any(map(_has_strings_in_parts, rules.values())):
             message = "what strings may not contain whose length alone is bounded is left out"
             outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
         return found, outcome
@@ -292,8 +292,7 @@ class Contents(ABC, Generic[B]):
 
     def pattern(self, pattern: str) -> ir.Node:
         """Return what a regular expression matches; nothing where it cannot be used."""
-        compiled = compile_regex(pattern, self._limits)
-        self._budget.spend(compiled.work)
+        compiled = compile_within(self._budget, pattern, self._limits)
         for problem in compiled.problems:
             message = f"in this regular expression: {problem.message}"
             self.report.error(self.pointer, message, code=problem.code)
@@ -302,7 +301,7 @@ class Contents(ABC, Generic[B]):
     def whole_pattern(self, pattern: str, *, dot_all: bool) -> ir.Node:
         """Return what a regular expression of XGrammar's matches."""
         # By itself first: it cannot close a group that is put around it.
-        if compile_regex(pattern, self._limits).problems:
+        if compile_within(self._budget, pattern, self._limits).problems:
             return self.pattern(pattern)
         if "|" in pattern:
             pattern = f"(?:{pattern})"
@@ -353,7 +352,7 @@ class Contents(ABC, Generic[B]):
 
     def other_names(self, pattern: str, listed: Collection[str]) -> ir.Node:
         """Return the names of a pattern but for some, all as they are written."""
-        names = compile_regex(pattern).dfa
+        names = compile_within(self._budget, pattern).dfa
         if names is None or not listed:
             return self.pattern(pattern)
         known = operations.literals([each.encode() for each in listed])
@@ -579,8 +578,8 @@ OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"
 
 NO_CONSTRAINTS = frozenset(
     {
-        "$defs", "definitions", "title", "description", "$schema", "$id", "default", "examples",
-        "$comment",
+        "$defs", "definitions", "title", "description", "$schema", "$id", "id", "default",
+        "examples", "$comment",
     }
 )  # fmt: skip
 
@@ -607,39 +606,38 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
-_ELSEWHERE = re.compile(r'"\$ref":"(?!#/(?:\$defs|definitions)/)')
-"""A reference to another place than a definition."""
+def _leads_elsewhere(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a reference leads to another place than a definition."""
+    found = schema.get("$ref")
+    return isinstance(found, str) and not found.startswith(("#/$defs/", "#/definitions/"))
+
 
 _ROOT = "tool:arguments"
 """The identifier of the document that a schema is in."""
-
-_PLAIN = frozenset({"const", "enum", "default", "examples"})
-"""The keywords that have values, and no schemas."""
 
 
 def _based(schema: Any, document: str) -> Any:
     """Return a schema whose references into its document name that."""
 
-    def parts(value: Any) -> list[Any]:
-        if isinstance(value, list):
-            return value
-        return [*value.values()] if isinstance(value, dict) else []
+    def inner(value: Any) -> list[Any]:
+        return [each for _, each in subschemas(value)]
 
-    def made(value: Any, inner: list[Any]) -> Any:
-        if isinstance(value, list):
-            return inner
+    def made(value: Any, parts: list[Any]) -> Any:
         if not isinstance(value, dict):
             return value
-        found = {
-            name: value[name] if name in _PLAIN else each
-            for name, each in zip(value, inner, strict=True)
-        }
+        found = {name: copy(each) for name, each in value.items()}
+        for (steps, _), part in zip(subschemas(value), parts, strict=True):
+            if len(steps) == 1:
+                found[steps[0]] = part
+            else:
+                container = found[steps[0]]
+                container[int(steps[1]) if isinstance(container, list) else steps[1]] = part
         reference = found.get("$ref")
         if isinstance(reference, str) and reference.startswith("#"):
             found["$ref"] = document + reference
         return found
 
-    return fold(schema, parts, made)
+    return fold(schema, inner, made)
 
 
 class Schemas:
@@ -725,14 +723,16 @@ class Schemas:
             return schema
         shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
         found = {**shared, **schema}
-        if '"$ref"' not in constant(schema).text or not _ELSEWHERE.search(constant(found).text):
+        if not any(map(_leads_elsewhere, objects_in(schema))) and (
+            not shared or not any(map(_leads_elsewhere, objects_in(shared)))
+        ):
             return found
         dialect = dialect_of(self._root)
         word = "id" if dialect in ("draft-03", "draft-04") else "$id"
         where = "definitions" if is_old(dialect) else "$defs"
-        named = self._root.get(word, _ROOT)
+        named = str(self._root.get(word, _ROOT)).rstrip("#") or _ROOT
         draft = {name: self._root[name] for name in ("$schema",) if name in self._root}
-        return {**draft, **_based(schema, named), where: {_ROOT: {word: named, **self._root}}}
+        return {**draft, **_based(schema, named), where: {_ROOT: {**self._root, word: named}}}
 
     def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
         """Yield the schemas one of which a value has; nothing where it is a plain one."""

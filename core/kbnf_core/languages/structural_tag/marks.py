@@ -255,9 +255,12 @@ def is_reasoning(tag: Node | None) -> bool:
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
     words = [begin, *([end] if isinstance(end, Token) else end)]
-    return any(
-        _THINKING.search(str(each.name if isinstance(each, Token) else each)) for each in words
-    )
+    return is_about_thoughts(each.name if isinstance(each, Token) else each for each in words)
+
+
+def is_about_thoughts(marks: Iterable[str | int]) -> bool:
+    """Return whether one of the marks around a text says that it is reasoning."""
+    return any(_THINKING.search(str(each)) for each in marks)
 
 
 _THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
@@ -371,7 +374,10 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 
 
 def dump(marked: Marked) -> str:
-    """Return marked rules as a text of JSON."""
+    """Return by what values are read as a text of JSON."""
+    if marked.document is None:
+        found = {"language": marked.language, "messages": marked.messages}
+        return json.dumps(found, ensure_ascii=False, sort_keys=True, default=float)
     rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
     marks = {
         name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
@@ -386,9 +392,11 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def load(text: str, limits: Limits) -> Marked:
-    """Return the marked rules of such a text. Raises ``ValueError`` for what is none."""
+    """Return by what values are read, of such a text. Raises ``ValueError`` for what is none."""
     try:
         found = json.loads(text)
+        if "language" in found:
+            return Marked(None, {}, found["messages"], found["language"])
         marks = {
             name: Mark(
                 mark["kind"],

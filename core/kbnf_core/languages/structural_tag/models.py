@@ -270,8 +270,19 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
         ),
         None,
     ),
+    "llama_4": (
+        "Llama 4",
+        Calls("", "", "", before="[", separator=", ", after="]", style="python_json"),
+        None,
+    ),
 }  # fmt: skip
 """The formats that are given by their texts: models, texts of calls, and of thoughts."""
+
+AROUND: Mapping[str, Sequence[tuple[str, str]]] = {
+    "llama": [("<|python_tag|>", "")],
+    "llama_4": [("<|python_start|>", "<|python_end|>")],
+}
+"""Markers that models may write around calls, and that a format does not ask for: they are read."""
 
 
 # Formats by name
@@ -294,6 +305,7 @@ ALIASES: Mapping[str, str] = {
         "kimi": "kimi_k2",
         "lfm2": "lfm2_5",
         "llama": "llama3 llama3_json llama4_json",
+        "llama_4": "llama4 llama4_pythonic pythonic",
         "minimax": "minimax_m2 minimax-m2",
         "nemotron_3": "nemotron_v3 step3p5",
         "qwen_3": "hermes qwen qwen25 qwen3 granite4",
@@ -312,7 +324,11 @@ def table() -> Mapping[str, Format]:
     own = {
         name: format_of(calls, thoughts, models) for name, (models, calls, thoughts) in OWN.items()
     }
-    return {**found, **own}
+    every = {**found, **own}
+    return {
+        name: {**each, "around": AROUND[name]} if name in AROUND else each
+        for name, each in every.items()
+    }
 
 
 def format_named(name: str) -> Format:

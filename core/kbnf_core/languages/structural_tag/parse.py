@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.ir.analysis import reachable
@@ -16,6 +17,9 @@ from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, Rule, Wr
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.structural_tag.reading import Language
 
 
 def parse_structural_tag(source: Source, request: Request) -> Parsed:
@@ -130,10 +134,20 @@ class TagReading(Parsed):
                     found = diagnostic(problem._replace(pointer=pointer), source)
                     yield replace(found, span=self._report.span(pointer), fixes=())
 
-    def marked(self) -> Marked:
-        """Return the marked rules of the tag."""
-        from kbnf_core.languages.structural_tag.marks import MarkedWriter
+    def language(self) -> "Language | None":
+        """Return the reading language of the tag, None where it has none."""
+        from kbnf_core.languages.structural_tag.reading import language_of
 
+        return language_of(self._nodes)
+
+    def marked(self) -> Marked:
+        """Return the reading language of the tag, or its marked rules where it has none."""
+        from kbnf_core.languages.structural_tag.marks import MarkedWriter
+        from kbnf_core.languages.structural_tag.reading import dumped
+
+        language = self.language()
+        if language is not None:
+            return Marked(None, {}, language=dumped(language))
         report = self._report.again()
         writer = MarkedWriter(self._nodes, report, self._request, self._options)
         return Marked(Document(Source(""), tree_of(writer.write(), report), ()), writer.marks)

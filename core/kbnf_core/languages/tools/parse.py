@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
@@ -63,6 +63,9 @@ from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
 from kbnf_core.text.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.structural_tag.reading import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,12 +505,21 @@ class ToolTag(TagReading):
         known = format_named(str(how.tool_calls))
         self.made_of = MadeOf.of(known)
         self._template = known.get("response_template")
+        self._format = known
 
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self.listed)
 
+    def language(self) -> "Language | None":
+        """Return the reading language of the format, whatever is asked of the model."""
+        from kbnf_core.languages.structural_tag.reading import language_of_format
+
+        tools = {each.name: arguments_of(each) for each in self.listed.tools}
+        found = language_of_format(self._format, tools)
+        return None if found is None else found.beginning_as(super().language())
+
     def marked(self) -> Marked:
-        """Return the marked rules of the calls, and what messages are read by."""
+        """Return by what the calls are read, and what messages are read by."""
         tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""

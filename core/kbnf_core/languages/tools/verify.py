@@ -17,7 +17,7 @@ otherwise its text is what is read.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -32,23 +32,27 @@ from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import START
 from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.structural_tag.marks import shapes_of
-from kbnf_core.languages.structural_tag.models import format_named, marker_texts, table
+from kbnf_core.languages.structural_tag.models import (
+    REASONING,
+    format_named,
+    marker_texts,
+    table,
+)
 from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_core.languages.structural_tag.reading import loaded
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 from kbnf_core.languages.tools.forms import INVALID, Tool
 from kbnf_core.languages.tools.options import of_schemas
 from kbnf_core.languages.tools.parse import ToolTag, arguments_of, as_number, refused
 from kbnf_core.languages.tools.rendering import OtherwiseError, in_process
-from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
-from kbnf_core.text.errors import ConfigError, KbnfError, ParseError, WorkLimitError
+from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
 from kbnf_core.text.json_text import objects_in
-from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.parse.calls import CallParser
     from kbnf_core.recognise.states import StateTable
 
 _MOST_NAMED = 3
@@ -81,26 +85,16 @@ class Calls:
         """Return whether a text is one of them."""
         return self._states is not None and has_text(self._states, text)
 
-    @cached_property
-    def _parser(self) -> "CallParser":
-        from kbnf_core.parse.calls import CallParser
-
-        marked = self._reading.parsed.marked()
-        assert marked is not None  # noqa: S101 - calls of a format are marked
-        rules = translate(marked.document, START, DEFAULT_LIMITS).grammar
-        assert rules is not None  # noqa: S101 - those that are run have no errors either
-        return CallParser(rules, marked.marks, DEFAULT_LIMITS)
-
     def read(self, text: str) -> list[dict[str, Any]]:
         """Return the calls that a text of them is read as, with names and arguments."""
-        from kbnf_core.parse.calls import CallReader
+        from kbnf_core.parse.messages import MessageReader
 
-        reader = CallReader(self._parser)
-        try:
-            reader.feed(text)
-            reader.finish()
-        except ParseError:
+        marked = self._reading.parsed.marked()
+        if marked is None or marked.language is None:
             return []
+        reader = MessageReader(loaded(marked.language))
+        reader.feed(text)
+        reader.finish()
         return [each for each in reader.value if isinstance(each, dict) and "name" in each]
 
 
@@ -223,12 +217,13 @@ def fitting_presets(
 ) -> str:
     """Return a sentence that names the formats which take what a template writes, if any do.
 
-    Where it writes nothing, those whose markers are all in its text may be meant.
+    Otherwise, and where it writes nothing, those whose markers are all in its text may be meant.
     """
+    found: list[str] = []
+    sentence = "these take what it writes for calls"
     if written and has_engine():
         found = [each for each in table() if _takes_all(language, each, tools, written)]
-        sentence = "these take what it writes for calls"
-    else:
+    if not found:
         found = [each for each in table() if _has_markers(each, template)]
         sentence = "these have markers that it has"
     listed = ", ".join(f"`{each}`" for each in found[:_MOST_NAMED])
@@ -257,9 +252,14 @@ _NAMELESS = {"name": "n"}
 def _takes_all(
     language: Language, name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]
 ) -> bool:
-    calls = Calls(language, name, tools, tool_choice="required")
+    """Tell whether a format takes texts, however the model reasons."""
+    options = {"tool_choice": "required"}
+    modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
+    judges = [Calls(language, name, tools, reasoning=each, **options) for each in modes]
     try:
-        return all(calls.has(text) or calls.has(text.strip()) for text in written)
+        return all(
+            any(each.has(text) or each.has(text.strip()) for each in judges) for text in written
+        )
     except KbnfError:
         return False
 

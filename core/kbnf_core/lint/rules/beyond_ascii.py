@@ -1,7 +1,8 @@
 """I206: parts of regular expressions that match beyond ASCII, more than authors usually mean."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex.compile import compile_regex
@@ -11,6 +12,7 @@ from kbnf_core.kbnf.tree import Text
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject, classes_in, patterns_in
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics.text import count_of
 
 RULES = (Rule("I206", "beyond-ascii", "A part of a regular expression matches more than ASCII."),)
 NEEDS = Needs.DOCUMENT
@@ -22,12 +24,14 @@ _ANY_CASE = re.compile(r"\(\?i(?P<end>[:)])")
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    r"""Yield a finding for each ``\d``, ``\w`` and ``(?i)`` that matches more than ASCII."""
+    r"""Yield a finding for each ``\d`` and ``\w`` beyond ASCII, and one for ``(?i)``."""
     reading = subject.reading
     if reading.language is not KBNF:
         return
-    for node in patterns_in(reading.document):
-        yield from _in_pattern(reading, node.text)
+    texts = [node.text for node in patterns_in(reading.document)]
+    for text in texts:
+        yield from _in_pattern(reading, text)
+    yield from _of_any_case(reading, texts)
 
 
 def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
@@ -43,27 +47,42 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
             fix = Fix(f"keep to ASCII: `{ascii_}`", (edit,), safe=False)
             what = f"`\\{kind}` matches {_MATCHES[kind]}"
             yield _finding(reading, text, match.span(), what, fix)
-    any_case = _ANY_CASE.search(text.value)
-    if any_case is not None:
-        yield from _any_case(reading, text, any_case)
 
 
-def _any_case(reading: Reading, text: Text, match: re.Match[str]) -> Iterator[Diagnostic]:
+def _any_case(text: Text) -> list[Edit]:
+    """Return what keeps `(?i)` of a pattern to ASCII; nothing where it is, or may be meant."""
+    match = _ANY_CASE.search(text.value) if "-u" not in text.value else None
+    if match is None:
+        return []
     whole = match["end"] == ")"
     if whole and match.start() != 0:
-        return
+        return []
     mended = "(?i-u:" + text.value[match.end() :] + ")" * whole
     before = compile_regex(text.value, EFFORT).dfa
     after = compile_regex(text.value[: match.start()] + mended, EFFORT).dfa
     if before is None or after is None or operations.is_equal(before, after):
-        return
-    what = "`(?i)` also matches `\u017f` for `s`, and U+212A, the Kelvin sign, for `k`"
+        return []
     edits = [Edit(text.spell(*match.span()), "(?i-u:")]
     if whole:
         end = text.spell(len(text.value), len(text.value))
         edits.append(Edit(end, ")"))
-    fix = Fix("keep to ASCII: `(?i-u:...)`", tuple(edits), safe=False)
-    yield _finding(reading, text, match.span(), what, fix)
+    return edits
+
+
+def _of_any_case(reading: Reading, texts: Iterable[Text]) -> Iterator[Diagnostic]:
+    """Yield one finding for all patterns with `(?i)`, at the first: who writes one writes many."""
+    found = [edits for text in texts if (edits := _any_case(text))]
+    if not found:
+        return
+    others = f"so do {count_of(len(found) - 1, 'other pattern')} of this file"
+    yield reading.finding(
+        "I206",
+        "`(?i)` also matches `\u017f` for `s`, and U+212A, the Kelvin sign, for `k`",
+        found[0][0].span,
+        notes=(others,) if len(found) > 1 else (),
+        helps=("keep to ASCII: `(?i-u:...)`",),
+        fixes=(Fix("keep to ASCII: `(?i-u:...)`", tuple(chain.from_iterable(found)), safe=False),),
+    )
 
 
 def _finding(

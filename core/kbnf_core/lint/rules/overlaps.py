@@ -340,7 +340,7 @@ def _inside(subject: Subject, first: Node, second: Node) -> list[tuple[Node, Nod
 def _shadowed(reading: Reading, inner: Node, outer: Node, word: bytes) -> Diagnostic:
     return reading.finding(
         "W107",
-        "this alternative adds no text",
+        "this alternative is redundant",
         inner.span,
         labels=(Label(outer.span, "this one matches all of its texts"),),
         notes=(f"for example {show(word)}",),

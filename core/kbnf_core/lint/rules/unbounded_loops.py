@@ -6,7 +6,6 @@ text, such as ``[a-z ]*``, in which blanks are as good as anything else.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +30,7 @@ from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
@@ -375,7 +375,7 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
         bound = "bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`"
     yield reading.finding(
         code,
-        f"this loop of {what} has no end",
+        f"unbounded {what}",
         span,
         notes=(f"a model may go on with {what} until it runs out of tokens",),
         helps=(bound,),

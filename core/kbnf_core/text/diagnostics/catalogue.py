@@ -14,9 +14,10 @@ A code is never reused for another meaning.
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
+
+from kbnf_core.text.locks import cached_property
 
 _PAGES = Path(__file__).parent / "pages"
 _PAGES_OF_LINTS = Path(__file__).parents[2] / "lint" / "rules"
@@ -212,8 +213,14 @@ def _read_head(page: Path) -> Rule:
 
 
 def read_page(rule: Rule) -> str:
-    """Return the Markdown page of a rule."""
-    return page_of(rule).read_text(encoding="utf-8")
+    """Return the Markdown page of a rule; raises ``OSError`` where nobody wrote it."""
+    page = page_of(rule)
+    if not page.exists():
+        raise FileNotFoundError(
+            f"{rule.code} has no page: a lint has `NAME.{rule.code}.md` beside it, a reader"
+            f" `text/diagnostics/pages/{rule.code}.md`"
+        )
+    return page.read_text(encoding="utf-8")
 
 
 def find_rule(text: str) -> Rule | None:

@@ -6,13 +6,13 @@ Only ``kbnf_core.vocab.read`` reads the vocabulary file and decides which of the
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.text.files import read_file
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.byte_pairs import BytePairs
 from kbnf_core.vocab.files import FILES_BESIDE
 

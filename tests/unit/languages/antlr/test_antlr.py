@@ -96,6 +96,16 @@ def test_a_token(token: str, fits: list[str], wrong: list[str]) -> None:
     assert "fits" not in [grammar.status(text) for text in wrong]
 
 
+def test_comments_with_the_end_of_their_line() -> None:
+    grammar = read(
+        "grammar C; s : (ID | EOL)* EOF; ID : [a-z]+; EOL : [\r\n]+; WS : ' ' -> skip;"
+        "COMMENT : ';' ~[\r\n]* EOL -> skip;",
+        lossy=True,
+    )
+    assert grammar.status(";\n; a\n;;\nb ; c\n\nd") == "fits"
+    assert grammar.status("; a") == "cut"
+
+
 def test_both_cases() -> None:
     text = "grammar C; options { caseInsensitive = true; } s : 'select' ID EOF; ID : [a-z]+ ;"
     grammar = read(text + " WS : ' ' -> skip;")
@@ -113,6 +123,11 @@ def test_the_start_is_the_rule_that_no_other_uses() -> None:
     grammar = read("grammar S; a : 'a'; s : a+ EOF; WS : ' ' -> skip;")
     assert grammar.status("a a") == "fits"
     assert Grammar.read("grammar S; a : 'a'; s : a+ EOF;", ANTLR, start="a").status("aa") == "wrong"
+
+
+def test_a_token_may_be_the_start() -> None:
+    text = "grammar S; s : A EOF; A : 'a'+; WS : ' ' -> skip;"
+    assert Grammar.read(text, ANTLR, start="A").status(" aa") == "fits"
 
 
 def test_left_recursion_and_empty_alternatives() -> None:

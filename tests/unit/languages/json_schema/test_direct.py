@@ -19,7 +19,7 @@ from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
 from kbnf_core.languages.json_schema.names import all_but, regex_but
-from kbnf_core.languages.json_schema.normal_form import NormalForm, Products
+from kbnf_core.languages.json_schema.normal_form import NormalForm, Objects, Products, Type
 from kbnf_core.languages.json_schema.prelude import Spelling
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
@@ -30,6 +30,7 @@ from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_loope
 from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import GrammarError
+from kbnf_testing.membership import Language
 from kbnf_testing.schemas import json_schema_grammar, masks_differ
 
 SCHEMAS: dict[str, Any] = {
@@ -268,3 +269,22 @@ def test_what_only_texts_need_is_not_imported() -> None:
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert found.stdout.strip() == b"set()"
+
+
+def test_patterns_without_a_common_name_need_no_condition_on_each_other() -> None:
+    """Each kept all others as conditions: 32 patterns took 297 ms, now 98."""
+    patterns = {f"^x{number}-": {"minimum": number} for number in range(12)}
+    schema = {"patternProperties": patterns, "additionalProperties": False}
+    options = Options()
+    document = Document(read_json(json.dumps(schema)), options.limits)
+    root = document.root()
+    assert isinstance(root, Ref)
+    (objects,) = Schemas(document, options).shape(root)[Type.OBJECT]
+    assert isinstance(objects, Objects)
+    assert sorted(len(keys.literals) for keys, _ in objects.regions) == [*[1] * 12, 12]
+    common = {"patternProperties": {"^a": {"minimum": 1}, "b$": {"minimum": 2}}}
+    text = json.dumps(common)
+    language = Language(json_schema_grammar(text))
+    assert language.has('{"ab":2,"a":1,"b":2,"c":0}')
+    assert not language.has('{"ab":1}')
+    assert not language.has('{"b":1}')

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar
-from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
 from kbnf_core.store.keys import recipe_of
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.files import ANYWHERE, BELOW, Imports
@@ -167,6 +167,22 @@ def test_nothing_is_read_outside_of_the_folder(tmp_path: Path, reference: str) -
         _read(file)
     if reference == "../b.json":
         assert _fits(_read(file, ANYWHERE), "1")
+
+
+@pytest.mark.parametrize("schemas", [1, 20])
+def test_a_file_that_cannot_be_read_is_tried_once(tmp_path: Path, schemas: int) -> None:
+    tried: list[str] = []
+
+    def load(path: str) -> str | None:
+        tried.append(path)
+        return None
+
+    schema = {"properties": {name: {"$ref": f"b.json#/{name}"} for name in "abcdef"}}
+    tools = [{"name": f"t{number}", "parameters": schema} for number in range(schemas)]
+    path = str(tmp_path / "tools.json")
+    with pytest.raises(GrammarError, match="E805"):
+        Grammar.read(json.dumps(tools), TOOL_LIST, path=path, imports=Imports(load))
+    assert tried == [str(tmp_path / "b.json")]
 
 
 def test_errors_in_a_file_are_shown_at_the_reference(tmp_path: Path) -> None:

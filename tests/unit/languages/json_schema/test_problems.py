@@ -10,8 +10,10 @@ import pytest
 from jsonschema import Draft4Validator, validators
 
 from kbnf_core import Grammar
+from kbnf_core import convert as conversions
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
+from kbnf_core.languages import GBNF, JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, SchemaLimits, document, parse
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
@@ -284,3 +286,12 @@ def test_objects_in_objects(count: int) -> None:
     language = Language(Grammar.from_json_schema(schema))
     assert language.has('{"a":' * count + "1" + "}" * count)
     assert not language.has('{"a":' * (count - 1) + "1" + "}" * (count - 1))
+
+
+def test_a_definition_without_a_value_is_left_out_of_gbnf_with_its_comment() -> None:
+    """It was a ``KeyError`` (Github_medium---o74424 of MaskBench)."""
+    endless = {"type": "object", "properties": {"a": {"$ref": "#/$defs/e"}}, "required": ["a"]}
+    schema = {"properties": {"a": {"$ref": "#/$defs/e"}}, "$defs": {"e": endless}}
+    for required in ([], ["a"]):
+        text = json.dumps({**schema, "required": required})
+        assert "root ::=" in conversions.convert(text, JSON_SCHEMA, GBNF, lossy=True).text

@@ -20,11 +20,11 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.kbnf.build import EMPTY, call, sequence, text
 from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
-from kbnf_core.languages.json_schema.formats import FORMATS, bounded_format, formats_of
+from kbnf_core.languages.json_schema.formats import NAMES, PLAIN, bounded_format, formats_of
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Digits, Formats, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.prelude import Spelling
-from kbnf_core.languages.json_schema.readable import FORMAT_RULES, tidied
+from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
@@ -44,14 +44,19 @@ EVENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("standard", list(Standard))
 @pytest.mark.parametrize("formats", [Formats.PLAIN, Formats.RFC])
-@pytest.mark.parametrize("name", sorted(FORMAT_RULES))
-def test_the_rules_of_a_format_have_its_language(name: str, formats: Formats) -> None:
+@pytest.mark.parametrize("name", sorted(NAMES[PLAIN]))
+def test_the_rules_of_a_format_have_its_language(
+    name: str, formats: Formats, standard: Standard
+) -> None:
+    pattern = formats_of(standard, formats).get(name)
+    if not pattern:
+        return
     schema = json.dumps({"type": "string", "format": name})
-    grammar = Grammar(from_json_schema(schema, Options(formats=formats)).text)
+    grammar = Grammar(from_json_schema(schema, Options(formats=formats, standard=standard)).text)
     rules = grammar.rules.rules
-    builder = Builder()
-    found = builder.read(formats_of(Standard.JSON_SCHEMA, formats)[name])
+    found = Builder().read(pattern)
     assert found is not None
     spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
     assert spelled is not None
@@ -93,7 +98,7 @@ def test_a_property_has_a_rule_and_a_comment() -> None:
     assert "#'\"foo11-a\"'" in text or "'\"foo11-a\"'" in text
 
 
-@pytest.mark.parametrize("name", ["event", *sorted(FORMATS)])
+@pytest.mark.parametrize("name", ["event", *sorted(NAMES[PLAIN])])
 def test_the_text_is_laid_out_as_fmt_would(name: str) -> None:
     schema = EVENT if name == "event" else {"properties": {"a": {"format": name}}}
     text = from_json_schema(json.dumps(schema)).text

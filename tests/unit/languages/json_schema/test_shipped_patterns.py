@@ -7,10 +7,14 @@ from zlib import decompress
 import pytest
 
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.formats import EXPRESSIONS, formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.value_sets import PATTERNS, compiled_pattern
-from kbnf_testing.shipped_patterns import render
+from kbnf_testing.shipped_patterns import render, render_formats
+
+
+def test_the_expressions_of_formats_are_those_of_their_rules() -> None:
+    assert EXPRESSIONS.read_text("ascii") == render_formats()
 
 
 def test_the_file_is_what_is_generated() -> None:

@@ -354,3 +354,20 @@ def test_thoughts_of_a_prompt_in_one_line_begin_with_their_marker() -> None:
     found = json.loads(derived_format(template))
     ends = [each for each in found["shared"] if each.get("end") == "</think>"]
     assert {each["begin"] for each in ends} == {"", "<think>"}
+
+
+K3_CALL = (
+    "{{- '<|open|>call tool=\"' + f.name + '\" index=\"' ~ loop.index ~ '\"<|sep|>' }}"
+    "{%- for k, v in f.arguments.items() %}{{- '<|open|>argument key=\"' + k + '\" type=\"' }}"
+    "{{- 'string' if v is string else 'object' }}{{- '\"<|sep|>' }}"
+    "{{- v if v is string else v | tojson }}{{- '<|close|>argument<|sep|>' }}{%- endfor %}"
+    "{{- '<|close|>call<|sep|>' }}"
+)
+
+
+def test_a_refused_template_names_the_format_that_has_its_markers() -> None:
+    around = "<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>"
+    text = template(K3_CALL, around, "<|close|>tools<|sep|><|close|>message<|sep|>")
+    text = f"{{# <|open|>think<|sep|> <|close|>think<|sep|> #}}{text}"
+    with pytest.raises(ConfigError, match=r"of the formats by name, .*: `kimi_k3`"):
+        derived_format(text)

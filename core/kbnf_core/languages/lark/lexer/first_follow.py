@@ -15,7 +15,8 @@ after it. Parted parses are followed for as long as they may match the same lexe
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
+from heapq import heappop, heappush
 from itertools import accumulate
 from operator import or_
 
@@ -30,6 +31,8 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 Leaf = Lexeme | Embedded
 Site = Leaf | Call
@@ -42,6 +45,9 @@ _Seen = tuple[int, bool]
 """Leaves that may come next, and whether the text may end."""
 
 _ALL = -1
+
+_FEW_LARGEST = 8
+"""Joined sets that others are looked for in."""
 
 
 @lru_cache(maxsize=256)
@@ -111,18 +117,20 @@ class Positions:
         return tuple(first_bytes[mask] | (END if last else 0) for mask, last in pairs)
 
 
-def analyse(grammar: LexicalGrammar, confusable: Confusable | None) -> Positions:
+def analyse(grammar: LexicalGrammar, confusable: Confusable | None, budget: Budget) -> Positions:
     """Return what is expected where.
 
-    ``confusable`` says whether two terminals share a word; without it, every one is alone.
+    ``confusable`` says whether two terminals share a word; without it, every one is alone. Sites
+    and leaves in sets that are made are steps of ``budget``.
     """
-    return Analysis(grammar).result(confusable)
+    return Analysis(grammar, budget).result(confusable)
 
 
 class Analysis:
     """What may begin, and follow, each part of each rule; ``result`` works out the rest."""
 
-    def __init__(self, grammar: LexicalGrammar) -> None:
+    def __init__(self, grammar: LexicalGrammar, budget: Budget) -> None:
+        self._budget = budget
         self._start = grammar.start
         self._rules = grammar.rules
         self._nodes = {name: [*postorder(body)] for name, body in grammar.rules.items()}
@@ -203,6 +211,7 @@ class Analysis:
                 found: _Sites = {}
                 for item in items:
                     found |= self._begin[id(item)]
+                    self._budget.spend(len(found))
                     if not self._nullable[id(item)]:
                         break
                 return found
@@ -232,7 +241,9 @@ class Analysis:
                     for item in reversed(items):
                         stack.append((item, after))
                         begin, first = self._begin[id(item)], self._first[id(item)]
+                        self._budget.spend(len(begin))
                         if self._nullable[id(item)]:
+                            self._budget.spend(len(after.sites))
                             after = After(begin | after.sites, after.must | first, after.is_open)
                         else:
                             after = After(begin, first, False)
@@ -273,7 +284,7 @@ class Analysis:
             self._numbers,
             self._first_rules[self._start],
             follow,
-            _Together(self._leaves, follow, confusable).run(
+            _Together(self._leaves, follow, confusable, self._budget).run(
                 self._parting({name: mask for name, (mask, _) in seen.items()})
             ),
             self._solve_must(calls),
@@ -345,6 +356,7 @@ class Analysis:
         for name in self._rules:
             for after in self.followings(name):
                 firsts = [self._first[key] for key in after.sites]
+                self._budget.spend(len(firsts))
                 before = accumulate(firsts, or_, initial=0)
                 behind = [*accumulate(reversed(firsts), or_, initial=0)][-2::-1]
                 for first, left, right in zip(firsts, before, behind, strict=False):
@@ -360,11 +372,18 @@ class _Together:
     """Finds, for each leaf, the leaves that may be expected with it, itself included.
 
     What follows is all that matters of two leaves, so that those with equal sets are one kind.
+    Those with the largest sets come first: what they join says most of what others would, in a row
+    of optional parts all of it.
     """
 
     def __init__(
-        self, leaves: list[Leaf], follows: tuple[int, ...], confusable: Confusable | None
+        self,
+        leaves: list[Leaf],
+        follows: tuple[int, ...],
+        confusable: Confusable | None,
+        budget: Budget,
     ) -> None:
+        self._budget = budget
         self._leaves = leaves
         self._follows = follows
         self._confusable = confusable
@@ -374,15 +393,17 @@ class _Together:
         self._may = [1 << number for number in range(len(leaves))]
         self._apart = [0] * len(leaves)
         self._joined: set[tuple[int, int]] = set()
+        self._largest: list[tuple[int, int]] = []
         self._pending: dict[int, int] = {}
+        self._queue: list[tuple[int, int]] = []
 
     def run(self, parting: Mapping[int, int]) -> tuple[int, ...]:
         """Follow the parses that part, from each of some leaves to others."""
         for left, right in parting.items():
             self._join(left, right)
-        while self._pending:
-            one, others = self._pending.popitem()
-            follow = self._follows[one]
+        while self._queue:
+            one = heappop(self._queue)[1]
+            others, follow = self._pending.pop(one), self._follows[one]
             if self._confusable is None:
                 # It can be confused with itself only.
                 others &= self._kinds[follow]
@@ -390,24 +411,40 @@ class _Together:
                 behind = self._follows[(others & -others).bit_length() - 1]
                 among = others & self._kinds[behind]
                 others ^= among
-                if (follow, behind) not in self._joined and self._is_any(one, among):
+                self._budget.spend()
+                if not self._is_joined(follow, behind) and self._is_any(one, among):
                     self._join(follow, behind)
                     self._join(behind, follow)
         return tuple(self._may)
 
+    def _is_joined(self, left: int, right: int) -> bool:
+        """Tell whether all of a set are known to be expected with all of another."""
+        return (left, right) in self._joined or any(
+            not (left & ~one or right & ~other) for one, other in self._largest
+        )
+
     def _join(self, left: int, right: int) -> None:
         self._joined.add((left, right))
-        for leaf in members(left):
+        self._largest = [each for each in self._largest if each[0] & ~left or each[1] & ~right]
+        self._largest.append((left, right))
+        if len(self._largest) > _FEW_LARGEST:
+            self._largest.remove(min(self._largest, key=lambda each: each[0].bit_count()))
+        leaves = members(left)
+        self._budget.spend(len(leaves))
+        for leaf in leaves:
             new = right & ~self._apart[leaf]
             self._apart[leaf] |= right
             self._may[leaf] |= right
             if new:
+                if leaf not in self._pending:
+                    heappush(self._queue, (-self._follows[leaf].bit_count(), leaf))
                 self._pending[leaf] = self._pending.get(leaf, 0) | new
 
     def _is_any(self, one: int, others: int) -> bool:
         """Tell whether any of ``others`` may have matched the same text as ``one``."""
         if others >> one & 1:
             return True
+        self._budget.spend(others.bit_count())
         left, confusable = self._leaves[one], self._confusable
         if confusable is None or not isinstance(left, Lexeme):
             return False

@@ -51,6 +51,7 @@ from kbnf_core.languages.lark.reader.model import (
     only_reached,
 )
 from kbnf_core.languages.lark.reader.report import LEXING, Report
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
 
 _END = "@end"
@@ -64,8 +65,8 @@ _Symbol = str | Terminal
 class _LeftCorners:
     """The sites that each rule may begin with."""
 
-    def __init__(self, grammar: LexicalGrammar) -> None:
-        self._analysis = Analysis(grammar)
+    def __init__(self, grammar: LexicalGrammar, budget: Budget) -> None:
+        self._analysis = Analysis(grammar, budget)
         self._corners: dict[str, list[Site]] = {}
         self._twins: set[int] = set()
         for name in grammar.rules:
@@ -125,23 +126,25 @@ def _symbol(site: Site) -> _Symbol | None:
     return None
 
 
-def insert_skipped(grammar: LexicalGrammar, one_by_one: bool = False) -> LexicalGrammar:
+def insert_skipped(
+    grammar: LexicalGrammar, budget: Budget, one_by_one: bool = False
+) -> LexicalGrammar:
     """Return ``grammar`` with its ignored text as lexemes, as Lark takes it: anywhere.
 
     ``one_by_one``: the ignored terminals are lexemes of their own, not runs.
     """
     if grammar.ignored is None:
         return grammar
-    inserter = _Inserter(grammar, grammar.ignored, one_by_one=one_by_one)
+    inserter = _Inserter(grammar, grammar.ignored, budget, one_by_one=one_by_one)
     rules = {name: inserter.inner(body) for name, body in grammar.rules.items()}
     return inserter.skipping_first(replace(grammar, rules=rules))
 
 
-def end_bare(grammar: LexicalGrammar) -> LexicalGrammar:
+def end_bare(grammar: LexicalGrammar, budget: Budget) -> LexicalGrammar:
     """Return ``grammar`` with its ignored text as lexemes, as LLGuidance takes it."""
     if grammar.ignored is None:
         return grammar
-    inserter = _Inserter(grammar, grammar.ignored)
+    inserter = _Inserter(grammar, grammar.ignored, budget)
     rules = {name: inserter.inner(body) for name, body in grammar.rules.items()}
     start = inserter.end_rule(grammar.start, grammar.start)
     inserter.finish()
@@ -155,6 +158,7 @@ def end_bare(grammar: LexicalGrammar) -> LexicalGrammar:
 class _Inserter:
     grammar: LexicalGrammar
     ignored: Terminal
+    budget: Budget
     one_by_one: bool = False
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
@@ -164,7 +168,7 @@ class _Inserter:
     def __post_init__(self) -> None:
         # Copies: where a rule uses an ignored terminal, that is another thing.
         self._parts = tuple(replace(part) for part in self.ignored.parts)
-        self._corners = _LeftCorners(self.grammar)
+        self._corners = _LeftCorners(self.grammar, self.budget)
 
     def skip(self, span: Span) -> Node:
         """Return the text between two lexemes."""
@@ -262,7 +266,9 @@ class _Inserter:
 Confusable = Callable[[Terminal, Terminal], bool]
 
 
-def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -> LexicalGrammar:
+def open_ends(
+    grammar: LexicalGrammar, confusable: Confusable, budget: Budget, report: Report
+) -> LexicalGrammar:
     """Return ``grammar`` with ignored text after last lexemes where another parse stays alive.
 
     The grammar has its ignored text already. Reports where that is not certain.
@@ -270,7 +276,7 @@ def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -
     ignored = grammar.ignored
     if ignored is None:
         return grammar
-    positions = analyse(grammar, confusable)
+    positions = analyse(grammar, confusable, budget)
     _check_start(grammar, positions, report)
     opened: dict[int, Node] = {}
     for number, leaf in enumerate(positions.leaves):

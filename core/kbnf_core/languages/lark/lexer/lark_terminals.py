@@ -114,7 +114,9 @@ def names_of(terminals: LarkTerminals) -> dict[Pattern, str]:
     from lark.utils import is_id_continue, is_id_start
 
     gathered = terminals.gathered
-    quiet = LarkTerminals(gathered, Report(terminals.report.source), terminals.limits)
+    quiet = LarkTerminals(
+        gathered, Report(terminals.report.source), terminals.limits, terminals.budget
+    )
     placed: list[tuple[int, str, Pattern | None]] = []
     for name, (entry, *_) in gathered.entries.items():
         if entry.definition.name.is_terminal:

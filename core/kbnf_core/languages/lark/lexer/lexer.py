@@ -438,5 +438,6 @@ def apply_lexer(
     with_others = cutter.lexing is Lexing.LLGUIDANCE or (
         cutter.lexing is Lexing.LALR and expected is None
     )
-    positions = analyse(grammar, cutter.confusable if with_others else None)
+    confusable = cutter.confusable if with_others else None
+    positions = analyse(grammar, confusable, cutter.budget)
     return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)

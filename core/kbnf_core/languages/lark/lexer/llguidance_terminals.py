@@ -12,7 +12,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat
@@ -154,7 +154,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
 
     def _compiled(self, regex: str, place: Span) -> Language | None:
         """Return the language of a Rust regular expression; None after a report."""
-        result = compile_regex(regex, self.limits)
+        result = compile_within(self.budget, regex, self.limits)
         for problem in result.problems:
             helps = (problem.help,) if problem.help else ()
             self.report.error(problem.code, problem.message, place, *helps)

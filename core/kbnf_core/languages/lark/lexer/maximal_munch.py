@@ -19,7 +19,7 @@ plain strings:
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
@@ -41,6 +41,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
 )
 from kbnf_core.languages.lark.reader.model import Lexing, Order, Terminal
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 
 def is_string(terminal: Terminal) -> bool:
@@ -272,8 +273,11 @@ class LexemeSplitter:
     budget: Budget
     dropped: tuple[Terminal, ...] = ()
     _cuts: dict[tuple[int, Hashable, int], LexemeSplit] = field(default_factory=dict)
+    # By the numbers of languages: terminals are many, and a few languages mostly.
     _meetings: dict[tuple[int, int], int] = field(default_factory=dict)
     _shared: dict[tuple[int, int], bool] = field(default_factory=dict)
+    _languages: dict[Hashable, int] = field(default_factory=dict)
+    _numbers: dict[int, tuple[Dfa, int]] = field(default_factory=dict)
 
     def confusable(self, one: Terminal, other: Terminal) -> bool:
         """Return whether the two have a word in common."""
@@ -281,11 +285,20 @@ class LexemeSplitter:
             return True
         if not first_bytes(one.dfa) & first_bytes(other.dfa):
             return False
-        key = (min(id(one), id(other)), max(id(one), id(other)))
+        numbers = self._number(one.dfa), self._number(other.dfa)
+        key = (min(numbers), max(numbers))
         if key not in self._shared:
             self.budget.spend(COMPARISON)
             self._shared[key] = common_word(one.dfa, other.dfa) is not None
         return self._shared[key]
+
+    def _number(self, dfa: Dfa) -> int:
+        """Return the number of a language: automata are minimal, so equal ones are one."""
+        if id(dfa) not in self._numbers:
+            content = dfa.classes, tuple(map(tuple, dfa.rows)), tuple(dfa.accepting)
+            number = self._languages.setdefault(content, len(self._languages))
+            self._numbers[id(dfa)] = dfa, number
+        return self._numbers[id(dfa)][1]
 
     def cut(
         self, terminal: Terminal, must: Iterable[Terminal], may: Iterable[Terminal], following: int
@@ -337,7 +350,7 @@ class LexemeSplitter:
 
     def _going_on(self, terminal: Terminal, other: Terminal) -> int:
         """Return the bytes with which ``other`` alone goes on where ``terminal`` has a word."""
-        key = (id(terminal), id(other))
+        key = (self._number(terminal.dfa), self._number(other.dfa))
         if key not in self._meetings:
             self.budget.spend(COMPARISON)
             alive, product = exits(other.dfa), Product(terminal.dfa, other.dfa)

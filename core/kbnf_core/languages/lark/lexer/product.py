@@ -595,10 +595,11 @@ class Assembly:
         cutter = LexemeSplitter(lexing, self.budget, parts)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
-            skipping = open_ends(end_bare(useful), cutter.confusable, report)
+            bare = end_bare(useful, self.budget)
+            skipping = open_ends(bare, cutter.confusable, self.budget, report)
             return apply_lexer(skipping, cutter, report, byte_only)
         one_by_one = lexing is Lexing.LALR
-        skipping = insert_skipped(useful, one_by_one)
+        skipping = insert_skipped(useful, self.budget, one_by_one)
         expected = self._expected(skipping, useful, report) if one_by_one else None
         return apply_lexer(skipping, cutter, report, byte_only, expected)
 

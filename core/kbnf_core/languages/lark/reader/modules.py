@@ -18,9 +18,10 @@ from kbnf_core.ir import Choice
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.files import Imports
-from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
 _MOST_NESTED = 100
@@ -86,7 +87,8 @@ class NamedTerminals(Generic[T]):
 
     gathered: Gathered
     report: Report
-    limits: Limits = DEFAULT_LIMITS
+    limits: Limits
+    budget: Budget
     _known: dict[str, T | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
@@ -273,7 +275,7 @@ class _Gatherer:
                 IMPORT,
                 f"`{normpath(path)}` is not in the folder of the grammar or below it",
                 site,
-                "put it there, or let the caller permit imports from anywhere",
+                "put it there, or permit other folders: `--allow-outside`, `imports=ANYWHERE`",
             )
             return None
         text = self.imports.load(normpath(path))

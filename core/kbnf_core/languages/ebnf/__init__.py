@@ -1,0 +1,1 @@
+"""EBNF as W3C and ISO/IEC 14977 write it."""

@@ -1,0 +1,537 @@
+"""The reading language of a format of calls: what is understood, derived from what is written.
+
+A *language* is made of the same structural tag as the strict grammar, in three kinds of things: the
+forms of calls (the texts up to the name of a tool, between name and arguments, and after these, and
+the section that several calls are in), the frames of free text (a thought, a channel of Harmony),
+and the texts between these that are no content. It says nothing of how far texts may differ from
+it: that is the same for all formats, and the reader's (``parse.messages``).
+
+The rules by which reading is wider than writing:
+
+1. Blanks are free between the words of texts, names and arguments; a word is a marker in angle or
+   square brackets, or what is between blanks and markers.
+2. Arguments are read as ``arguments`` has it: any JSON, constants of Python, either quotes.
+3. Where the texts around a name and its arguments are those of a JSON object, they are read as one:
+   members in any order, ``parameters`` for ``arguments``, further members.
+4. What is forgotten may be missing where the rest says it: words ahead of a call whose own closing
+   words are there, closing words after a call that is over by itself, plain words behind a marker.
+   A marker of the format is always there, but for formats whose calls have none.
+5. Frames are no content.
+
+Tags with other contents than these (grammars, patterns, tokens, dispatch) have no such language:
+their values are those of their marked rules (``marks``).
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from kbnf_core.kbnf.parsed import Shape
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_of, tool_name
+from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
+from kbnf_core.languages.structural_tag.nested import NOTATIONS
+from kbnf_core.languages.structural_tag.presets import filled
+from kbnf_core.languages.structural_tag.read import Node, Report, read_value
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source
+
+Item: TypeAlias = tuple[str, str]
+"""A text (``text``), or what a pattern matches (``any``)."""
+
+
+class Form(NamedTuple):
+    """How calls are written: around the name, and around the arguments.
+
+    ``tools`` are the names that are written so, none for any; ``name`` is that of the tool where it
+    is written nowhere, and then ``head`` is all that is ahead of the arguments. ``section`` is the
+    number of the section that it is in.
+    """
+
+    head: tuple[Item, ...]
+    middle: tuple[Item, ...]
+    tail: tuple[Item, ...]
+    style: str = "json"
+    words: str = "json"
+    tools: tuple[str, ...] = ()
+    is_named: bool = True
+    name: str | None = None
+    section: int | None = None
+
+
+class Section(NamedTuple):
+    """What is around several calls, and between them."""
+
+    begin: tuple[Item, ...]
+    separator: str
+    end: tuple[Item, ...]
+
+
+class Frame(NamedTuple):
+    """Free text between two marks: ``text`` or ``reasoning``; ``after`` are blanks behind it.
+
+    Without ``ends`` it goes on to the end of the text.
+    One that ``leads`` occurs ahead of all else only.
+    """
+
+    begin: str
+    ends: tuple[str, ...]
+    kind: str
+    after: str = ""
+    leads: bool = False
+
+
+class Language(NamedTuple):
+    """What the texts of a format are made of.
+
+    ``initial`` is the frame that a text begins in, ``glue`` the texts that are no content, with the
+    blanks behind them, ``leading`` and ``trailing`` blanks ahead of all and behind calls that
+    are none, either.
+    ``excluded`` are the texts that free text cannot contain. With ``turns`` a call may begin
+    without a marker at the beginning, and behind glue. ``tools`` has the schemas by the names.
+    """
+
+    forms: tuple[Form, ...] = ()
+    sections: tuple[Section, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    glue: tuple[str, ...] = ()
+    leading: tuple[str, ...] = ()
+    trailing: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    initial: int | None = None
+    turns: bool = False
+    tools: Mapping[str, Any] = {}
+
+    def beginning_as(self, other: "Language | None") -> "Language":
+        """Return the language whose texts begin, and end, as those of another one."""
+        if other is None:
+            return self
+        blanks = self._replace(
+            leading=other.leading,
+            trailing=other.trailing,
+            glue=tuple(dict.fromkeys([*self.glue, *other.glue])),
+        )
+        if other.initial is None:
+            return blanks
+        frames = (*self.frames, other.frames[other.initial])
+        return blanks._replace(frames=frames, initial=len(frames) - 1)
+
+
+class _OtherError(Exception):
+    """A tag has contents of another kind."""
+
+
+def language_of_format(format_: Format, tools: Mapping[str, Any]) -> Language | None:
+    """Return the language of a format, None where it has none.
+
+    It is that of the template for texts with and without thoughts and calls: readers know no other
+    mode. ``tools`` are the schemas of arguments by the names of the tools.
+    """
+    names = [{"name": NAME, "parameters": True}]
+    known = format_["templates"]
+    key = next((key for key in map(_auto, REASONING[::-1]) if key in known), next(iter(known)))
+    tag = {"type": "structural_tag", "format": filled(format_, key, names)}
+    report = Report(Source("{}", is_json=True))
+    nodes = read_value(tag, report, DEFAULT_LIMITS)
+    found = None if report.errors else language_of(nodes)
+    if found is None:
+        return None
+    for begin, end in format_.get("around", ()):
+        found = _with_markers(found, begin, end)
+    return found._replace(tools=tools)
+
+
+def _with_markers(language: Language, begin: str, end: str) -> Language:
+    """Return a language whose calls may also have markers around them."""
+    first, last = ("text", begin), ("text", end)
+    forms, sections = list(language.forms), list(language.sections)
+    for number, section in enumerate(language.sections):
+        inside = [form for form in language.forms if form.section == number]
+        forms += [form._replace(section=len(sections)) for form in inside]
+        opened, closed = _joined([first, *section.begin]), _joined([*section.end, last])
+        sections.append(section._replace(begin=opened, end=closed))
+    for form in language.forms:
+        if form.section is None:
+            head, tail = _joined([first, *form.head]), _joined([*form.tail, last])
+            forms.append(form._replace(head=head, tail=tail))
+    return language._replace(forms=tuple(forms), sections=tuple(sections))
+
+
+def _auto(reasoning: str) -> str:
+    return key_of("auto", reasoning, single=False)
+
+
+def language_of(nodes: Sequence[Node]) -> Language | None:
+    """Return the language of a tag that was read without errors, None where it has none."""
+    inside = {id(part) for node in nodes for part in node.parts}
+    roots = [node for node in nodes if id(node) not in inside]
+    derived = _Derived()
+    try:
+        for root in roots:
+            derived.add(root, leads=True)
+    except _OtherError:
+        return None
+    return derived.language()
+
+
+class _Derived:
+    """Collects what the formats of a tag say."""
+
+    def __init__(self) -> None:
+        self.forms: dict[Form, dict[str, None]] = {}
+        self.sections: list[Section] = []
+        self.frames: list[Frame] = []
+        self.glue: dict[str, None] = {}
+        self.leading: dict[str, None] = {}
+        self.trailing: dict[str, None] = {}
+        self.excluded: dict[str, None] = {}
+        self.schemas: dict[str, Any] = {}
+        self.initial: int | None = None
+        self.turns = False
+
+    def language(self) -> Language | None:
+        """Return the language, None where nothing says where calls begin."""
+        forms = []
+        for form, tools in self.forms.items():
+            opening = form.head if form.section is None else self.sections[form.section].begin
+            is_bare = not any(text.strip() for _, text in (*opening, *form.head))
+            if is_bare and form.style not in ("call", *NOTATIONS):
+                return None
+            forms.append(form._replace(tools=tuple(tools)))
+        return Language(
+            tuple(forms), tuple(self.sections), tuple(dict.fromkeys(self.frames)),
+            tuple(self.glue), tuple(self.leading), tuple(self.trailing), tuple(self.excluded),
+            self.initial, self.turns, self.schemas,
+        )  # fmt: skip
+
+    def add(self, node: Node, *, leads: bool) -> None:
+        """Add what a format at the outermost level says; one that ``leads`` is ahead of others."""
+        match node.kind:
+            case "sequence":
+                self._add_in_order(node.parts, leads=leads)
+            case "optional" | "or" | "star" | "plus":
+                self._add_all(node.parts, leads=leads)
+            case "regex" | "any_text" if node.fields["tool"] is None:
+                # What a pattern matches is content.
+                self.excluded.update(dict.fromkeys(node.fields.get("excludes", ())))
+            case "const_string":
+                self._add_const(node.fields["value"])
+            case "triggered_tags":
+                self.excluded.update(dict.fromkeys(node.fields["excludes"]))
+                self._add_all(node.parts, leads=False)
+            case "tags_with_separator":
+                self.turns = True
+                self._add_const(node.fields["separator"])
+                self._add_all(node.parts, leads=False)
+            case "tag":
+                self._add_tag(node, leads=leads)
+            case _:
+                raise _OtherError
+
+    def _add_all(self, parts: Sequence[Node], *, leads: bool) -> None:
+        for part in parts:
+            self.add(part, leads=leads)
+
+    def _add_in_order(self, parts: Sequence[Node], *, leads: bool) -> None:
+        known = 0
+        ahead: list[str] = []
+        for index, part in enumerate(parts):
+            if part.kind == "tags_with_separator" and all(map(_is_call, part.parts)):
+                before = parts[index - 1 : index] if index else []
+                after = parts[index + 1 : index + 2]
+                if (
+                    before
+                    and after
+                    and all(each.kind == "const_string" for each in (*before, *after))
+                ):
+                    begin, end = (_items(each[0]) for each in (before, after))
+                    self._add_section(begin, part, end)
+                    continue
+            blanks = _blanks_of(part)
+            glue = str(parts[index - 1].fields.get("value", "")) if index else ""
+            if blanks is not None and glue.strip():
+                self.glue.pop(glue.lstrip())
+                self.glue[glue.lstrip() + max(blanks, key=len)] = None
+            elif blanks is None:
+                self.add(part, leads=leads)
+                if len(self.frames) == known:
+                    # Blanks ahead of a frame belong to it.
+                    self.leading.update(dict.fromkeys(ahead))
+                ahead = []
+            elif len(self.frames) > known:
+                self.frames[-1] = self.frames[-1]._replace(after=max(blanks, key=len))
+                known = len(self.frames)
+            elif self.forms:
+                self.trailing.update(dict.fromkeys(filter(None, blanks)))
+            else:
+                ahead += filter(None, blanks)
+
+    def _add_const(self, value: str) -> None:
+        if value.strip():
+            self.glue[value.lstrip()] = None
+            lead = value[: len(value) - len(value.lstrip())]
+            self.leading.update({lead: None} if lead else {})
+
+    def _add_tag(self, node: Node, *, leads: bool) -> None:
+        begin, ends = node.fields["begin"], node.fields["end"]
+        if (
+            not isinstance(begin, str)
+            or not isinstance(ends, tuple)
+            or not all(isinstance(each, str) for each in ends)
+        ):
+            raise _OtherError
+        content = node.parts[0]
+        parts = content.parts if content.kind == "sequence" else [content]
+        opened, free = _opening(parts)
+        if free and all(map(_is_free, free)):
+            begin += opened
+            kind = "reasoning" if is_about_thoughts((begin, *ends)) else "text"
+            kind = kind if free[0].kind == "any_text" else "text"
+            self.frames.append(Frame(begin, tuple(filter(None, ends)), kind, leads=leads))
+            if not begin:
+                self.initial = len(self.frames) - 1
+            return
+        section = [index for index, part in enumerate(parts) if _is_section(part)]
+        before: list[Item] = [("text", begin)] if begin else []
+        after = [_any_of(ends)] if ends != ("",) else []
+        if len(section) == 1:
+            (at,) = section
+            opening = [*before, *_all_items(parts[:at])]
+            self._add_section(opening, parts[at], [*_all_items(parts[at + 1 :]), *after])
+            return
+        self._add_call(before, parts, after, None)
+
+    def _add_section(self, begin: list[Item], calls: Node, end: list[Item]) -> None:
+        section = Section(_joined(begin), calls.fields["separator"], _joined(end))
+        if section not in self.sections:
+            self.sections.append(section)
+        for tag in calls.parts:
+            begun, ends = tag.fields["begin"], tag.fields["end"]
+            if not isinstance(begun, str) or not isinstance(ends, tuple):
+                raise _OtherError
+            content = tag.parts[0]
+            parts = content.parts if content.kind == "sequence" else [content]
+            after = [_any_of(ends)] if ends != ("",) else []
+            number = self.sections.index(section)
+            self._add_call([("text", begun)] if begun else [], parts, after, number)
+
+    def _add_call(
+        self, before: list[Item], parts: Sequence[Node], after: list[Item], section: int | None
+    ) -> None:
+        found = [index for index, part in enumerate(parts) if part.kind == "json_schema"]
+        if len(found) != 1:
+            raise _OtherError
+        (at,) = found
+        fields = parts[at].fields
+        before = list(_joined([*before, *_all_items(parts[:at])]))
+        after = [*_all_items(parts[at + 1 :]), *after]
+        style, words = fields.get("style", "json"), fields["words"] or "json"
+        name = fields["tool"]
+        head, middle, written = _around_name(before, name, is_whole=style == "call")
+        form = Form(head, middle, _joined(after), style, words, (), written is not None,
+                    None if written else name or _guessed(before), section)  # fmt: skip
+        tools = self.forms.setdefault(form, {})
+        if written and written != NAME:
+            tools[written] = None
+        if (written or form.name) not in (None, NAME):
+            self.schemas.setdefault(str(written or form.name), fields["json_schema"])
+
+
+def _is_call(node: Node) -> bool:
+    if node.kind != "tag":
+        return False
+    content = node.parts[0]
+    parts = content.parts if content.kind == "sequence" else [content]
+    return any(part.kind == "json_schema" for part in parts)
+
+
+def _is_free(node: Node) -> bool:
+    return node.kind in ("any_text", "regex") and node.fields["tool"] is None
+
+
+def _opening(parts: Sequence[Node]) -> tuple[str, Sequence[Node]]:
+    """Return the text that leads some formats, the longest that may, and the formats behind it."""
+    opened = ""
+    for index, part in enumerate(parts):
+        ways = part.parts if part.kind == "or" else [part]
+        if any(each.kind != "const_string" for each in ways):
+            return opened, parts[index:]
+        opened += max((each.fields["value"] for each in ways), key=len)
+    return opened, ()
+
+
+def _is_section(node: Node) -> bool:
+    return node.kind == "tags_with_separator" and all(map(_is_call, node.parts))
+
+
+def _blanks_of(node: Node) -> list[str] | None:
+    """Return the blanks one of which a format is, None where it is another."""
+    nodes = node.parts if node.kind in ("or", "optional") else [node]
+    if any(each.kind != "const_string" or each.fields["value"].strip() for each in nodes):
+        return None
+    return [each.fields["value"] for each in nodes]
+
+
+def _all_items(nodes: Iterable[Node]) -> list[Item]:
+    return [item for node in nodes for item in _items(node)]
+
+
+def _items(node: Node) -> list[Item]:
+    """Return what a format within a call is: texts, and patterns."""
+    match node.kind:
+        case "const_string":
+            return [("text", node.fields["value"])] if node.fields["value"] else []
+        case "regex" if node.fields["tool"] is None:
+            pattern = _CODE.sub(_as_python, node.fields["pattern"])
+            return [] if _is_blank(pattern) else [("any", pattern)]
+        case "sequence":
+            return _all_items(node.parts)
+        case "optional":
+            return [("any", f"(?:{pattern_of(_all_items(node.parts))})?")]
+        case "or":
+            ways = [pattern_of(_items(part)) for part in node.parts]
+            return [("any", f"(?:{'|'.join(ways)})")]
+        case _:
+            raise _OtherError
+
+
+_CODE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
+
+
+def _as_python(found: re.Match[str]) -> str:
+    return f"\\U{int(found[1], 16):08x}"
+
+
+def _is_blank(pattern: str) -> bool:
+    """Tell whether a pattern matches blanks, or nothing, and hardly anything else."""
+    try:
+        known = re.compile(pattern, re.DOTALL)
+    except re.error:
+        raise _OtherError from None
+    is_blank = known.fullmatch("") and (known.fullmatch(" ") or known.fullmatch("\n"))
+    return bool(is_blank) and not any(map(known.fullmatch, "a0_<[{(\"'|.,:;-"))
+
+
+def _any_of(ends: Sequence[str]) -> Item:
+    if len(ends) == 1:
+        return ("text", ends[0])
+    return ("any", f"(?:{'|'.join(map(loosely, ends))})")
+
+
+def _joined(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return items with neighbouring texts as one, and without empty ones."""
+    found: list[Item] = []
+    for kind, text in items:
+        if kind == "text" and found and found[-1][0] == "text":
+            found[-1] = ("text", found[-1][1] + text)
+        elif text:
+            found.append((kind, text))
+    return tuple(found)
+
+
+def _around_name(
+    before: Sequence[Item], name: str | None, *, is_whole: bool
+) -> tuple[tuple[Item, ...], tuple[Item, ...], str | None]:
+    """Return what is ahead of the name and behind it, and the name as it is to be read.
+
+    The name is None where the text does not have it.
+    """
+    if is_whole:
+        return tuple(before), (), name
+    wanted = name or _guessed(before)
+    if wanted:
+        for spelled in dict.fromkeys((json.dumps(wanted, ensure_ascii=False)[1:-1], wanted)):
+            for index in reversed(range(len(before))):
+                kind, text = before[index]
+                at = text.rfind(spelled) if kind == "text" else -1
+                if at >= 0:
+                    head = _joined([*before[:index], ("text", text[:at])])
+                    rest = ("text", text[at + len(spelled) :])
+                    return head, _joined([rest, *before[index + 1 :]]), wanted
+    return tuple(before), (), None
+
+
+def _guessed(before: Sequence[Item]) -> str | None:
+    return tool_name("".join(text if kind == "text" else "0" for kind, text in before))
+
+
+# Words
+
+BLANKS = r"\s{0,256}"
+"""Blanks between words: as many as nobody writes, so that a text of blanks is no call."""
+
+_WORD = re.compile(r"\]?<[^<>\s]*>?(?:\[(?=<))?|\[/?[A-Z_]+\]|[^\s<\[\]]+|[\[\]]")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text: markers, and what is between blanks and markers."""
+    return _WORD.findall(text)
+
+
+def is_marker(word: str) -> bool:
+    """Tell whether a word is a marker, or the beginning of one."""
+    return word.startswith(("<", "]<")) or (len(word) > 2 and word[0] == "[" and word[-1] == "]")
+
+
+def loosely(text: str) -> str:
+    """Return the pattern of a text with free blanks between its words."""
+    return BLANKS.join(map(re.escape, words_of(text)))
+
+
+def pattern_of(items: Iterable[Item]) -> str:
+    """Return the pattern of texts and patterns, with free blanks between them."""
+    return BLANKS.join(loosely(text) if kind == "text" else f"(?:{text})" for kind, text in items)
+
+
+# Tools
+
+_OF_READERS = Options()
+
+
+def shapes_in(language: Language, name: str, style: str) -> tuple[Shape, ...]:
+    """Return what the arguments of a tool are in a style, nothing where the schema is unusable."""
+    schema = language.tools.get(name)
+    if style in ("json", "call", *NOTATIONS) or not isinstance(schema, dict):
+        return ()
+    try:
+        return shapes_of(schema, style, _OF_READERS)
+    except (KbnfError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
+        return ()
+
+
+# Languages as text
+
+
+def dumped(language: Language) -> dict[str, Any]:
+    """Return a language as values of JSON."""
+    return {
+        **language._asdict(),
+        "forms": [form._asdict() for form in language.forms],
+        "sections": [each._asdict() for each in language.sections],
+        "frames": [each._asdict() for each in language.frames],
+    }
+
+
+def loaded(value: Mapping[str, Any]) -> Language:
+    """Return the language that such values are. Raises ``TypeError`` or ``KeyError``."""
+
+    def items(each: Any) -> tuple[Item, ...]:
+        return tuple((str(kind), str(text)) for kind, text in each)
+
+    forms = [
+        Form(**{**each, **{key: items(each[key]) for key in ("head", "middle", "tail")},
+                "tools": tuple(each["tools"])})
+        for each in value["forms"]
+    ]  # fmt: skip
+    sections = [
+        Section(items(each["begin"]), each["separator"], items(each["end"]))
+        for each in value["sections"]
+    ]
+    frames = [Frame(**{**each, "ends": tuple(each["ends"])}) for each in value["frames"]]
+    texts = {key: tuple(value[key]) for key in ("glue", "leading", "trailing", "excluded")}
+    return Language(
+        tuple(forms), tuple(sections), tuple(frames), **texts, initial=value["initial"],
+        turns=value["turns"], tools=dict(value["tools"]),
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Whether arguments fit the schema of their tool: by ``jsonschema``, without what may run away.
+
+Nothing is fetched: a reference to another document refuses nothing. Patterns are searched in
+counted steps. A schema that cannot be used refuses nothing, either: its tool was offered with it.
+
+Tests: tests/unit/parse/test_messages.py.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from kbnf_core.automata.regex.search import read_pattern
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS
+
+_LONGEST = 1_000_000
+"""Characters of arguments that are checked, at most."""
+
+_WORK = 1_000_000
+"""Steps of the search for one pattern."""
+
+_ANY_WAYS = re.compile(r"\||\\\$$")
+"""What leaves it open to which part of a pattern its anchors belong."""
+
+
+def validator_of(schema: Any) -> Any:
+    """Return the validator of a schema, None where it allows anything or is unusable."""
+    if not isinstance(schema, dict) or not schema:
+        return None
+    try:
+        return _validator(json.dumps(schema, default=float))
+    except (RecursionError, TypeError, ValueError, KeyError, AttributeError):
+        return None
+
+
+def misfit(validator: Any, value: Any, size: int) -> str | None:
+    """Return the pointer of the first value that a schema refuses, None where it refuses none.
+
+    ``size`` is the number of characters that the value has as JSON.
+    """
+    if validator is None or size > _LONGEST:
+        return None
+    unusable = import_module("jsonschema.exceptions").UnknownType
+    dangling = import_module("referencing.exceptions").Unresolvable
+    try:
+        error = next(validator.iter_errors(value), None)
+    except (unusable, dangling, RecursionError, TypeError, ValueError, KeyError, AttributeError):
+        return None
+    if error is None:
+        return None
+    return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in error.path)
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Any:
+    """Return the validator of a schema."""
+    validators = import_module("jsonschema.validators")
+    registry = import_module("jsonschema_specifications").REGISTRY
+    schema = json.loads(text)
+    kind = validators.validator_for(schema, default=validators.Draft202012Validator)
+    bounded = validators.extend(kind, {"pattern": _pattern, "patternProperties": _nothing})
+    return bounded(schema, registry=registry)
+
+
+def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    del schema
+    if validator.is_type(instance, "string") and not _has(str(pattern), instance):
+        yield import_module("jsonschema.exceptions").ValidationError("the pattern does not match")
+
+
+def _has(pattern: str, text: str) -> bool:
+    """Tell whether a pattern matches in a text; what is too much work, or unknown, does."""
+    is_whole = pattern[:1] == "^" and pattern[-1:] == "$" and not _ANY_WAYS.search(pattern)
+    read, _ = read_pattern(pattern[1:-1] if is_whole else pattern, DEFAULT_LIMITS)
+    if read is None:
+        return True
+    budget = Budget(_WORK)
+    try:
+        found = read.match(text, budget) if is_whole else read.find(text, 0, budget)
+    except WorkLimitError:
+        return True
+    return found is not None
+
+
+def _nothing(*_: Any) -> Iterator[Any]:
+    yield from ()

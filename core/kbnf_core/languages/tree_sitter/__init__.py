@@ -1,0 +1,1 @@
+"""tree-sitter: grammars as its generator writes them."""

@@ -1,0 +1,338 @@
+r"""Reads ``grammar.json``, which ``tree-sitter generate`` writes, to rules over characters.
+
+*Tokens* are the texts and patterns of the rules, and what is in ``token(...)``. A rule that is only
+a token has its name. ``extras`` go between tokens (``conversion/scannerless.py``), but not before
+``token.immediate(...)``.
+
+*Lexing.* The lexer of tree-sitter looks for the tokens that may come at a position, and everywhere
+for ``extras`` and the ``word``: a keyword is a whole word. So a word is parted from a word, but is
+only refused where it is ``reserved``. Precedences and conflicts choose trees, not texts.
+
+*Externals* are scanned by code. A rule that the start leads to and that needs one is refused, or,
+where losses are permitted, cannot match.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from kbnf_core.automata import algebra
+from kbnf_core.automata.expression import Builder, Expression, print_expression
+from kbnf_core.automata.operations import literals
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion.scannerless import Scannerless, Token, take, without_lexer
+from kbnf_core.frontend import too_much_work
+from kbnf_core.ir.analysis import reachable
+from kbnf_core.kbnf import build
+from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
+from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.kbnf.tree import Definition, Document, Name
+from kbnf_core.kbnf.tree import Expression as Form
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.json_text import NoJsonError, escape, parse_json
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import NOWHERE, Source, Span
+
+INVALID, UNSUPPORTED, APPROXIMATE, LEXING = "E001", "E451", "W451", "W452"
+
+_PLAIN = frozenset(
+    ["ALIAS", "FIELD", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT", "RESERVED"]
+)
+"""Forms that say nothing about the texts of their content."""
+
+_ONE = _PLAIN | {"IMMEDIATE_TOKEN", "REPEAT", "REPEAT1", "TOKEN"}
+_MANY = frozenset(("CHOICE", "SEQ"))
+_PLAIN = frozenset(
+    ("ALIAS", "FIELD", "RESERVED", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT")
+)
+"""Forms that say nothing about the texts of their content."""
+
+_TOKENS = frozenset(("IMMEDIATE_TOKEN", "PATTERN", "STRING", "TOKEN"))
+
+_ESCAPE = re.compile(
+    r"\\(?:u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|([dswDSW])|([/\"'`#%&,:;<=>@_~! -])|(.))",
+    re.DOTALL,
+)
+_CLASSES = {"d": "0-9", "s": r"\t\n\r\x0b\x0c ", "w": "0-9A-Za-z_"}
+"""Classes of characters, which are those of ASCII."""
+
+
+class Node(NamedTuple):
+    """A part of a rule and its JSON Pointer."""
+
+    value: Mapping[str, Any]
+    pointer: str
+
+    @property
+    def kind(self) -> str:
+        """Its type; empty where it has none."""
+        return str(self.value.get("type", ""))
+
+
+def children(node: Node) -> list[Node]:
+    """Return the direct parts of a node."""
+    if node.kind in _ONE:
+        content = node.value.get("content")
+        return [Node(content, f"{node.pointer}/content")] if isinstance(content, dict) else []
+    members = node.value.get("members") if node.kind in _MANY else None
+    if not isinstance(members, list):
+        return []
+    nodes = (Node(each, f"{node.pointer}/members/{n}") for n, each in enumerate(members))
+    return [each for each in nodes if isinstance(each.value, dict)]
+
+
+def read_tree_sitter(source: Source, request: Request) -> Parsed:
+    """Read a grammar; findings are in the result. Never raises."""
+    return _Reader(source, request).read()
+
+
+def outline_tree_sitter(source: Source, limits: Limits) -> Outline:
+    """Return where rules are defined and used; never raises."""
+    del limits
+    try:
+        value = parse_json(source.text)
+    except NoJsonError:
+        return NOTHING
+    source = replace(source, is_json=True)
+    rules = _rules(value)
+    nodes = [node for root in rules.values() for node in _nodes(root)]
+    spans = {name: source.locate(root.pointer) for name, root in rules.items()}
+    return Outline(
+        tuple(Symbol(name, span, span) for name, span in spans.items()),
+        tuple(
+            Use(str(node.value.get("name")), source.locate(f"{node.pointer}/name"))
+            for node in nodes
+            if node.kind == "SYMBOL"
+        ),
+    )
+
+
+def _rules(value: Any) -> dict[str, Node]:
+    rules = value.get("rules") if isinstance(value, dict) else None
+    if not isinstance(rules, dict):
+        return {}
+    return {
+        name: Node(body, f"/rules/{escape(name)}")
+        for name, body in rules.items()
+        if isinstance(body, dict)
+    }
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(children(node))
+
+
+class _Reader:
+    """Reads one grammar."""
+
+    def __init__(self, source: Source, request: Request) -> None:
+        self._source = source
+        self._request = request
+        self._builder = Builder()
+        self._findings: dict[Span, Diagnostic] = {}
+        self._losses: dict[Span, Loss] = {}
+        self._rules: dict[str, Node] = {}
+        self._tokens: dict[str, Token] = {}
+        self._rule = ""
+
+    def read(self) -> Parsed:
+        """Return the grammar."""
+        try:
+            value = parse_json(self._source.text)
+        except NoJsonError as error:
+            return self._refused(error.reason, error.span)
+        self._rules = _rules(value)
+        if not isinstance(value, dict) or not self._rules:
+            return self._refused("a grammar of tree-sitter has `rules`", self._source.locate(""))
+        first = next(iter(self._rules))
+        start = self._request.start or first
+        try:
+            result = self._without_lexer(value, start if start in self._rules else first)
+        except WorkLimitError as error:
+            empty = Parsed(Document(self._source, (), ()), ())
+            return Parsed(empty.document, (too_much_work(empty, error),))
+        findings = tuple(sorted(self._findings.values(), key=Diagnostic.sort_key))
+        document = Document(self._source, tuple(result.definitions), (), generated=result.generated)
+        begin = result.start if start in self._rules else start
+        return Parsed(document, findings, begin, tuple(self._losses.values()))
+
+    def _refused(self, message: str, span: Span) -> Parsed:
+        finding = Diagnostic(INVALID, message, self._source, span)
+        return Parsed(Document(self._source, (), ()), (finding,))
+
+    def _refuse(self, message: str, node: Node) -> Form:
+        """Report a part without an equivalent, and return what matches nothing in its place."""
+        span = self._source.locate(node.pointer)
+        if self._request.lossy:
+            self._losses.setdefault(span, Loss(APPROXIMATE, f"{message}: it cannot match", span))
+        else:
+            helps = ("with `--lossy` it matches nothing",)
+            finding = Diagnostic(UNSUPPORTED, message, self._source, span, helps=helps)
+            self._findings.setdefault(span, finding)
+        return build.nothing(span)
+
+    def _without_lexer(self, grammar: Mapping[str, Any], start: str) -> Scannerless:
+        """Return the rules over characters to which the start leads."""
+        extras = _entries(grammar, "extras")
+        skipped = {str(each.value.get("name")) for each in extras if each.kind == "SYMBOL"}
+        uses = {name: _symbols(root) for name, root in self._rules.items()}
+        needed = reachable([start, *(skipped & uses.keys())], uses)
+        bodies: list[Definition] = []
+        for name in filter(needed.__contains__, self._rules):
+            root, self._rule = self._rules[name], name
+            span, form = self._source.locate(root.pointer), self._form(root)
+            kind = _content(root).kind
+            if name in skipped or kind in _TOKENS:
+                is_immediate = kind == "IMMEDIATE_TOKEN"
+                named = Name(name, span)
+                self._tokens[name] = Token(named, form, span, name in skipped, "", is_immediate)
+            else:
+                bodies.append(build.definition(name, form, span))
+        for each in extras:
+            if each.kind != "SYMBOL":
+                self._rule = "extra"
+                skipped.add(self._name_token(each, self._form(each), is_skipped=True))
+        word = str(grammar.get("word"))
+        limits, budget = self._request.limits, Budget(self._request.limits.work)
+        if word in self._tokens:
+            reserved = [str(each.value.get("value")).encode() for each in _reserved(grammar)]
+            take(self._tokens[word], [literals(reserved)], limits, budget)
+        tokens = [*self._tokens.values()]
+        result = without_lexer(bodies, tokens, start, limits, budget, {word, *skipped})
+        for place in result.places:
+            self._losses.setdefault(place.span, Loss(LEXING, place.message, place.span))
+        return result.reached()
+
+    def _name_token(self, node: Node, form: Form, *, is_skipped: bool = False) -> str:
+        """Add a token under a name of its own, and return that."""
+        name = hint = f"{self._rule}_token" if not is_skipped else self._rule
+        number = 1
+        while name in self._tokens or name in self._rules:
+            number += 1
+            name = f"{hint}_{number}"
+        span = self._source.locate(node.pointer)
+        self._tokens[name] = Token(Name(name, span), form, span, is_skipped, "", not is_skipped)
+        return name
+
+    def _form(self, root: Node) -> Form:
+        """Return a rule, or a part of one, as a tree of KBNF."""
+        form = fold(root, _syntax, self._combine)
+        return (
+            form if form.span != NOWHERE else build.placed(form, self._source.locate(root.pointer))
+        )
+
+    def _combine(self, node: Node, parts: list[Form]) -> Form:
+        span = self._source.locate(node.pointer)
+        match node.kind:
+            case "SYMBOL":
+                name = str(node.value.get("name"))
+                if name in self._rules:
+                    return build.call(name, span)
+                return self._refuse(f"`{name}` is scanned by code", node)
+            case "SEQ":
+                return build.sequence(*parts, span=span)
+            case "CHOICE" if parts:
+                return build.alternation(parts, span)
+            case "REPEAT" | "REPEAT1" if parts:
+                return build.repeated(parts[0], int(node.kind == "REPEAT1"), None, span)
+            case "BLANK":
+                return build.EMPTY
+            case kind if kind in _TOKENS:
+                return self._token(node, span)
+            case kind if kind in _PLAIN and parts:
+                return parts[0]
+            case kind:
+                return self._refuse(f"a rule cannot be `{kind}`", node)
+
+    def _token(self, node: Node, span: Span) -> Form:
+        """Return what is written as a token: a text, or a pattern."""
+        if node.kind == "STRING":
+            form: Form = build.text(str(node.value.get("value", "")), span)
+        else:
+            expression = fold(node, children, self._expression)
+            pattern = print_expression(expression)
+            dfa = compile_regex(pattern, self._request.limits).dfa
+            form = replace(build.regex(pattern, span), dfa=dfa)
+        if node.kind == "IMMEDIATE_TOKEN" and _content(self._rules.get(self._rule, node)) != node:
+            return build.call(self._name_token(node, form), span)
+        return form
+
+    def _expression(self, node: Node, parts: list[Expression]) -> Expression:
+        match node.kind:
+            case "STRING":
+                return self._builder.text(str(node.value.get("value", "")))
+            case "PATTERN":
+                expression = self._builder.read(_pattern(node))
+                if expression is None:
+                    self._refuse("this pattern cannot be read", node)
+                return algebra.NOTHING if expression is None else expression
+            case "SEQ":
+                return self._builder.sequence(parts)
+            case "CHOICE":
+                return self._builder.alternation(parts)
+            case "REPEAT" | "REPEAT1" if parts:
+                return self._builder.repetition(parts[0], int(node.kind == "REPEAT1"), None)
+            case "BLANK":
+                return algebra.EMPTY
+            case _ if parts:
+                return parts[0]
+            case kind:
+                self._refuse(f"a token cannot be `{kind}`", node)
+                return algebra.NOTHING
+
+
+def _content(node: Node) -> Node:
+    """Return a node without the forms around it that say nothing about its texts."""
+    while node.kind in _PLAIN and children(node):
+        node = children(node)[0]
+    return node
+
+
+def _syntax(node: Node) -> list[Node]:
+    """Return the parts of a node that are not inside of a token."""
+    return [] if node.kind in _TOKENS else children(node)
+
+
+def _symbols(root: Node) -> set[str]:
+    return {str(node.value.get("name")) for node in _nodes(root) if node.kind == "SYMBOL"}
+
+
+def _entries(grammar: Mapping[str, Any], name: str) -> list[Node]:
+    """Return the rules of a list of the grammar."""
+    entries = grammar.get(name)
+    if not isinstance(entries, list):
+        return []
+    return [Node(each, f"/{name}/{n}") for n, each in enumerate(entries) if isinstance(each, dict)]
+
+
+def _reserved(grammar: Mapping[str, Any]) -> list[Node]:
+    """Return the words that are not names wherever names may be."""
+    reserved = grammar.get("reserved")
+    words = reserved.get("global") if isinstance(reserved, dict) else None
+    if not isinstance(words, list):
+        return []
+    nodes = (Node(each, f"/reserved/global/{n}") for n, each in enumerate(words))
+    return [node for node in nodes if isinstance(node.value, dict) and node.kind == "STRING"]
+
+
+def _pattern(node: Node) -> str:
+    """Return a regular expression of JavaScript in the dialect of this toolkit."""
+
+    def one(escape: re.Match[str]) -> str:
+        digits, letter = escape[1] or escape[2], escape[3]
+        if digits:
+            return f"\\x{{{digits}}}"
+        if letter:
+            return f"[{'^' * letter.isupper()}{_CLASSES[letter.lower()]}]"
+        return build.escaped(escape[4]) if escape[4] else escape[0]
+
+    flags = "(?i)" if "i" in str(node.value.get("flags", "")) else ""
+    return flags + _ESCAPE.sub(one, str(node.value.get("value", "")))

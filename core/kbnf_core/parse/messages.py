@@ -1,0 +1,825 @@
+"""Reading what models write: content, thoughts and calls, by the reading language of a format.
+
+A reader goes through a text once, as it comes. Outside of calls it looks for the first word of
+whatever the language has: a frame, a section, a call. What is ahead of it is content, and so is
+what turns out to be none of them. A call is *tried*: its text is kept, and given back as content
+where it breaks, but for its first character, after which reading goes on; so a call that is quoted
+or broken hides none that follows. Such trials have a budget in proportion to the text
+(``RETRIED``), beyond which what breaks is content as a whole: reading is linear.
+
+What is certain is said at once. The name of a call and what has come of its arguments are given out
+when the tool is one of the request's and what is ahead of the call is complete; if such a call then
+breaks or is cut, it is closed by ``cut``. All else that depends on what follows is held: a call
+whose opening was forgotten, and one of an unknown tool, which is content up to its own end. A call
+that the text ends in is no call and no content; ``cut`` says where it is.
+
+Every decision depends on the text up to a place, never on the pieces that it comes in.
+
+Tests: tests/unit/parse/test_messages.py, tests/property/test_tool_values.py.
+"""
+
+import json
+from codecs import getincrementaldecoder
+from collections.abc import Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kbnf_core.languages.structural_tag.arguments import (
+    OF_BRACKETS,
+    BrokenError,
+    CutError,
+    Pieces,
+    Reading,
+    read_arguments,
+    read_json,
+    reading_of,
+)
+from kbnf_core.languages.structural_tag.reading import (
+    Frame,
+    Language,
+    is_marker,
+    shapes_in,
+    words_of,
+)
+from kbnf_core.languages.structural_tag.validity import misfit, validator_of
+from kbnf_core.parse.calls import Delta
+from kbnf_core.parse.follow import NOTHING_YET, JsonReader, bytes_of
+from kbnf_core.parse.patterns import (
+    ALIASES,
+    CallPatterns,
+    SectionPatterns,
+    Start,
+    begins_marked,
+    blanks_behind,
+    compiled,
+)
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import regex
+
+RETRIED = 16
+"""How often a character may be read again after a call that broke, on average; and at least
+``RETRIED_AT_LEAST`` characters."""
+
+RETRIED_AT_LEAST = 100_000
+
+MOST_NOISE = 1_000
+"""Characters between the beginning of a section and its first call, or between two calls, that are
+left out where a call follows them."""
+
+_BLANK = " \t\n\r"
+
+
+class Tolerated(NamedTuple):
+    """What was forgiven, and where: offsets in characters."""
+
+    what: str
+    start: int
+    end: int
+
+
+# Reading
+
+
+class _Text:
+    """Free text, or reasoning."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.pieces: list[str] = []
+
+    @property
+    def value(self) -> Any:
+        self.pieces = ["".join(self.pieces)]
+        return self.pieces[0] if self.kind == "text" else {self.kind: self.pieces[0]}
+
+
+class _Call:
+    """A call that is read; ``number`` is None while it is held."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.number: int | None = None
+        self.may_be_given = False
+        self.written: list[str] = []
+        self.has_arguments = False
+        self.keys: list[str] = []
+        # Whether its element has no arguments and ends itself.
+        self.is_closed = False
+        self.whole: dict[str, Any] | None = None
+        self._shown = 0
+        self._reader = JsonReader()
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The call so far; the same object from its end on."""
+        if self.whole is not None:
+            return self.whole
+        added = "".join(self.written[self._shown :])
+        self._shown = len(self.written)
+        self._reader.feed(added.encode("utf-8", "surrogatepass"))
+        known = self._reader.value
+        return {"name": self.name, "arguments": None if known is NOTHING_YET else known}
+
+    def finish(self, arguments: Any) -> None:
+        """Take the whole value of the arguments."""
+        self.whole = {"name": self.name, "arguments": arguments}
+
+    def misfit(self, pointer: str) -> None:
+        """Say where the arguments do not fit the schema of the tool."""
+        self.whole = {**(self.whole or {}), "valid": False, "pointer": pointer}
+
+
+def _dropped(text: str) -> None:
+    """Drop what is none of a call."""
+
+
+class MessageReader:
+    """Reads one text in pieces; ``value`` is the list of what is certain.
+
+    Free text is a string, reasoning ``{"reasoning": text}``, and a call ``{"name", "arguments"}``;
+    arguments are None until something is known of them. Where a call does not fit the schema of its
+    tool, it has ``valid``, which is false, and ``pointer``, the place of the first value that does
+    not. With ``any_name`` calls of unknown tools are calls. ``cut`` is where a call begins that the
+    text ends in, None for none, and ``tolerated`` what was forgiven.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        vocabulary: Vocabulary | None = None,
+        *,
+        any_name: bool = False,
+    ) -> None:
+        self._language, self._vocabulary, self._any_name = language, vocabulary, any_name
+        self._compiled = compiled(
+            language.forms, language.sections, language.frames, language.glue, language.excluded
+        )
+        self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
+        self._source = Pieces()
+        self._parts: list[_Text | _Call] = []
+        self._deltas: list[Delta] = []
+        self._calls = 0
+        self._retried = 0
+        self._leads = True
+        self._validators: dict[str, Any] = {}
+        self._is_behind_call = False
+        # Calls of a section without markers, which are calls once it is over.
+        self._held: list[tuple[_Call, Any]] | None = None
+        self.count = 0
+        self.cut: int | None = None
+        self.tolerated: list[Tolerated] = []
+        self._is_over = False
+        self._running = self._run()
+
+    # The interface of readers
+
+    def feed(self, piece: str | bytes | int) -> None:
+        """Read the next piece: text, bytes, or a token."""
+        if not isinstance(piece, str):
+            piece = self._decoder.decode(bytes_of(piece, self._vocabulary))
+        self._source.add(piece)
+        next(self._running, None)
+
+    def finish(self) -> None:
+        """Say that the text is over."""
+        if not self._is_over:
+            self._is_over = True
+            self._source.add(self._decoder.decode(b"", True))
+            self._source.is_over = True
+            for _ in self._running:
+                raise AssertionError("a text that is over is read to its end")
+
+    def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> list[Any]:
+        """Read what was accepted since the last call; return the value."""
+        for piece in accepted:
+            self.count += 1
+            self.feed(piece)
+        if is_over:
+            self.finish()
+        return self.value
+
+    @property
+    def value(self) -> list[Any]:
+        """The parts so far."""
+        return [part.value for part in self._parts]
+
+    def deltas(self) -> list[Delta]:
+        """Return what is new since the last call, in the order of the text."""
+        made: list[tuple[str, list[str], int | None]] = []
+        for kind, text, call in self._deltas:
+            if (
+                made
+                and kind in ("text", "reasoning", "arguments")
+                and made[-1][::2] == (kind, call)
+            ):
+                made[-1][1].append(text)
+            else:
+                made.append((kind, [text], call))
+        self._deltas = []
+        return [Delta(kind, "".join(texts), call) for kind, texts, call in made]
+
+    # Content
+
+    def _say(self, kind: str, text: str) -> None:
+        if not text:
+            return
+        last = self._parts[-1] if self._parts else None
+        if not isinstance(last, _Text) or last.kind != kind:
+            last = _Text(kind)
+            self._parts.append(last)
+        last.pieces.append(text)
+        self._deltas.append(Delta(kind, text))
+
+    def _run(self) -> Reading:
+        language, source = self._language, self._source
+        if language.initial is not None:
+            yield from self._frame(language.frames[language.initial])
+        yield from self._skip(language.leading)
+        while not source.is_over or source.at < len(source.text):
+            if self._leads:
+                yield from self._at_beginning()
+            else:
+                yield from self._in_text()
+
+    def _in_text(self) -> Reading:
+        """Say what is content up to where something may begin, and read that."""
+        source = self._source
+        found = self._compiled.first.search(source.text, source.at, partial=not source.is_over)
+        if found is None:
+            self._say("text", source.take(len(source.text)))
+        else:
+            self._say("text", source.take(found.start()))
+            if not found.partial:
+                yield from self._begin("")
+                return
+        if not source.is_over:
+            yield
+
+    def _at_beginning(self) -> Reading:
+        """Read what leads a text: blanks ahead of a frame are no content."""
+        source = self._source
+        blanks: list[str] = []
+        while True:
+            end = source.at
+            while end < len(source.text) and source.text[end] in _BLANK:
+                end += 1
+            blanks.append(source.take(end))
+            if source.at < len(source.text):
+                break
+            if source.is_over:
+                self._say("text", "".join(blanks))
+                return
+            yield
+        yield from self._begin("".join(blanks))
+
+    def _skip(self, blanks: Sequence[str]) -> Reading:
+        """Take blanks that are no content: the beginning of the longest of some texts."""
+        source = self._source
+        for char in max(blanks, key=len, default=""):
+            while source.at >= len(source.text):
+                if source.is_over:
+                    return
+                yield
+            if source.text[source.at] != char:
+                return
+            source.take(source.at + 1)
+
+    def _frame(self, frame: Frame) -> Reading:
+        """Read the text of a frame, up to what ends it."""
+        source = self._source
+        yield from self._skip([blanks_behind(frame.begin)])
+        ends = self._compiled.ends[frame]
+        while True:
+            found = ends.search(source.text, source.at, partial=not source.is_over)
+            stop = len(source.text) if found is None else found.start()
+            self._say(frame.kind, source.take(stop))
+            if found is not None and not found.partial:
+                source.take(found.end())
+                yield from self._skip([frame.after])
+                return
+            if source.is_over:
+                return
+            yield
+
+    # Beginnings
+
+    def _begin(self, blanks: str) -> Reading:
+        """Read what begins at the next place, behind blanks; content if nothing does."""
+        source = self._source
+        start = yield from self._start()
+        if start is None:
+            self._say("text", blanks)
+            self._is_behind_call = False
+            is_cut = source.is_over and self._is_cut_at_opening()
+            if is_cut:
+                self.cut = source.place
+                source.take(len(source.text))
+            else:
+                self._say("text", source.take(source.at + 1))
+            self._leads = False
+            return
+        found = start.pattern.match(source.text, source.at)
+        assert found is not None  # noqa: S101 - it was found to match
+        what = start.what
+        if isinstance(what, Frame) or what is None:
+            source.take(found.end())
+            if isinstance(what, Frame):
+                yield from self._frame(what)
+            else:
+                yield from self._skip([start.behind])
+            self._leads = self._leads or self._language.turns
+            return
+        has_blanks = (
+            isinstance(what, CallPatterns)
+            and what.form.head[:1]
+            and what.form.head[0][1][0] in _BLANK
+        )
+        if not (self._language.turns and (self._is_behind_call or has_blanks)):
+            self._say("text", blanks)
+        self._is_behind_call = False
+        if isinstance(what, SectionPatterns) and what.is_bare:
+            yield from self._bare_section(what, found.end())
+        elif isinstance(what, SectionPatterns):
+            yield from self._section(what, found.end())
+        else:
+            yield from self._trial(what, start.pattern, start)
+
+    def _start(self) -> Generator[None, None, Start | None]:
+        """Return what begins at the next place, as soon as that is certain."""
+        source = self._source
+        while True:
+            for start in self._compiled.starts:
+                if start.leads and not self._leads:
+                    continue
+                found = start.pattern.match(source.text, source.at, partial=not source.is_over)
+                if found is None:
+                    continue
+                if found.partial:
+                    break
+                return start
+            else:
+                return None
+            yield
+
+    def _is_cut_at_opening(self) -> bool:
+        """Tell whether a text ends in what may become a call, of which a marker is there."""
+        source = self._source
+        for start in self._compiled.starts:
+            if start.what is None or isinstance(start.what, Frame) or start.is_bare:
+                continue
+            found = start.pattern.match(source.text, source.at, partial=True)
+            if found is not None and found.partial and begins_marked(source.text[source.at :]):
+                return True
+        return False
+
+    # Calls
+
+    def _section(self, section: SectionPatterns, end: int) -> Reading:
+        """Read the calls of a section; without any it is content, unless it is empty."""
+        source = self._source
+        begin, noted = source.place, len(self.tolerated)
+        # Up to its first call its text may have to be given back.
+        source.kept = []
+        source.take(end)
+        noise: list[str] = []
+        try:
+            yield from self._calls_of(section, noise)
+        except CutError:
+            source.take(len(source.text))
+            self.cut = begin if self.cut is None else self.cut
+        except BrokenError:
+            if source.kept is not None:
+                text = "".join(source.kept)
+                source.kept = None
+                self._undo(text, noted)
+            else:
+                self._say("text", "".join(noise))
+            self._leads = False
+        source.kept = None
+
+    def _bare_section(self, section: SectionPatterns, end: int) -> Reading:
+        """Read calls that no marker begins, which are calls of known tools as a whole only."""
+        source = self._source
+        source.kept, self._held = [], []
+        noted = len(self.tolerated)
+        source.take(end)
+        try:
+            yield from self._calls_of(section, [])
+        except (BrokenError, CutError):
+            text = "".join(source.kept)
+            source.kept = self._held = None
+            self._undo(text, noted)
+            return
+        held, source.kept, self._held = self._held, None, None
+        for call, value in held:
+            self._finish(call, value)
+
+    def _calls_of(self, section: SectionPatterns, noise: list[str]) -> Reading:
+        """Read calls up to the end of a section, or to what is none of it.
+
+        ``noise`` is what is between calls and none of them. Raises ``BrokenError`` where it is more
+        than may be left out, or ends the text.
+        """
+        source = self._source
+        count = 0
+        while True:
+            closed = yield from source.matching(section.end)
+            if closed is not None:
+                if noise:
+                    raise BrokenError
+                source.take(closed.end())
+                return
+            found = yield from self._gap(section)
+            if found is not None:
+                form, at = found
+                if noise:
+                    size = sum(map(len, noise))
+                    self._note("text between calls", source.place - size, source.place)
+                    noise.clear()
+                source.take(at)
+                if not (yield from self._trial(form, form.head, None)):
+                    return
+                count += 1
+                if self._held is None:
+                    source.kept = None
+                continue
+            if source.is_over and self._ends(section, count, noise):
+                return
+            yield from self._noise(section, noise)
+
+    def _ends(self, section: SectionPatterns, count: int, noise: list[str]) -> bool:
+        """Tell whether a text that is over ends within the end of a section, after calls.
+
+        Raises ``CutError`` where it has no call, ``BrokenError`` where it has no end.
+        """
+        source = self._source
+        if not source.is_blank:
+            found = section.end.match(source.text, source.at, partial=True)
+            if not count or noise or found is None or not found.partial:
+                return False
+            self._note("the end of the calls is cut", source.place, source.place)
+            source.take(len(source.text))
+            return True
+        if noise or count:
+            self._note("the end of the calls is missing", source.place, source.place)
+            raise BrokenError
+        raise CutError
+
+    def _noise(self, section: SectionPatterns, noise: list[str]) -> Reading:
+        """Take what is none of a section, up to what may be the next thing of it."""
+        source = self._source
+        if section.is_bare:
+            raise BrokenError
+        at = source.at + 1
+        while True:
+            found = section.again.search(source.text, at, partial=not source.is_over)
+            stop = len(source.text) if found is None else found.start()
+            noise.append(source.take(stop))
+            if sum(map(len, noise)) > MOST_NOISE:
+                raise BrokenError
+            if found is not None and not found.partial:
+                return
+            if source.is_over:
+                raise BrokenError
+            yield
+            at = source.at
+
+    def _gap(
+        self, section: SectionPatterns
+    ) -> Generator[None, None, tuple[CallPatterns, int] | None]:
+        """Return the form of the next call of a section and where it begins, None for none."""
+        source = self._source
+        while True:
+            is_open = False
+            for pattern, form in section.nexts:
+                found = pattern.match(source.text, source.at, partial=not source.is_over)
+                if found is not None and not found.partial:
+                    return form, found.end("gap")
+                is_open = is_open or found is not None
+            if not is_open:
+                return None
+            yield
+
+    def _trial(
+        self, form: CallPatterns, opening: "regex.Pattern[str]", start: Start | None
+    ) -> Generator[None, None, bool]:
+        """Read a call, or give its text back; return whether it was one, or text as a whole."""
+        source = self._source
+        begin = source.place
+        noted = len(self.tolerated)
+        outer, source.kept = source.kept, []
+        call = _Call()
+        is_loose = start is not None and start.is_bare and start.leads
+        call.may_be_given = self._held is None and (
+            start is None or not (start.missing or is_loose)
+        )
+        try:
+            yield from self._read_call(form, opening, call)
+            yield from self._tail(form, call, start, is_loose=is_loose)
+            value = self._arguments_of(form, call)
+            if self._held is not None and not self._is_known(form, call):
+                raise BrokenError
+        except (CutError, BrokenError) as error:
+            if outer is not None:
+                self._close(call)
+                source.kept = [*outer, *source.kept]
+                raise
+            if isinstance(error, CutError):
+                self._cut(call, begin, form)
+            else:
+                self._break(call, noted)
+            return False
+        text = "".join(source.kept)
+        source.kept = outer
+        if outer is not None:
+            outer.append(text)
+        if self._held is not None:
+            self._held.append((call, value))
+        elif not self._is_known(form, call):
+            del self.tolerated[noted:]
+            self._say("text", text)
+        else:
+            if start is not None and start.missing:
+                self._note(f"`{start.missing}` is missing", begin, begin)
+            self._finish(call, value)
+        yield from self._skip(self._language.trailing)
+        self._leads = self._language.turns or is_loose
+        self._is_behind_call = True
+        if start is not None and form.form.section is not None:
+            yield from self._rest_of_section(form)
+        return True
+
+    def _finish(self, call: _Call, value: Any) -> None:
+        """Give a whole call out, and say where its arguments do not fit the tool's schema."""
+        self._give(call)
+        call.finish(value)
+        name = call.name or ""
+        if name not in self._validators:
+            self._validators[name] = validator_of(self._language.tools.get(name))
+        pointer = misfit(self._validators[name], value, sum(map(len, call.written)))
+        if pointer is not None:
+            call.misfit(pointer)
+            self._deltas.append(Delta("invalid", pointer, call.number))
+
+    def _rest_of_section(self, form: CallPatterns) -> Reading:
+        """Read what follows a call whose section has no beginning."""
+        for each in self._compiled.starts:
+            if isinstance(each.what, SectionPatterns) and form in each.what.forms:
+                noise: list[str] = []
+                try:
+                    yield from self._calls_of(each.what, noise)
+                except (BrokenError, CutError):
+                    self._say("text", "".join(noise))
+                return
+
+    def _is_known(self, form: CallPatterns, call: _Call) -> bool:
+        if self._any_name or (form.form.name is not None or not form.form.is_named):
+            return True
+        names = form.form.tools or self._language.tools
+        return call.name in names
+
+    def _cut(self, call: _Call, begin: int, form: CallPatterns) -> None:
+        source = self._source
+        text = "".join(source.kept or ()) + source.take(len(source.text))
+        source.kept = None
+        is_marked = is_marker(words_of(text)[0]) if text.strip() else False
+        if call.name is not None and not self._is_known(form, call):
+            is_marked = False
+        elif call.name is not None:
+            is_marked = True
+        self._close(call)
+        if is_marked:
+            self.cut = begin
+        else:
+            self._say("text", text)
+
+    def _break(self, call: _Call, noted: int) -> None:
+        """Give the text of a call back that is none."""
+        text = "".join(self._source.kept or ())
+        self._source.kept = None
+        self._close(call)
+        self._undo(text, noted)
+
+    def _undo(self, text: str, noted: int) -> None:
+        """Give a text back: its first character is content, or all of it beyond a budget."""
+        source = self._source
+        del self.tolerated[noted:]
+        source.give_back(text)
+        self._retried += len(text)
+        bound = RETRIED * (source.place + len(text)) + RETRIED_AT_LEAST
+        size = len(text) if self._retried > bound else 1
+        self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
+        self._leads = False
+
+    def _close(self, call: _Call) -> None:
+        """Say that a call that was given out is none."""
+        if call.number is not None:
+            self._parts.remove(call)
+            self._deltas.append(Delta("cut", "", call.number))
+
+    def _give(self, call: _Call) -> None:
+        """Give a call out, with what has been read of its arguments."""
+        if call.number is None:
+            call.number = self._calls
+            self._calls += 1
+            self._parts.append(call)
+            self._deltas.append(Delta("name", call.name or "", call.number))
+            self._deltas += [Delta("arguments", each, call.number) for each in call.written]
+
+    def _made(self, call: _Call) -> "Any":
+        def made(text: str) -> None:
+            call.written.append(text)
+            if call.number is not None and text:
+                self._deltas.append(Delta("arguments", text, call.number))
+
+        return made
+
+    def _known(self, form: CallPatterns, call: _Call) -> None:
+        """Give a call out if its tool is known."""
+        if call.may_be_given and self._is_known(form, call):
+            self._give(call)
+
+    def _read_call(self, form: CallPatterns, opening: "regex.Pattern[str]", call: _Call) -> Reading:
+        source = self._source
+        begin = source.place
+        found = opening.match(source.text, source.at)
+        assert found is not None  # noqa: S101 - it was found to match
+        groups = found.groupdict()
+        spelled = source.take(found.end())
+        style = form.form.style
+        if form.is_object:
+            wanted = "" if form.spelled is None else form.spelled.partition("{")[0]
+            if form.spelled is not None and spelled not in (wanted, ""):
+                self._note("blanks or words differ", begin, source.place)
+            yield from self._object(form, call)
+            return
+        call.name = groups.get("name") if form.form.is_named else form.form.name
+        self._note_spelling(form, call, spelled, begin)
+        yield from source.after_blanks() if style in OF_BRACKETS else ()
+        call.has_arguments = True
+        self._known(form, call)
+        made = self._made(call)
+        if groups.get("closed"):
+            made("{}")
+            call.is_closed = True
+            return
+        shapes = shapes_in(self._language, call.name or "", style)
+        yield from reading_of(source, made, style, shapes, form.form.words, form.ends)
+
+    def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:
+        wanted = form.spelled
+        if wanted is not None and wanted.replace("\0", call.name or "").strip() != spelled.strip():
+            self._note("blanks or words differ", begin, begin + len(spelled))
+
+    def _note(self, what: str, start: int, end: int) -> None:
+        self.tolerated.append(Tolerated(what, start, end))
+
+    def _object(self, form: CallPatterns, call: _Call) -> Reading:
+        """Read a call that is an object: its name and its arguments are members, in any order."""
+        source = self._source
+        begin = source.place
+        depth = 0
+        source.take(source.at + 1)
+        while depth >= 0:
+            char = yield from source.after_blanks()
+            if char in "},":
+                source.take(source.at + 1)
+                depth -= char == "}"
+            elif char == '"':
+                key = yield from self._read_text()
+                if (yield from source.after_blanks()) != ":":
+                    raise BrokenError
+                source.take(source.at + 1)
+                depth += yield from self._member(form, call, key, depth)
+            else:
+                raise BrokenError
+        if call.name is None:
+            raise BrokenError
+        if not call.has_arguments:
+            self._made(call)("{}")
+            self._note("there are no arguments", source.place, source.place)
+        self._note_members(form, call, begin)
+
+    def _member(
+        self, form: CallPatterns, call: _Call, key: str, depth: int
+    ) -> Generator[None, None, int]:
+        """Read the value of a member; return 1 where it is an object that is entered, else 0."""
+        source = self._source
+        char = yield from source.after_blanks()
+        is_inner = depth == len(form.name_path) - 1
+        if not is_inner and key == form.name_path[depth] and char == "{":
+            source.take(source.at + 1)
+            return 1
+        call.keys.append(key)
+        if is_inner and key == form.name_path[-1] and char == '"':
+            call.name = yield from self._read_text()
+            if call.has_arguments:
+                self._known(form, call)
+        elif is_inner and key in (form.arguments_path[-1], *ALIASES):
+            if call.has_arguments:
+                raise BrokenError
+            call.has_arguments = True
+            if char == '"':
+                self._note("the arguments are a text", source.place, source.place)
+            if call.name is not None:
+                self._known(form, call)
+            yield from read_arguments(source, self._made(call))
+        else:
+            yield from read_json(source, _dropped)
+        return 0
+
+    def _note_members(self, form: CallPatterns, call: _Call, begin: int) -> None:
+        """Note where the object of a call is written otherwise than in the format."""
+        source = self._source
+        known = [form.name_path[-1], form.arguments_path[-1]]
+        if [each for each in call.keys if each != "id"] != known and len(form.name_path) == 1:
+            self._note("members differ", begin, source.place)
+        elif form.spelled is not None:
+            raw = "".join(source.kept or ())[begin - source.place :]
+            head = form.spelled[form.spelled.index("{") :]
+            name = json.dumps(call.name, ensure_ascii=False)[1:-1]
+            if not raw.startswith(head.replace("\0", name)):
+                self._note("blanks differ", begin, source.place)
+
+    def _read_text(self) -> Generator[None, None, str]:
+        """Read a string of JSON."""
+        written: list[str] = []
+        yield from read_json(self._source, written.append)
+        try:
+            return str(json.loads("".join(written)))
+        except ValueError:
+            raise BrokenError from None
+
+    def _tail(
+        self, form: CallPatterns, call: _Call, start: Start | None, *, is_loose: bool
+    ) -> Reading:
+        """Read the closing words of a call, which may be missing where the rest says it."""
+        source = self._source
+        begin = source.place
+        is_whole = form.form.style in OF_BRACKETS or call.is_closed
+        missing: list[str] = []
+        seen = 0
+        closed: list[str] = []
+        for pattern, word in form.tail:
+            found = yield from source.matching(pattern)
+            if found is not None:
+                closed.append(source.take(found.end()))
+                seen += is_marker(word)
+            elif is_marker(word):
+                missing.append(word)
+        if call.is_closed:
+            missing = missing[1:]
+        elif missing and start is not None and start.missing:
+            raise BrokenError
+        if missing and not seen and not is_whole:
+            raise CutError if source.is_over and source.at == len(source.text) else BrokenError
+        if missing or is_loose:
+            yield from self._require_end(is_loose=is_loose)
+        if missing:
+            self._note(f"`{' '.join(missing)}` is missing", begin, source.place)
+        else:
+            if form.closed is not None and "".join(closed) != form.closed.rstrip():
+                self._note("blanks differ", begin, source.place)
+            yield from self._skip([form.behind])
+
+    def _require_end(self, *, is_loose: bool) -> Reading:
+        """Raise ``BrokenError`` unless the text is over, or something of the format follows.
+
+        Behind a call without markers (``is_loose``) that is another one, else nothing is.
+        """
+        source = self._source
+        while True:
+            at = source.at
+            while at < len(source.text) and source.text[at] in _BLANK:
+                at += 1
+            if at == len(source.text):
+                if source.is_over:
+                    return
+                yield
+                continue
+            if is_loose:
+                if source.text[at] == "{":
+                    return
+                raise BrokenError
+            found = self._compiled.following.match(source.text, at, partial=True)
+            if found is None:
+                raise BrokenError
+            if not found.partial:
+                return
+            if source.is_over:
+                # The closing words themselves are cut.
+                source.take(len(source.text))
+                return
+            yield
+
+    def _arguments_of(self, form: CallPatterns, call: _Call) -> Any:
+        """Return the value of the arguments; raise ``BrokenError`` where they are none."""
+        try:
+            value = json.loads("".join(call.written))
+        except (ValueError, RecursionError):
+            raise BrokenError from None
+        is_tool = form.form.is_named and not form.form.tools
+        if is_tool and not isinstance(value, dict):
+            raise BrokenError
+        return value
