@@ -163,6 +163,7 @@ _RULES = (
     Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
     Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
     Rule("W829", "older-draft", "A keyword has the form of an older draft of JSON Schema."),
+    Rule("W831", "repeated-name", "A name occurs twice in an object of a schema."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is not a function."),
     Rule("I828", "text-markers", "Markers of tool calls are not tokens of the vocabulary."),
     Rule("I830", "python-check", "Python code of a class decides which of these values are valid."),
