@@ -551,6 +551,7 @@ class Engine(EngineCore):
         """The highest temperature of the rules that the text may go on in; None where none has one.
 
         Rules of LLGuidance's grammars have them (``temperature=0.7``); sampling is the caller's.
+        Where some rule has one, the text is read again, as ``why`` does.
         """
         given = self._grammar.reading.parsed.attributes.temperatures
         if not given or self.is_finished():
