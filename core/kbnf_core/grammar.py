@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
 from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
-from kbnf_core.kbnf.parsed import NO_OPTIONS, Request
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Attributes, Request
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -453,6 +453,11 @@ class Grammar:
     def reading(self) -> Reading:
         """The text as it was read, with all findings."""
         return self._read()
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        """Captures and temperatures of rules, as LLGuidance's grammars have them."""
+        return self.language.attributes(self.source, self._limits)
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
