@@ -97,12 +97,18 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _playground() -> Iterator[str]:
-    """Yield the frame of the playground, or why it is not in this site."""
+    """Yield the frame of the playground, or how to open it where it is not in this site."""
     if not PYODIDE.is_dir():
-        yield "`kbnf play --web` (`pip install '.[web]'`) serves the playground from your machine."
-        yield "This copy of the site was built without the one that runs in a browser alone:"
-        yield "`npm install` in `docs/page`, then `mkdocs build`, adds it."
+        yield "`kbnf play --web` (`pip install '.[web]'`) opens the playground: a grammar with its"
+        yield "findings and diagram, texts with their trees, and the tokens allowed after each."
+        yield ""
+        yield "This copy of the site has none that runs in the browser alone: `npm install` in"
+        yield "`docs/page`, then `mkdocs build`, adds it."
         return
+    yield "It runs in your browser and sends nothing anywhere; a link contains the grammar after"
+    yield "its `#`. Texts, trees and tokens need the compiled engine: `kbnf play --web` serves the"
+    yield "same page from your machine with all three tabs."
+    yield ""
     yield (
         '<iframe src="playground/index.html" title="The playground" allow="clipboard-write"'
         ' style="width: 100%; height: 80vh; border: 1px solid; border-radius: 8px"></iframe>'
@@ -149,6 +155,7 @@ _GROUPS = {
     "42": "Lark",
     "43": "ABNF",
     "44": "Structural tags",
+    "45": "ANTLR, tree-sitter and EBNF",
     "5": "Dialects and engines",
     "6": "Vocabularies",
     "7": "Cost",
@@ -172,7 +179,7 @@ def _findings() -> Iterator[tuple[str, str]]:
     }
     for title, rules in by_group.items():
         rows += [f"## {title}\n", "| code | severity | name | |", "|---|---|---|---|"]
-        for rule in sorted(rules, key=lambda rule: rule.code[1:]):
+        for rule in sorted(rules, key=lambda rule: ("EWI".index(rule.code[0]), rule.code)):
             yield f"findings/{rule.code}.md", read_page(rule)
             summary = rule.summary.replace("|", "&#124;")
             rows.append(

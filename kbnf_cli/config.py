@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cache, partial
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -345,6 +346,11 @@ def _of_option(option: click.Option, value: Any, directory: Path) -> Any:
         raise ValueError("one value is needed")
     elif any(isinstance(each, bool | Mapping | list) for each in many):
         raise ValueError("a text or a number is needed")
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ValueError("a finite number is needed")
+        # As text, so that what is no whole number is refused where one is needed.
+        value = str(value)
     if isinstance(option.type, click.Path | CallFormat):
         there = [str(directory / str(each)) for each in many]
         paths = zip(there, many, strict=True)

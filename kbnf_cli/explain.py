@@ -288,7 +288,7 @@ def _explain(
         _shortest(found, name, vocabulary),
         first,
         follow,
-        may_end,
+        may_end and not whole.is_endless,
         tuple(_users(reading, name)),
     )
 
@@ -375,7 +375,7 @@ def _followed(explained: Explained) -> str:
     ways = [describe_bytes(explained.follow)] if explained.follow else []
     if explained.may_end:
         ways.append("the end of the text")
-    return ", ".join(ways) or "nothing: the start does not lead to it"
+    return ", ".join(ways) or "nothing: no text ends after it, or the start does not lead to it"
 
 
 def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:

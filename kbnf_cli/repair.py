@@ -35,6 +35,7 @@ _DONE = {
     "delete": "deleted",
     "replace": "replaced",
     "swap": "swapped",
+    "strip": "stripped",
     "complete": "completed with",
 }
 
@@ -95,8 +96,8 @@ def repair(
 
     Prints the nearest text of the language, and on stderr each edit with its position and cost. A
     text that was cut is completed. Data that neither the text nor the grammar determines, such as
-    a missing number, is called invented. Exits with status 1 if a text has no repair within the
-    cost.
+    a missing number, is called invented; letters, digits and contents of strings that are not in
+    the result are called lost. Exits with status 1 if a text has no repair within the cost.
     """
     texts = all_texts(console, grammar, files, given, split)
     engine = open_engine(console, inputs, grammar)
@@ -140,11 +141,13 @@ def _lines(verdict: Verdict, found: "Repair") -> Segments:
         line, column = _place_of(verdict, edit.start)
         name = visible(verdict.text.path)
         shown_parts = [f"`{shown(each)}`" for each in (edit.before, edit.after) if each]
-        invented = ", invented" if edit.invented else ""
+        notes = [f"cost {edit.cost:g}"] + ["invented"] * edit.invented
+        if edit.lost:
+            notes.append("lost" if edit.lost == edit.before else f"lost `{shown(edit.lost)}`")
         lines += [
             Segment(f"{name}:{line}:{column}: ", Role.PLACE),
             Segment(f"{_DONE[edit.kind]} {' by '.join(shown_parts)}"),
-            Segment(f" (cost {edit.cost:g}{invented})\n", Role.SECONDARY),
+            Segment(f" ({', '.join(notes)})\n", Role.SECONDARY),
         ]
     if found.status == "fits" and not found.edits:
         said = "fits"
@@ -181,6 +184,8 @@ def _value(verdict: Verdict, found: "list[Repair]") -> dict[str, object]:
             {
                 "text": each.text,
                 "cost": each.cost,
+                "invented": each.invented,
+                "lost": list(each.lost),
                 "edits": [_edit_value(verdict, edit) for edit in each.edits],
             }
             for each in found
@@ -197,4 +202,5 @@ def _edit_value(verdict: Verdict, edit: "Edit") -> dict[str, object]:
         "after": edit.after.decode("utf-8", "replace"),
         "cost": round(edit.cost, 3),
         "invented": edit.invented,
+        "lost": edit.lost.decode("utf-8", "replace"),
     }

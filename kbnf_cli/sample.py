@@ -104,7 +104,8 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     if wish.shortest and wish.ascii_only:
         raise click.UsageError("--shortest and --ascii exclude each other")
     engine = open_engine(console, inputs, grammar)
-    engine.remaining = wish.max_tokens
+    if not engine.grammar.is_endless:  # Else there is nothing to bound.
+        engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)
     if format_ == "json":
         console.text(json.dumps(_value(texts, total)) + "\n")

@@ -38,7 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return how many processes share the tests: two for folders, none for chosen files."""
+    """Return how many processes share the tests: two for folders, none for chosen files.
+
+    And none where golden files are written, which other tests read.
+    """
+    if config.getoption("--update-golden", default=False):
+        return 0
     chosen = (Path(name.partition("::")[0]) for name in config.args)
     return 2 if all(map(Path.is_dir, chosen)) else 0
 

@@ -86,8 +86,9 @@ def convert(
     )
     reading = read_grammar(Source(text, path), language, request)
     found = target.write(reading, limits)
+    unkept = language.attributes(reading.document.source, limits).unkept
     return found._replace(
-        losses=(*_one_a_place(found.losses), *reading.parsed.attributes.unkept),
+        losses=(*_one_a_place(found.losses), *unkept),
         notes=(*found.notes, *reading.parsed.lint()),
     )
 

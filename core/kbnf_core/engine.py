@@ -541,7 +541,7 @@ class Engine(EngineCore):
         (``capture="name"``). Raises ``ConfigError`` for a rule that the grammar does not have.
         """
         known = self._grammar.parser.names
-        rules = self._grammar.reading.parsed.attributes.captures.get(name, frozenset((name,)))
+        rules = self._grammar.attributes.captures.get(name, frozenset((name,)))
         if rules.isdisjoint(known):
             raise ConfigError(f"the grammar has no rule `{name}`")
         return self._followed().captures(rules)
@@ -551,8 +551,9 @@ class Engine(EngineCore):
         """The highest temperature of the rules that the text may go on in; None where none has one.
 
         Rules of LLGuidance's grammars have them (``temperature=0.7``); sampling is the caller's.
+        Where some rule has one, the text is read again, as ``why`` does.
         """
-        given = self._grammar.reading.parsed.attributes.temperatures
+        given = self._grammar.attributes.temperatures
         if not given or self.is_finished():
             return None
         origins = self._grammar.reading.document.origins

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
 from kbnf_core.ir import Grammar
-from kbnf_core.kbnf.parsed import PLAIN_REQUEST, Conversion, Loss, Parsed, Request
+from kbnf_core.kbnf.parsed import (
+    NO_ATTRIBUTES,
+    PLAIN_REQUEST,
+    Attributes,
+    Conversion,
+    Loss,
+    Parsed,
+    Request,
+)
 from kbnf_core.kbnf.pragmas import Pragmas, read_pragmas
 from kbnf_core.kbnf.tree import Document, Expression
 from kbnf_core.text.budget import Budget
@@ -98,6 +106,11 @@ class Language(ABC):
         if strange:
             known = ", ".join(sorted(self.options)) or "none"
             raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {known}")
+
+    def attributes(self, source: Source, limits: Limits) -> Attributes:
+        """Return the properties of rules that decide no text."""
+        del source, limits
+        return NO_ATTRIBUTES
 
     def outline(self, source: Source, limits: Limits) -> "Outline":
         """Return where names are defined and used; never raises."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
 from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
-from kbnf_core.kbnf.parsed import NO_OPTIONS, Request
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Attributes, Request
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -454,6 +454,11 @@ class Grammar:
         """The text as it was read, with all findings."""
         return self._read()
 
+    @cached_property
+    def attributes(self) -> Attributes:
+        """Captures and temperatures of rules, as LLGuidance's grammars have them."""
+        return self.language.attributes(self.source, self._limits)
+
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
         """Constructs of the text that reading lost."""
@@ -590,27 +595,22 @@ class Grammar:
     ) -> "list[Repair]":
         """Return the ``best`` texts of the language nearest to a text, the nearest first.
 
-        Each says what was edited, and what that costs by ``weights``: at most ``most``. The table
-        is that of JSON where the grammar's texts are JSON or calls of tools. A text that fits is
-        its own repair, without edits; one that was cut is completed. Without ``invent`` none is
-        returned in which data was made up. An empty list: there is none within ``most``. Fewer
-        than ``best``: there are no others, or the search came to ``Limits.work``, whereupon
-        ``WorkLimitError`` is raised if none was found.
+        Each names its edits, their cost by ``weights``, at most ``most``, and the data that was
+        invented or lost. The default table is that of JSON where the grammar's texts are JSON or
+        calls of tools. A text that fits is its own repair, without edits; one that was cut is
+        completed. Without ``invent`` none is returned in which data was made up. An empty list:
+        there is none within ``most``. Fewer than ``best``: there are no others, or the search came
+        to ``Limits.work``, whereupon ``WorkLimitError`` is raised if none was found.
         """
-        from kbnf_core.repair.weights import JSON
-
         if most < 0 or best < 1:
             raise ConfigError("a repair costs at least 0, and at least one is wanted")
-        judge = self._judge()
-        if weights is None:
-            of_json = self.language in (JSON_SCHEMA, TOOL_LIST, STRUCTURAL_TAG)
-            weights = JSON if of_json else judge.weights
-        return list(judge.repairs(_bytes_of(text), most, best, weights, invent=invent))
+        repairs = self._judge().repairs(_bytes_of(text), most, best, weights, invent=invent)
+        return list(repairs)
 
     def _judge(self) -> "Judge":
         from kbnf_core.repair import Judge
 
-        return Judge(self.token_automata, self.finish, self._limits)
+        return Judge(self.token_automata, self.finish, self._limits, self.language.name)
 
     def read_value(
         self,

@@ -2,13 +2,16 @@
 
 import logging
 import os
+import re
 import sys
+from typing import BinaryIO, cast
 
 import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.options import common_options
 from kbnf_core.text.errors import MissingExtraError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 
 @click.command()
@@ -37,8 +40,42 @@ def lsp(console: Console) -> int:
     # The protocol has the stream for itself: what a library prints must not get between.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        make_server().start_io(None, answers)
+        make_server().start_io(cast(BinaryIO, _Input(sys.stdin.buffer)), answers)
     return Exit.CLEAN
+
+
+LARGEST_MESSAGE = 4 * DEFAULT_LIMITS.source_bytes
+"""The largest Content-Length, in bytes: a text that may be read, with all of it escaped."""
+
+_LONGEST_HEADER = 1 << 16
+_HEADER = re.compile(rb"Content-Length:\s*(\d+)\s*$")
+
+
+class _Input:
+    """The messages on a stream: what is none, and what is too long, is passed over.
+
+    The reader of pygls waits for as many bytes as a header announces, and takes a header for one
+    only where nothing is before it on its line.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """Return the next line, from the header in it on."""
+        line = self._stream.readline(_LONGEST_HEADER)
+        header = _HEADER.search(line)
+        if header is None:
+            return line
+        # More digits than those of any length are no number to be read.
+        if len(header[1]) > len(str(LARGEST_MESSAGE)) or int(header[1]) > LARGEST_MESSAGE:
+            logging.getLogger(__name__).warning("a message is too long and not read")
+            return b"\n"
+        return b"Content-Length: %s\r\n" % header[1]
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, fewer at the end."""
+        return self._stream.read(size)
 
 
 def _without_answers(record: logging.LogRecord) -> bool:

@@ -135,7 +135,8 @@ def _why(session: Session, text: str, world: World) -> Reply:
         name = (
             f"token {what} {spelled(vocabulary, what)}" if isinstance(what, int) else escaped(what)
         )
-        shown += [note(f"{name} {verdict}: {why.reason}"), *explanation(session, why, world)]
+        # The verdict is last, so that it is in sight below a long list of what is expected.
+        shown += [*explanation(session, why, world), note(f"{name} {verdict}: {why.reason}")]
     return Reply(session, tuple(shown))
 
 
@@ -186,7 +187,8 @@ def _forced_row(key: str, value: str) -> Segments:
 
 
 def _finish(session: Session, text: str, world: World) -> Reply:
-    _nothing(text)
+    if text:
+        raise misused(f"`:finish` takes no argument; `:finish-mode {text}` sets how texts end")
     found = session.engine.shortest_completion()
     if found.data == b"":
         return Reply(session, (note("the text can end here"),))

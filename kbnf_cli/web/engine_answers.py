@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from kbnf_cli.console import Console
-from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_cli.escaped import describe_bytes, escaped, shown
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.web import answers
 from kbnf_cli.web.answers import Question, Shown, VocabularyName, clip, findings, place
@@ -145,20 +145,20 @@ def _tokens(question: Question, reading: "Reading") -> dict[str, Any]:
     engine.compute_allowed_token_ids()
     masked = perf_counter()
     forced = engine.forced_bytes(_FORCED)
-    shown: dict[str, Any] = {
+    answers: dict[str, Any] = {
         "status": _status(engine, rejection),
         "rest": len(data[:taken].decode("utf-8", "ignore").encode("utf-16-le")) // 2,
         "rejection": None if rejection is None else _explained(rejection, grammar.source),
         "mask": _mask(engine, question.find),
-        "forced": {"text": forced.decode("utf-8", "ignore"), "shown": escaped(forced)},
+        "forced": {"text": forced.decode("utf-8", "ignore"), "shown": shown(forced)},
         "microseconds": {"text": _micro(fed - begun), "mask": _micro(masked - fed)},
     }
     if question.why:
         token = re.fullmatch(r"#(\d{1,8})", question.why)
         what = int(token[1]) if token else question.why
         explained = _explained(engine.why(what), grammar.source)
-        shown["why"] = {"asked": _name(engine.vocabulary, what), **explained}
-    return shown
+        answers["why"] = {"asked": _name(engine.vocabulary, what), **explained}
+    return answers
 
 
 def _micro(seconds: float) -> int:

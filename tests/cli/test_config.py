@@ -205,3 +205,11 @@ def test_errors_have_their_place(kbnf: Kbnf, write: Write, text: str, message: s
     result = kbnf("sample", "json")
     assert (result.status, f"kbnf.toml{message}" in result.stderr) == (2, True), result.stderr
     assert kbnf("help", "settings").status == kbnf("sample", "json", "--isolated").status == 0
+
+
+@pytest.mark.parametrize("value", ["1e400", "-inf", "nan", "1.5", "true", "'x'"])
+def test_a_number_of_tokens_is_whole(kbnf: Kbnf, write: Write, value: str) -> None:
+    write("kbnf.toml", f"[sample]\nmax-tokens = {value}\n")
+    done = kbnf("sample", write("a.kbnf", "start ::= 'a';\n"))
+    assert done.status == 2
+    assert "`max-tokens`" in done.stderr

@@ -1,5 +1,7 @@
 """``kbnf repair``."""
 
+import json
+
 import pytest
 
 from kbnf_testing.command import Kbnf, Write
@@ -56,7 +58,9 @@ def test_json(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("repair", schema, "--lines", "--format", "json", stdin=b'{"a" 1}\n{"a":1}\n')
     first, second = (checked("repair", line) for line in result.out.splitlines())
     assert [first["status"], second["status"]] == ["wrong", "fits"]
-    assert second["repairs"] == [{"text": '{"a":1}', "cost": 0.0, "edits": []}]
+    assert second["repairs"] == [
+        {"text": '{"a":1}', "cost": 0.0, "invented": False, "lost": [], "edits": []}
+    ]
     assert first["repairs"][0]["edits"] == [
         {
             "kind": "insert",
@@ -65,8 +69,25 @@ def test_json(kbnf: Kbnf, write: Write) -> None:
             "after": ":",
             "cost": 1.0,
             "invented": False,
+            "lost": "",
         }
     ]
+
+
+def test_what_is_lost_is_named(kbnf: Kbnf, write: Write) -> None:
+    schema = write("s.json", SCHEMA)
+    text = 'So: {"a": 1, // one\n"b": "x", "c": 2}'
+    result = kbnf("repair", schema, "--text", text, "--whitespace", "flexible")
+    assert json.loads(result.out) == {"a": 1, "b": "x"}
+    assert "stripped `So: ` (cost 2.508, lost)" in result.stderr
+    assert "stripped `// one` (cost 0.6, lost)" in result.stderr
+    assert 'deleted `, "c": 2` (cost 3.16, lost)' in result.stderr
+    command = ("repair", schema, "--text", text, "--whitespace", "flexible", "--format")
+    assert kbnf(*command, "diff").stderr == result.stderr
+    repair = checked("repair", kbnf(*command, "json").out)["repairs"][0]
+    assert repair["lost"] == ["So: ", "// one", ', "c": 2']
+    assert [edit["lost"] for edit in repair["edits"]] == repair["lost"]
+    assert [edit["kind"] for edit in repair["edits"]] == ["strip", "strip", "delete"]
 
 
 def test_a_difference(kbnf: Kbnf, write: Write) -> None:

@@ -10,7 +10,9 @@ from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals, names_o
 from kbnf_core.languages.lark.reader.modules import LARK_LIBRARIES, gather
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import Report
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.files import BELOW
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 from kbnf_testing.lark_peers import (
     Accepts,
@@ -184,7 +186,9 @@ def test_terminals_have_the_names_that_lark_gives_them(grammar: str) -> None:
             pattern.flags,
             pattern.text is not None,
         ): name
-        for pattern, name in names_of(LarkTerminals(gathered, report)).items()
+        for pattern, name in names_of(
+            LarkTerminals(gathered, report, DEFAULT_LIMITS, Budget(DEFAULT_LIMITS.work))
+        ).items()
     }
     assert {key: ours[key] for key in peer if ours[key] not in peer[key]} == {}
 

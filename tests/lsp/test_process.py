@@ -288,3 +288,22 @@ def test_a_missing_extra_is_named() -> None:
     assert ran.returncode == 2
     assert install_command("lsp") in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"\0" * 1_000,
+        b"Content-Length: 99999999999999999999\r\n\r\n",
+        b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}",
+        b"Content-Length: 1000000000\r\n\r\n{}\r\n",
+        b"Content-Length: 5\r\n\r\n\0\0\0\0\0",
+        b"Content-Length: -5\r\n\r\n",
+    ],
+)
+def test_what_is_no_message_is_passed_over(junk: bytes, server: Server) -> None:
+    assert server.process.stdin is not None
+    server.process.stdin.write(junk)
+    server.process.stdin.flush()
+    answer = server.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+    assert "capabilities" in answer["result"]

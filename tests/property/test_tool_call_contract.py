@@ -166,7 +166,7 @@ def check_blanks(grammar: Grammar, text: bytes) -> None:
 
 def check_list(preset: str, tools: list[dict[str, Any]], seed: int) -> bool:
     """Check a list in a format; tell whether the format can write its schemas."""
-    options = {"tool_calls": preset, "tool_choice": "required"}
+    options: dict[str, Any] = {"tool_calls": preset, "tool_choice": "required"}
     try:
         grammar = Grammar.from_tools(tools, **options)
     except GrammarError as error:

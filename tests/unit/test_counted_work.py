@@ -24,14 +24,17 @@ from kbnf_core import (
     WorkLimitError,
 )
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
+from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.convert import convert
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.languages import KBNF, LARK
 from kbnf_core.languages.lark.regex import matcher, parse
+from kbnf_core.languages.response_template.message import _quoted
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import part_limit
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_testing.counted import calls, growth
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
@@ -431,4 +434,26 @@ def test_a_pattern_that_is_refused_is_charged() -> None:
 
 def test_bytes_of_characters_are_counted() -> None:
     compiled = compile_regex.__wrapped__(r"((ab|ab|b|\p{L})(\.){15,1000})*")
+    assert compiled.dfa is not None
     assert compiled.work > 250 * compiled.dfa.state_count
+
+
+def test_unquoted_names_are_looked_for_once() -> None:
+    budget = Budget(20_000_000)
+    for text in (",a" * 1_000, "{" * 2_000, '{a: 1, "b": c}' * 100):
+        budget.spent = 0
+        "".join(_quoted(text, budget))
+        assert len(text) <= budget.spent <= 2 * len(text)
+
+
+def test_a_pattern_of_a_template_takes_a_bounded_part_of_memory() -> None:
+    """A place of a program at one of a text takes the memory of some steps."""
+    pattern, problems = read_pattern("[^x]{900}y", DEFAULT_LIMITS)
+    assert pattern is not None
+    assert not problems
+    budget = Budget(100_000)
+    with pytest.raises(WorkLimitError):
+        pattern.find("a" * 2_000, 0, budget)
+    fewer = Budget(10**9)
+    assert pattern.find("a" * 1_000, 0, fewer) is None
+    assert fewer.spent >= 4 * 900 * 90

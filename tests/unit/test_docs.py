@@ -138,6 +138,23 @@ def _read_command(words: list[str]) -> None:
     assert subcommands or named <= known, f"kbnf {words[1]} has no {named - known}"
 
 
+def test_pages_name_one_version_of_each_peer() -> None:
+    # A measurement has a date, and the versions of that day.
+    texts = [
+        re.sub(r"(?m)^Measured on .*", "", page.read_text(encoding="utf-8"))
+        for page in (*PAGES, pages.ROOT / "benchmarks/README.md")
+    ]
+    peers = ("xgrammar", "llguidance", "outlines-core", "glrmask", "cyllama", "llama-cpp-python")
+    named = {
+        peer: {found for text in texts for found in re.findall(rf"\b{peer} (\d+\.\d+\.\d+)", text)}
+        for peer in peers
+    }
+    assert {peer: found for peer, found in named.items() if len(found) > 1} == {}
+    project = tomllib.loads((pages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (pinned,) = (each for each in project["optional-dependencies"]["peers"] if "xgrammar" in each)
+    assert named["xgrammar"] == {pinned.partition("==")[2]}
+
+
 def test_the_workflow_of_the_tutorial_passes(tmp_path: Path) -> None:
     text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     workflow = next(block for block in pages.blocks(text) if block.title and ".yml" in block.title)

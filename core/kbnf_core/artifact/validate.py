@@ -94,6 +94,10 @@ def check_tables(checker: Checker, nonterminals: int, terminals: int) -> None:
     checker.not_descending("edge.class", "edge.start")
     _check_edges(checker, "call", "nonterminal", "return", (nonterminals, positions))
     _check_edges(checker, "token", "terminal", "target", (terminals, positions))
+    starts = [checker.array(f"{kind}.start", np.int32) for kind in ("edge", "call", "token")]
+    # The state before the first byte would be the dead one.
+    goes_on = any(start[entry[0]] < start[entry[0] + 1] for start in starts)
+    checker.require(goes_on, "entry", "begins where nothing can come")
     tails = checker.flags("call.tail")
     checker.require(
         len(tails) == len(checker.array("call.return", np.int32)), "call.tail", "is off"

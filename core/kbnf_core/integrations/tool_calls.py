@@ -5,6 +5,7 @@ chat template, a configuration with a response template. Servers' plugins read i
 environment (``VARIABLE``). What fits no format is text, and so is what follows it.
 """
 
+import json
 import logging
 import os
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.reading import Language, language_of_format
+from kbnf_core.languages.structural_tag.validity import problem_of
 from kbnf_core.parse.calls import Delta
 from kbnf_core.parse.messages import MessageReader, Tolerated
 from kbnf_core.parse.patterns import may_begin
@@ -22,6 +24,9 @@ from kbnf_core.text.errors import ConfigError
 
 VARIABLE = "KBNF_TOOL_CALLS"
 """What names the format in the environment of a server."""
+
+KEPT = 256
+"""Schemas of tools that are remembered, so that each is in the log once."""
 
 MOST_SAID = 8
 """What was forgiven in a message is said in its line of the log, up to so many times."""
@@ -70,7 +75,7 @@ class ToolCalls:
     def __init__(
         self, format_: str, tools: Iterable[Mapping[str, Any]], *, any_name: bool = False
     ) -> None:
-        known = dict(map(_named, tools))
+        known = self._schemas = dict(map(_named, tools))
         language = _language(format_) if known or any_name else None
         self._reader = (
             None
@@ -130,6 +135,9 @@ class ToolCalls:
                 continue
             if kind == "name":
                 self.begun.append({"name": text, "arguments": ""})
+                schema = self._schemas.get(text)
+                if isinstance(schema, dict):
+                    _warn(text, json.dumps(schema, default=float))
             elif kind == "arguments":
                 extend(self.begun[call], "arguments", text)
             elif kind == "invalid":
@@ -137,6 +145,16 @@ class ToolCalls:
             else:
                 self._cut.add(call)
         return found
+
+
+@lru_cache(maxsize=KEPT)
+def _warn(name: str, schema: str) -> None:
+    """Log, once for each schema, that arguments are not converted by one that cannot be used."""
+    problem = problem_of(schema)
+    if problem:
+        _logger.warning(
+            "the schema of the tool %r is not used where it is wrong: %s", name, problem
+        )
 
 
 def extend(holder: Any, key: Any, text: str) -> None:

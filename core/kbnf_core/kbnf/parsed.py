@@ -192,7 +192,6 @@ class Parsed:
     finish: Finish | None = None
     ends_itself = False
     is_large = False
-    attributes: Attributes = NO_ATTRIBUTES
 
     def __init__(
         self,

@@ -179,7 +179,7 @@ REWRITE: int
 LEAD: int
 CLOSE: int
 TRAIL: int
-QUOTE: int
+STRIPPED: int
 
 class Repairs:
     is_cut: bool
@@ -190,6 +190,7 @@ class Repairs:
         ends: Ends,
         text: bytes,
         weights: Any,
+        rewriters: tuple[Any, Any],
         spelled: npt.NDArray[np.uint8],
         order: npt.NDArray[np.uint8],
         count: int,
@@ -201,7 +202,7 @@ class Repairs:
         invents: bool,
         is_begun: bool,
     ) -> None: ...
-    def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, int]], int] | None: ...
+    def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, int, int]], int] | None: ...
     def chooses(self, state: int, data: bytes) -> bool: ...
 
 class TokenGroups:

@@ -4,8 +4,8 @@
 # path (Aho and Peterson, "A Minimum Distance Error-Correcting Parser for Context-Free Languages",
 # 1972, for a machine that is found on the way). A *node* is a state and an offset in the text, at
 # the beginning of a character. An edge reads the next character, at no cost, or is an edit: it
-# inserts a byte, deletes, replaces or swaps characters, or rewrites some bytes as others. The
-# search is best first (A*): the bound of a node is that of bytes. Where the shortest way to the end
+# inserts a byte, deletes, replaces or swaps characters, or rewrites some bytes as others, as the
+# regular expressions of a table say (``repair/weights.py``). The search is best first (A*): the bound of a node is that of bytes. Where the shortest way to the end
 # has more bytes than are left of the text, they have to be added, at least at the price of the
 # cheapest edit that adds bytes.
 #
@@ -15,6 +15,12 @@
 #   byte that leads from a free state to a free one is *content*, and so is a letter or digit that
 #   fits;
 # - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
+#   So is a word that comes of two when a sign between them is deleted, unless it is forced.
+#
+# Data that is lost costs by its length, but for text before the first byte that is kept and after
+# the last one: prose around the text. So these two have to be bytes of the text that was given, or
+# a tail would be prose as soon as brackets are inserted before it. A node has an *edge* for this:
+# all text before was deleted; or a byte was inserted, or replaced another, since one was read.
 #
 # Free text that may end, or with which a text begins, can go on as something else, as a call of a
 # tool behind its marker. Where the text, read on as it is, comes to that, an edit of the free text
@@ -22,11 +28,11 @@
 #
 # A text that is the beginning of one that fits is closed in the shortest way, which costs less than
 # any edit. At the end of other texts each sign that closes them costs less than elsewhere, but for
-# quotes: behind a quote anything is text. So one that is inserted where the state is not free,
+# quotes: after a quote anything is text. So one that is inserted where the state is not free,
 # before what is no letter or digit, costs more than others.
 #
-# Edits of a node are tried by cost, level by level, and what an edit leads to is found when its
-# turn comes, so that few states are made. Of ways that cost the same the one with the latest edits
+# Edits of a node are tried by cost, level by level (rewrites at the first), and what an edit leads to
+# is found when its turn comes, so that few states are made. Of ways that cost the same the one with the latest edits
 # is first: ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of
 # the text.
 
@@ -38,15 +44,21 @@ cdef enum:
     _IS_KNOWN = 1, _IS_FORCED = 2, _IS_FREE = 4, _IS_WITHIN = 8
     # The kinds of trials: to look at a node; to try its edits of one level; edits; and ends.
     _AT = 0, _EDITS = 1
-    _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7, _QUOTE = 8
-    _END = 9, _CLOSE = 10, _TRAIL = 11
+    _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7
+    _END = 8, _CLOSE = 9, _TRAIL = 10
+    # The edges of a node: the last edit but deletions was none of these; it was an insertion, or
+    # there was none; it deleted the text before.
+    _NO_EDGE = 0, _INSERTED = 1, _LED = 2
+    # What an edit loses of the text, if anything: data, or text beside the data.
+    _LOST = 1, _STRIPPED = 2
     _RANK_SHIFT = 32
     # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte
     # costs of what is around a text; what closing a text costs at most.
     _REPLACED = 100, _AROUND = 2, _MOST_TO_CLOSE = 50
 
 INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
-LEAD, CLOSE, TRAIL, QUOTE = _LEAD, _CLOSE, _TRAIL, _QUOTE
+LEAD, CLOSE, TRAIL = _LEAD, _CLOSE, _TRAIL
+STRIPPED = _STRIPPED
 
 
 cdef struct _Trial:
@@ -61,19 +73,24 @@ cdef struct _Trial:
     uint8_t kind
     uint8_t byte
     uint8_t chosen
+    uint8_t lost
+    uint8_t edge
 
 
 cdef struct _Rewrite:
-    string read
+    # ``taken``: the bytes of the text in whose place it is; ``loses``: data is lost.
     string written
+    int32_t taken
     int32_t cost
+    uint8_t loses
 
 
 cdef class Repairs:
     """The texts nearest to ``text``, cheapest first.
 
-    ``weights``: a ``repair.weights.Weights``, whose costs count in thousandths here; ``spelled``:
-    the byte for each class. ``count``: how many are wanted; ``most``: what one costs at most.
+    ``weights``: a ``repair.weights.Weights``, whose costs count in thousandths here;
+    ``rewriters``: two ``Rewriter`` of the text, outside and inside of free text; ``spelled``: the
+    byte for each class. ``count``: how many are wanted; ``most``: what one costs at most.
     ``work``: the steps that may be taken, ``states``: the states that may be made. ``is_eager``: a
     text is over with the first byte that completes it; ``may_be_empty``: the empty text is one.
     ``invents``: bytes may be chosen; ``is_begun``: the text is the beginning of one that fits.
@@ -96,9 +113,16 @@ cdef class Repairs:
     # What edits cost; ``growth``: the least that a byte costs by which a text grows.
     cdef int32_t inserted[3]
     cdef int32_t deleted[3]
-    cdef int32_t forced, within, chosen, content, swapped, around, closed, quoted, opened, growth
-    cdef int32_t marker, initial
+    cdef int32_t forced, within, chosen, content, swapped, around, closed, opened, growth
+    cdef int32_t joined, marker, initial
+    # Rewrites: by row the costs of one and of each byte, and whether data is lost; those that match;
+    # and for each position, outside and inside of free text, the first and the one after the last.
+    cdef tuple rewriters
+    cdef vector[int32_t] row_costs
+    cdef vector[int32_t] row_each
+    cdef vector[uint8_t] row_loses
     cdef vector[_Rewrite] rewrites
+    cdef vector[pair[int32_t, int32_t]] matched
     cdef vector[int32_t] levels
     cdef vector[_Trial] trials
     cdef priority_queue[pair[int64_t, int32_t]] front
@@ -114,11 +138,12 @@ cdef class Repairs:
     cdef readonly long long spent
 
     def __init__(
-        self, table, Ends ends, bytes text, weights, const uint8_t[::1] spelled,
+        self, table, Ends ends, bytes text, weights, tuple rewriters, const uint8_t[::1] spelled,
         const uint8_t[::1] order, int32_t count, double most, long long work, long long states,
         bint is_eager, bint may_be_empty, bint invents, bint is_begun,
     ):
-        cdef _Trial lead = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _LEAD, 0, False)
+        cdef _Trial first = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, 0, 0, _INSERTED)
+        cdef _Trial lead = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _LEAD, 0, 0, 0, _LED)
         self.explorer, self.ends = table.explorer, ends
         self.text, self.data, self.size = text, text, <int32_t> len(text)
         self.count, self.most = count, _thousandths(most)
@@ -126,9 +151,11 @@ cdef class Repairs:
         self.is_eager, self.may_be_empty, self.invents = is_eager, may_be_empty, invents
         self.is_begun, self.order, self.spelled = is_begun, order, spelled
         self.numbers, self.leading, self.initial = _Map(), _Map(), table.initial
+        self.rewriters = rewriters
+        self.matched.assign(2 * self.size, pair[int32_t, int32_t](UNKNOWN, UNKNOWN))
         self._learn_weights(weights)
         self._cut_text()
-        self._push(_Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, False), 0, 0)
+        self._push(first, 0, 0)
         self.ends._acquire()
         try:
             lead.before = <int64_t> self._beyond(lead, self.around) << _RANK_SHIFT
@@ -138,13 +165,12 @@ cdef class Repairs:
 
     cdef int _learn_weights(self, weights) except -1:
         cdef ordered_set[int32_t] levels
-        cdef _Rewrite rewrite
-        cdef int32_t byte, growth, cost
+        cdef int32_t byte, cost
         memset(self.sizes, 0, sizeof(self.sizes))
         for byte in range(256):
             self.sizes[self.explorer.classes[byte]] += 1
             self.kinds[byte] = _SIGN
-            if byte >= 0x80 or 97 <= byte | 32 <= 122 or 48 <= byte <= 57:
+            if byte >= 0x80 or 97 <= byte | 32 <= 122 or 48 <= byte <= 57 or byte in weights.words:
                 self.kinds[byte] = _WORD
             elif byte in b" \t\r\n":
                 self.kinds[byte] = _BLANK
@@ -155,13 +181,13 @@ cdef class Repairs:
         self.inserted[_WORD] = self.chosen
         self.content, self.swapped = _thousandths(weights.content), _thousandths(weights.swapped)
         self.around, self.closed = _thousandths(weights.around), _thousandths(weights.closed)
-        self.quoted, self.opened = _thousandths(weights.quoted), _thousandths(weights.opened)
+        self.joined, self.opened = _thousandths(weights.joined), _thousandths(weights.opened)
         self.within, self.marker = self.forced // 4, _thousandths(weights.marker)
         for byte in range(3):
             levels.insert(self.inserted[byte])
             levels.insert(self.deleted[byte])
         for cost in (
-            self.forced, self.content, self.swapped, self.within, self.closed, self.quoted,
+            self.forced, self.content, self.swapped, self.within, self.closed, self.joined,
             self.marker,
         ):
             levels.insert(cost)
@@ -170,14 +196,14 @@ cdef class Repairs:
         for cost in tuple(levels):
             levels.insert(cost + _REPLACED)
         self.growth = min(self.within, self.inserted[_BLANK], self.inserted[_SIGN])
-        self.growth = min(self.growth, self.closed, self.chosen, self.quoted // 2)
-        for read, written, weight in weights.rewrites:
-            rewrite = _Rewrite(read, written, _thousandths(weight))
-            levels.insert(rewrite.cost)
-            self.rewrites.push_back(rewrite)
-            growth = len(written) - len(read)
-            if growth > 0:
-                self.growth = min(self.growth, rewrite.cost // growth)
+        self.growth = min(self.growth, self.closed, self.chosen)
+        for row in weights.rewrites:
+            self.row_costs.push_back(_thousandths(row.cost))
+            self.row_each.push_back(_thousandths(row.each))
+            self.row_loses.push_back(_STRIPPED if row.strips else row.each > 0)
+        # Rewrites are tried at the first level, whatever they cost.
+        if not self.row_costs.empty():
+            levels.insert(min(self.row_costs))
         self.levels.assign(levels.begin(), levels.end())
         return 0
 
@@ -200,7 +226,7 @@ cdef class Repairs:
 
         That is: what it costs in thousandths, its edits in order, and the state after it. An edit:
         its kind, the span of bytes that it takes the place of, what is there then, whether that was
-        chosen, and what all edits up to this one cost.
+        chosen, what was lost, and what all edits up to this one cost.
         """
         cdef int32_t number
         self.ends._acquire()
@@ -245,7 +271,8 @@ cdef class Repairs:
                 if step.kind == _TRAIL:
                     end = self.size
                 total = step.before >> _RANK_SHIFT
-                found.append((step.kind, start, end, self._written(step), step.chosen != 0, total))
+                written = self._written(step)
+                found.append((step.kind, start, end, written, step.chosen != 0, step.lost, total))
             at = step.parent
         found.reverse()
         return cost, found, self.trials[number].state
@@ -255,17 +282,14 @@ cdef class Repairs:
         if step.kind == _LEAD:
             return step.position
         if step.kind == _REWRITE:
-            return <int32_t> self.rewrites[step.which].read.size()
-        return step.which if step.kind in (_DELETE, _REPLACE, _SWAP, _QUOTE) else 0
+            return self.rewrites[step.which].taken
+        return step.which if step.kind in (_DELETE, _REPLACE, _SWAP) else 0
 
     cdef bytes _written(self, _Trial& step):
         if step.kind in (_INSERT, _REPLACE):
             return bytes((step.byte,))
         if step.kind == _REWRITE:
             return self.rewrites[step.which].written
-        if step.kind == _QUOTE:
-            quote = bytes((step.byte,))
-            return quote + self.text[step.position - step.which : step.position] + quote
         if step.kind == _SWAP:
             start = step.position - step.which
             middle = start + self.units[start]
@@ -329,10 +353,6 @@ cdef class Repairs:
         step.position += self._taken(step[0])
         if step.kind in (_INSERT, _REPLACE):
             self._read(step, &step.byte, 1)
-        elif step.kind == _QUOTE:
-            self._read(step, &step.byte, 1)
-            self._read(step, self.data + start, step.which)
-            self._read(step, &step.byte, 1)
         elif step.kind == _SWAP:
             middle = start + self.units[start]
             self._read(step, self.data + middle, step.position - middle)
@@ -340,6 +360,10 @@ cdef class Repairs:
         elif step.kind == _REWRITE:
             written = &self.rewrites[step.which].written
             self._read(step, <const uint8_t*> written.data(), <int32_t> written.size())
+        if step.kind in (_INSERT, _REPLACE):
+            step.edge = _INSERTED
+        elif step.kind != _DELETE and (step.kind != _REWRITE or not written.empty()):
+            step.edge = _NO_EDGE
         return 0
 
     cdef int _read(self, _Trial* step, const uint8_t* data, int32_t count) except -1:
@@ -367,7 +391,7 @@ cdef class Repairs:
         """Read on from a node as far as the text fits and costs no more."""
         cdef int64_t ahead, cost = step.before >> _RANK_SHIFT
         cdef int32_t taken
-        step.chosen = False
+        step.chosen = step.lost = False
         while not self.is_cut:
             ahead = self._ahead(step.state, step.position)
             if cost + ahead > rank >> _RANK_SHIFT:
@@ -379,11 +403,12 @@ cdef class Repairs:
             self._count(1)
             step.kind, step.which = _EDITS, 0
             self._push(step, self.levels[0], self.size - step.position)
-            if self._is_complete(step.state):
-                step.kind = _END if step.position == self.size else _TRAIL
-                taken = self.size - step.position
-                taken = self._beyond(step, self.around) + _AROUND * taken if taken else 0
-                self._push_edit(step, taken)
+            if self._is_complete(step.state) and step.position == self.size:
+                step.kind = _END
+                self._push_edit(step, 0)
+            elif self._is_complete(step.state) and step.edge == _NO_EDGE:
+                step.kind, taken = _TRAIL, self.size - step.position
+                self._push_edit(step, self._beyond(step, self.around) + _AROUND * taken)
             elif step.position == self.size and self.is_begun:
                 step.kind = _CLOSE
                 ahead = min(<int64_t> _MOST_TO_CLOSE, self.ends.of_state(step.state))
@@ -393,14 +418,21 @@ cdef class Repairs:
             taken = self.units[step.position]
             self._read(&step, self.data + step.position, taken)
             step.position += taken
+            step.edge = _NO_EDGE
             if step.state == DEAD:
                 return 0
         return 0
 
     cdef bint _is_first(self, _Trial& step) except -1:
         """Note that a node was reached; tell whether to go on from it."""
-        cdef uint64_t key = _key(step.state, step.position)
-        cdef int32_t number = self.numbers.get(key)
+        cdef uint64_t key = _key(4 * step.state + step.edge, step.position)
+        cdef int32_t number
+        if step.edge != _NO_EDGE:
+            # A node without an edge allows every edit of this one.
+            number = self.numbers.get(_key(4 * step.state, step.position))
+            if number != UNKNOWN and self.reached[number] >= self.count:
+                return False
+        number = self.numbers.get(key)
         if number == UNKNOWN:
             number = <int32_t> self.reached.size()
             self.numbers.put(key, number)
@@ -443,65 +475,83 @@ cdef class Repairs:
         step.which += 1
         if step.which < <int32_t> self.levels.size():
             self._push(step, self.levels[step.which], self.size - step.position)
-        edit.chosen = False
+        edit.chosen = edit.lost = False
         if edit.position < self.size:
+            if step.which == 1:
+                self._try_to_rewrite(edit, facts)
             self._try_to_change(edit, level, facts)
         if not (self.is_eager and self.explorer.completions[edit.state]):
             self._try_to_write(edit, level, facts)
         return 0
 
     cdef int _try_to_change(self, _Trial edit, int32_t level, uint8_t facts) except -1:
-        """Try to delete, to swap and to rewrite."""
-        cdef int32_t unit = self.units[edit.position], i, other, cost
+        """Try to delete and to swap."""
+        cdef int32_t unit = self.units[edit.position], other = edit.position + unit, cost
         cdef const uint8_t* here = self.data + edit.position
         edit.kind, edit.which = _DELETE, unit
-        if self._cost_without(edit, facts) == level:
+        cost = self._cost_without(edit, facts)
+        if self._joins(edit.position):
+            # Two words become one; only where the grammar forces that is it no other word.
+            edit.chosen = not facts & _IS_FORCED
+            cost = self._beyond(edit, max(cost, self.joined)) if edit.chosen else cost
+        if cost == level:
             self._push_edit(edit, level)
-        other = edit.position + unit
+        edit.lost = edit.chosen = False
         cost = self._beyond(edit, self.content if facts & _IS_FREE else self.swapped)
         if level == cost and other < self.size:
             edit.kind, edit.which = _SWAP, unit + self.units[other]
+            edit.chosen = not facts & _IS_FORCED and self._makes_word(edit.position, other)
             if unit != self.units[other] or memcmp(here, here + unit, unit):
                 self._push_edit(edit, level)
-        if level == self.quoted and not facts & _IS_FREE:
-            edit.kind, edit.which = _QUOTE, self._word(edit.position)
-            for i in range(2 if edit.which else 0):
-                edit.byte = b"'\""[i]
-                self._push_edit(edit, level)
-        edit.kind = _REWRITE
-        for i in range(<int32_t> self.rewrites.size()):
-            unit = <int32_t> self.rewrites[i].read.size()
-            cost = self.rewrites[i].cost
-            if unit <= self.size - edit.position and self._beyond(edit, cost) == level:
-                if not memcmp(here, self.rewrites[i].read.data(), unit):
-                    edit.which = i
-                    self._push_edit(edit, level)
         return 0
 
-    cdef int32_t _word(self, int32_t position) noexcept:
-        """The length of the word that begins at a position, 0 for none."""
-        cdef int32_t end = position
-        if position and self._is_of_word(self.data[position - 1]):
-            return 0
-        if not self._is_word_at(position):
-            return 0
-        while end < self.size and self._is_of_word(self.data[end]):
-            end += 1
-        return end - position
+    cdef int _try_to_rewrite(self, _Trial edit, uint8_t facts) except -1:
+        cdef pair[int32_t, int32_t] rows
+        cdef int32_t i
+        edit.kind = _REWRITE
+        rows = self._rewrites_at(edit.position, facts & _IS_FREE != 0)
+        for i in range(rows.first, rows.second):
+            edit.which, edit.lost = i, self.rewrites[i].loses
+            self._push_edit(edit, self._beyond(edit, self.rewrites[i].cost))
+        return 0
+
+    cdef pair[int32_t, int32_t] _rewrites_at(self, int32_t position, bint is_free) except *:
+        """The rewrites that match at a position; none adds more bytes than its cost pays for."""
+        cdef pair[int32_t, int32_t]* rows = &self.matched[2 * position + is_free]
+        cdef int32_t taken, cost
+        if rows.first == UNKNOWN:
+            rows.first = <int32_t> self.rewrites.size()
+            for row, end, written in self.rewriters[is_free].at(position):
+                taken = <int32_t> end - position
+                cost = self.row_costs[row] + taken * self.row_each[row]
+                if (<int32_t> len(written) - taken) * self.growth <= cost:
+                    self.rewrites.push_back(_Rewrite(written, taken, cost, self.row_loses[row]))
+            rows.second = <int32_t> self.rewrites.size()
+        return rows[0]
+
+    cdef bint _joins(self, int32_t at) noexcept:
+        """Tell whether a character is between two words."""
+        return 0 < at < self.size and not self._is_word_at(at) and self._is_word_at(at - 1) \
+            and self._is_word_at(at + 1)
+
+    cdef bint _makes_word(self, int32_t at, int32_t other) noexcept:
+        """Tell whether two characters that are swapped join words, or change a number."""
+        if self._is_word_at(at) and self._is_word_at(other):
+            return 48 <= self.data[at] <= 57 or 48 <= self.data[other] <= 57
+        return self._joins(at) or self._joins(other)
 
     cdef bint _is_word_at(self, int32_t position) noexcept:
         return position < self.size and self.kinds[self.data[position]] == _WORD
 
-    cdef bint _is_of_word(self, uint8_t byte) noexcept:
-        return self.kinds[byte] == _WORD or byte == 0x5F or byte == 0x2D
-
     cdef int _try_to_write(self, _Trial edit, int32_t level, uint8_t facts) except -1:
         """Try to insert and to replace, by a byte of each class."""
         cdef int32_t byte_class, cost, dearer, without = -1, unit = self.units[edit.position]
+        cdef bint is_word = self._is_word_at(edit.position), lost = False
         cdef int32_t* row = self.explorer.row_of(edit.state)
         cdef Py_ssize_t i
         if edit.position < self.size:
             without = self._cost_without(edit, facts)
+            lost = edit.lost
         for i in range(self.order.shape[0] - 1, -1, -1):
             byte_class = self.order[i]
             if row[byte_class] == DEAD:
@@ -515,26 +565,29 @@ cdef class Repairs:
                 dearer = 0 if facts & _IS_FREE else self.opened
             elif without < 0 and not edit.chosen:
                 cost = min(cost, self.closed)
-            if cost + dearer * (not self._is_word_at(edit.position)) == level:
-                edit.kind = _INSERT
+            if cost + dearer * (not is_word) == level and edit.edge != _LED:
+                edit.kind, edit.lost = _INSERT, False
                 self._push_edit(edit, level)
             cost += dearer * (not self._is_word_at(edit.position + unit))
-            if without >= 0 and max(cost, without) + _REPLACED == level:
+            cost = max(cost, without) + _REPLACED
+            if is_word and self.kinds[edit.byte] != _WORD:
+                cost = max(cost, self.joined)
+            if without >= 0 and cost == level and edit.edge != _LED:
+                edit.lost = lost
                 if unit > 1 or byte_class != self.explorer.classes[self.data[edit.position]]:
                     edit.kind, edit.which = _REPLACE, unit
                     self._push_edit(edit, level)
         return 0
 
     cdef int32_t _cost_without(self, _Trial& step, uint8_t facts) except -1:
-        """What it costs to delete the character at a node."""
+        """What it costs to delete the character at a node; and note whether data is lost."""
         cdef uint8_t byte = self.data[step.position]
         cdef uint8_t byte_class = self.explorer.classes[byte]
         cdef bint fits = self.explorer.row_of(step.state)[byte_class] != DEAD
-        if fits and (self.kinds[byte] == _WORD or self._is_content(step.state, byte_class, facts)):
+        cdef bint is_content = fits and self._is_content(step.state, byte_class, facts)
+        step.lost = _LOST * (is_content or self.kinds[byte] == _WORD)
+        if is_content or (fits and step.lost):
             return self._beyond(step, self.content)
-        if self.kinds[byte] == _BLANK and step.position:
-            if self._is_word_at(step.position - 1) and self._is_word_at(step.position + 1):
-                return self._beyond(step, self.deleted[_SIGN])
         return self._beyond(step, self.deleted[self.kinds[byte]])
 
     cdef int32_t _cost_with(

@@ -66,7 +66,10 @@ class TokenTerminals:
     def _resolve(self, terminal: TokenTerminal) -> frozenset[int]:
         lacking = lacking_token(terminal, self._vocabulary)
         if lacking is not None:
-            raise VocabularyError(f"the vocabulary has no token {lacking}, which the grammar names")
+            raise VocabularyError(
+                f"the vocabulary has no token {lacking}, which the grammar names: give the"
+                " vocabulary of a model that has it"
+            )
         if terminal.name is not None:
             return self._named(terminal.name)
         known = self._known_ids()

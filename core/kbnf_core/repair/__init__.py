@@ -5,9 +5,11 @@ The grammar's way to finish applies: under ``finish=eager`` a text that goes on 
 first complete beginning is wrong there. Texts are read byte by byte, as an engine over bytes reads
 them; what only a token can be, no text is.
 
-The search for the nearest text is compiled (``kernel/repairs.pxi``).
+The search for the nearest text is compiled (``kernel/repairs.pxi``). Its edits are named here:
+which text was lost, and which data was invented.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,18 +18,19 @@ from typing import TypeAlias
 import numpy as np
 
 from kbnf_core.config import Finish
-from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, QUOTE, REPLACE, REWRITE, SWAP, TRAIL
+from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, REPLACE, REWRITE, STRIPPED, SWAP, TRAIL
 from kbnf_core.kernel import Repairs as Search
 from kbnf_core.mask.completion import Completion, readable_bytes, shortest_completion
 from kbnf_core.mask.token_automaton import TokenAutomata
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
-from kbnf_core.repair.weights import ANY, JSON, Weights
+from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewriter, Weights
 from kbnf_core.text.errors import EngineError, ParseError, Status, WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-Way: TypeAlias = tuple[int, list[tuple[int, int, int, bytes, bool, int]], int]
+Step: TypeAlias = tuple[int, int, int, bytes, bool, int, int]
+Way: TypeAlias = tuple[int, list[Step], int]
 """What the search returns: see ``kernel/repairs.pxi``."""
 
 _NAMES = {
@@ -35,10 +38,9 @@ _NAMES = {
     DELETE: "delete",
     REPLACE: "replace",
     REWRITE: "replace",
-    QUOTE: "replace",
     SWAP: "swap",
-    LEAD: "delete",
-    TRAIL: "delete",
+    LEAD: "strip",
+    TRAIL: "strip",
 }
 
 _WORK = 3
@@ -50,9 +52,10 @@ class Edit:
     """A place of a text where a repair changes it.
 
     ``before`` are the bytes from ``start`` to ``end`` of the text that was given, ``after`` those
-    in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap`` or ``complete``, the
-    end of a text that was cut. ``invented``: data that neither the text nor the grammar determines
-    is among what was written.
+    in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap``, ``strip`` (text beside
+    the data: a comment, or prose around it) or ``complete``, the end of a text that was cut.
+    ``invented``: data that neither the text nor the grammar determines is among what was written.
+    ``lost``: the letters, digits and contents of strings that were deleted or overwritten.
     """
 
     kind: str
@@ -62,6 +65,7 @@ class Edit:
     after: bytes
     cost: float
     invented: bool
+    lost: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +90,24 @@ class Repair:
         """Whether some edit made up data."""
         return any(edit.invented for edit in self.edits)
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What each edit lost of the text that was given, without those that lost nothing."""
+        return tuple(edit.lost.decode("utf-8", "replace") for edit in self.edits if edit.lost)
+
 
 class Judge:
-    """Judges, completes and repairs texts by one grammar's automaton over bytes."""
+    """Judges, completes and repairs texts by one grammar's automaton over bytes.
 
-    def __init__(self, automata: TokenAutomata, finish: Finish, limits: Limits) -> None:
+    ``language`` is the name of the language in which the grammar is written.
+    """
+
+    def __init__(
+        self, automata: TokenAutomata, finish: Finish, limits: Limits, language: str
+    ) -> None:
         self._automaton = automata.renew(_bytes(), finish)
         self._limits = limits
+        self._language = language
 
     def status(self, data: bytes) -> Status:
         """Return whether a text fits, was cut, or is wrong."""
@@ -110,7 +125,9 @@ class Judge:
 
     @property
     def weights(self) -> Weights:
-        """The table for the grammar: JSON's where its texts begin as those of JSON do."""
+        """The table for the grammar: JSON's where its texts are JSON, or begin as JSON does."""
+        if self._language in _OF_JSON:
+            return JSON
         states = self._automaton.masks.states
         live = np.flatnonzero(np.isin(states.tables.classes, states.live_classes(states.initial)))
         first = set(live.tolist()) - set(b" \t\r\n")
@@ -118,14 +135,16 @@ class Judge:
         return JSON if begins_so else ANY
 
     def repairs(
-        self, data: bytes, most: float, best: int, weights: Weights, *, invent: bool
+        self, data: bytes, most: float, best: int, weights: Weights | None, *, invent: bool
     ) -> Iterator[Repair]:
         """Yield the nearest texts, at most ``best``, that cost at most ``most``.
 
+        Without ``weights`` the table of ``self.weights`` is used.
         Raises ``WorkLimitError`` where the search takes too long to find the first, and ends where
         it takes too long to find another one.
         """
         status = self.status(data)
+        weights = weights or self.weights
         automaton, work = self._automaton, self._limits.work // _WORK
         states = automaton.masks.states
         spelled = np.zeros(256, np.uint8)
@@ -136,6 +155,10 @@ class Judge:
             automaton.bytes_left.ends,
             data,
             weights,
+            (
+                Rewriter(weights.rewrites, OUTSIDE, data),
+                Rewriter(weights.rewrites, INSIDE, data),
+            ),
             spelled,
             order,
             best,
@@ -163,17 +186,20 @@ class Judge:
         cost, steps, state = way
         edits: list[Edit] = []
         done = 0
-        for kind, start, end, after, chosen, total in steps:
+        for kind, start, end, after, chosen, loses, total in steps:
             price, done = (total - done) / 1000, total
             if kind == CLOSE:
                 edits.append(self._closing(search, state, _edited(data, edits), start, price))
                 continue
-            edit = Edit(_NAMES[kind], start, end, data[start:end], after, price, chosen)
-            if edits and edits[-1].end == start and kind != SWAP:
-                edit = _joined(edits.pop(), edit)
-            edits.append(edit)
-        edits = [replace(each, invented=_is_invented(each)) for each in edits]
-        return Repair(_edited(data, edits), cost / 1000, tuple(edits), status)
+            before, name = data[start:end], _NAMES[kind]
+            lost = before if loses or kind in (LEAD, TRAIL) else b""
+            if kind == REWRITE and not after:
+                name = "strip" if loses == STRIPPED else "delete"
+            if kind in (LEAD, TRAIL) and _WORD.search(before) is None:
+                lost = b""
+            edits.append(Edit(name, start, end, before, after, price, chosen, lost))
+        edits = _named_empty(data, edits)
+        return Repair(_edited(data, edits), cost / 1000, tuple(_joined(edits)), status)
 
     def _closing(self, search: Search, state: int, before: bytes, end: int, price: float) -> Edit:
         """Return the edit that closes a text."""
@@ -199,6 +225,10 @@ class Judge:
         return ParseError(data, read, byte_ranges(np.isin(states.tables.classes, live)))
 
 
+_OF_JSON = {"JSON Schema", "Tool list", "Structural tag"}
+"""Languages whose texts are JSON, or have JSON in them."""
+
+
 @cache
 def _bytes() -> Vocabulary:
     return Vocabulary.bytes()
@@ -218,23 +248,45 @@ def _edited(data: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join((*parts, data[at:]))
 
 
-def _joined(one: Edit, other: Edit) -> Edit:
-    """Return two edits, the second right after the first, as one."""
-    return Edit(
-        one.kind if one.kind == other.kind else "replace",
-        one.start,
-        other.end,
-        one.before + other.before,
-        one.after + other.after,
-        one.cost + other.cost,
-        one.invented or other.invented,
-    )
+def _joined(edits: Iterable[Edit]) -> list[Edit]:
+    """Return the edits, with those that follow one another as one."""
+    found: list[Edit] = []
+    for edit in edits:
+        last = found[-1] if found else None
+        if last is None or last.end != edit.start or {last.kind, edit.kind} & _ALONE:
+            found.append(edit)
+            continue
+        found[-1] = Edit(
+            last.kind if last.kind == edit.kind else "replace",
+            last.start,
+            edit.end,
+            last.before + edit.before,
+            last.after + edit.after,
+            last.cost + edit.cost,
+            last.invented or edit.invented,
+            last.lost + edit.lost,
+        )
+    return found
 
 
-_EMPTY = (b'""', b"''", b"[]", b"{}", b"()")
+_ALONE = {"swap", "strip"}
+"""The kinds of edits that are not joined with others."""
+
+_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]")
+
+_EMPTY = re.compile(rb"""""|''|\[\s*\]|\{\s*\}|\(\s*\)""")
 """Values of which nothing but the brackets is written."""
 
 
-def _is_invented(edit: Edit) -> bool:
-    writes = edit.kind in ("insert", "complete")
-    return edit.invented or (writes and any(each in edit.after for each in _EMPTY))
+def _named_empty(data: bytes, edits: list[Edit]) -> list[Edit]:
+    """Return the edits; those are invented that insert the beginning of an empty value."""
+    openings = {match.start() for match in _EMPTY.finditer(_edited(data, edits))}
+    grown = 0
+    found: list[Edit] = []
+    for edit in edits:
+        start = edit.start + grown
+        grown += len(edit.after) - len(edit.before)
+        is_new = edit.kind in ("insert", "complete")
+        opens = is_new and not openings.isdisjoint(range(start, start + len(edit.after)))
+        found.append(replace(edit, invented=True) if opens else edit)
+    return found

@@ -30,20 +30,76 @@ class NoJsonError(ValueError):
         super().__init__(reason)
 
 
-def parse_json(text: str) -> Json:
-    """Return the value of a JSON text. Raises ``NoJsonError``."""
+def parse_json(text: str, *, unique: bool = False) -> Json:
+    """Return the value of a JSON text. Raises ``NoJsonError``.
+
+    With ``unique`` also for a name that occurs twice in an object: readers differ in which of the
+    members counts (RFC 8259, 4).
+    """
     try:
         value = json.loads(
-            text, parse_float=read_number, parse_int=Decimal, parse_constant=refuse_constant
+            text,
+            parse_float=read_number,
+            parse_int=Decimal,
+            parse_constant=refuse_constant,
+            object_pairs_hook=_unique_members if unique else None,
         )
+    except _RepeatedError:
+        span = next(repeated_names(text))
+        raise NoJsonError(f"the name {text[span.start : span.end]} occurs twice", span) from None
     except json.JSONDecodeError as error:
         end = len(text)
         span = Span(min(error.pos, end), min(error.pos + 1, end))
         raise NoJsonError(error.msg, span) from None
     except RecursionError:
-        raise NoJsonError("it is nested too deeply", Span(0, 0)) from None
+        raise NoJsonError("it is nested too deeply", _deepest(text)) from None
     refuse_halves(text)
     return value
+
+
+class _RepeatedError(Exception):
+    """A name occurs twice in an object."""
+
+
+def _unique_members(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(members)
+    if len(value) < len(members):
+        raise _RepeatedError
+    return value
+
+
+_WORDS = re.compile(r'"(?:[^"\\]|\\.)*"(?=(\s*:)?)|[{}\[\]]', re.DOTALL)
+"""Strings, which are names before a colon, and brackets."""
+
+
+def repeated_names(text: str) -> Iterator[Span]:
+    """Yield the names in a JSON text that occurred before in the same object."""
+    objects: list[set[str]] = []
+    for found in _WORDS.finditer(text):
+        word = found[0]
+        if word in "{[":
+            objects.append(set())
+        elif word in "}]":
+            objects.pop()
+        elif found[1] is not None and objects:
+            name = json.loads(word, strict=False) if "\\" in word else word[1:-1]
+            if name in objects[-1]:
+                yield Span(*found.span())
+            objects[-1].add(name)
+
+
+def _deepest(text: str) -> Span:
+    """Return the first of the brackets in a JSON text that most others are around."""
+    depth = most = 0
+    at = 0
+    for found in _WORDS.finditer(text):
+        if found[0] in "{[":
+            depth += 1
+            if depth > most:
+                most, at = depth, found.start()
+        elif found[0] in "}]":
+            depth -= 1
+    return Span(at, min(at + 1, len(text)))
 
 
 def objects_in(value: Json) -> Iterator[dict[str, Json]]:

@@ -21,8 +21,6 @@ __all__ = ["cached_property", "new_lock", "new_rlock"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
-
-    RLock: TypeAlias = threading._RLock
 else:
 
     class cached_property(functools.cached_property):  # noqa: N801 - as that is named
@@ -33,17 +31,19 @@ else:
             self.lock = nullcontext()
 
 
-_locks: "WeakSet[threading.Lock | RLock]" = WeakSet()
+Lock: TypeAlias = "threading.Lock | threading.RLock"
+
+_locks: WeakSet[Lock] = WeakSet()
 
 
-def new_lock() -> threading.Lock:
+def new_lock() -> "threading.Lock":
     """Return a lock."""
     lock = threading.Lock()
     _locks.add(lock)
     return lock
 
 
-def new_rlock() -> "RLock":
+def new_rlock() -> "threading.RLock":
     """Return a lock that the thread which has taken it may take again."""
     lock = threading.RLock()
     _locks.add(lock)

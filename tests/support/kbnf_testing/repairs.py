@@ -2,17 +2,19 @@
 
 The judge goes through the beginnings of texts, one byte after the other, as the reference
 recogniser tells them. For each it has a row, as Wagner and Fischer's: by offset in the damaged
-text, the least that it costs to have read so far and written the beginning. Prices are those that
-``docs/repair.md`` says, worked out anew.
+text, and by the last edit but deletions (``Edge``), the least that it costs to have read so far and
+written the beginning. Prices are those that ``docs/repair.md`` says, worked out anew.
 """
 
 import argparse
+import re
 import sys
+from enum import Enum
 from random import Random
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.mask.completion import readable_bytes
-from kbnf_core.repair.weights import ANY, Weights
+from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewrite, Weights
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing import grammar as g
 from kbnf_testing.earley import Recogniser
@@ -23,7 +25,23 @@ RULES = 8
 LENGTH = 10
 MOST = 3.1
 ALPHABETS = ('a(,"', "ab ", "ab) ", '"x1,', "ab[]", "<a>b", "a'b,")
-WEIGHTS = (ANY, Weights(quoted=0.6, rewrites=((b"'", b'"', 0.2), (b"ab", b"b", 0.7))))
+WEIGHTS = (
+    ANY,
+    JSON,
+    Weights(
+        words=b"(",
+        rewrites=(
+            Rewrite(b"'", b'"', 0.2),
+            Rewrite(b"ab", b"b", 0.7),
+            Rewrite(rb"a(?=[,)])", b"", 0.4, OUTSIDE),
+            Rewrite(rb"(?<!b)b{1,3}", rb'"\g<0>"', 0.6, OUTSIDE),
+            Rewrite(rb"[a<]", rb",\g<0>", 0.3, INSIDE),
+            Rewrite(b",", b"", 0.4, INSIDE),
+            Rewrite(rb"[a-b]{2,3}", b"", 0.5, OUTSIDE, each=0.1),
+            Rewrite(b"x", b"11111", 0.4),
+        ),
+    ),
+)
 NEVER = 1 << 40
 MOST_BEGINNINGS = 20_000
 QUOTES = b"'\"`"
@@ -31,6 +49,17 @@ QUOTES = b"'\"`"
 
 class GivenUpError(Exception):
     """There are too many beginnings to look at."""
+
+
+class Edge(Enum):
+    """The last edit but deletions: text before was deleted, or a byte was inserted or replaced."""
+
+    NONE, LED, INSERTED = range(3)
+
+
+Row = dict[tuple[int, Edge], int]
+Pending = tuple[bytes, int, Edge, int]
+"""What is to be written yet of an edit, the offset after it, its edge, and the cost."""
 
 
 def draw_grammar(random: Random, alphabet: str) -> g.Grammar:
@@ -86,32 +115,39 @@ class Judge:
     def least(self, text: bytes, most: int) -> int:
         """Return the cost of the nearest text, ``NEVER`` if it is above ``most``."""
         self._text, self._best = text, most + 1
+        self._rewrites = [
+            (
+                re.compile(each.pattern),
+                each.written,
+                (_thousandths(each.cost), _thousandths(each.each)),
+                each.where,
+            )
+            for each in self._weights.rewrites
+        ]
         lead = self._beyond(b"", 0, _thousandths(self._weights.around))
-        first = {at: lead + 2 * at for at in range(1, len(text))} | {0: 0}
-        self._descend(first)
+        first: Row = {(at, Edge.LED): lead + 2 * at for at in range(1, len(text))}
+        self._descend(first | {(0, Edge.INSERTED): 0})
         return NEVER if self._best > most else self._best
 
-    def _descend(self, first: dict[int, int]) -> None:
-        # What is to be written yet of an edit, the offset after it, and the cost.
-        work: list[tuple[bytes, dict[int, int], list[tuple[bytes, int, int]]]] = [(b"", first, [])]
+    def _descend(self, first: Row) -> None:
+        work: list[tuple[bytes, Row, list[Pending]]] = [(b"", first, [])]
         while work:
             beginning, row, pending = work.pop()
-            self._delete(beginning, row)
-            self._note_end(beginning, row)
             pending = pending + self._writes(beginning, row)
-            after: dict[int, tuple[dict[int, int], list[tuple[bytes, int, int]]]] = {}
+            self._note_end(beginning, row)
+            after: dict[int, tuple[Row, list[Pending]]] = {}
             for byte in {self._readable[each] for each in self.viable(beginning)} | {
-                each for each in {*self._text, *QUOTES} if self._takes(beginning, each)
+                each for each in range(256) if self._takes(beginning, each)
             }:
                 after[byte] = {}, []
-            for at, cost in row.items():
-                self._write_one(beginning, at, cost, after)
-            for rest, at, cost in pending:
+            for (at, edge), cost in row.items():
+                self._write_one(beginning, at, edge, cost, after)
+            for rest, at, edge, cost in pending:
                 if rest[0] in after and cost < self._best:
                     if len(rest) == 1:
-                        _improve(after[rest[0]][0], at, cost)
+                        _improve(after[rest[0]][0], at, edge, cost)
                     else:
-                        after[rest[0]][1].append((rest[1:], at, cost))
+                        after[rest[0]][1].append((rest[1:], at, edge, cost))
             for byte, (longer, others) in after.items():
                 if any(cost < self._best for cost in longer.values()) or others:
                     work.append((beginning + bytes((byte,)), longer, others))
@@ -119,69 +155,87 @@ class Judge:
     def _takes(self, beginning: bytes, byte: int) -> bool:
         return self._classes[byte] in self.viable(beginning)
 
-    def _delete(self, beginning: bytes, row: dict[int, int]) -> None:
-        for at in range(len(self._text)):
-            if at in row:
-                _improve(row, at + 1, row[at] + self._without(beginning, at))
-
-    def _note_end(self, beginning: bytes, row: dict[int, int]) -> None:
+    def _note_end(self, beginning: bytes, row: Row) -> None:
         if not self._recogniser.contains(word_of(beginning)):
             return
-        for at, cost in row.items():
+        for (at, edge), cost in row.items():
             left = len(self._text) - at
-            around = self._beyond(beginning, at, _thousandths(self._weights.around))
-            self._best = min(self._best, cost + (around + 2 * left if left else 0))
+            if not left:
+                self._best = min(self._best, cost)
+            elif edge is Edge.NONE:
+                around = self._beyond(beginning, at, _thousandths(self._weights.around))
+                self._best = min(self._best, cost + around + 2 * left)
 
-    def _writes(self, beginning: bytes, row: dict[int, int]) -> list[tuple[bytes, int, int]]:
-        """Return the edits that write more than a byte."""
+    def _writes(self, beginning: bytes, row: Row) -> list[Pending]:
+        """Note edits that write nothing; return those that write more than a byte."""
         text, weights = self._text, self._weights
         is_free = self._is_free(beginning)
         swapped = _thousandths(weights.content if is_free else weights.swapped)
-        found: list[tuple[bytes, int, int]] = []
-        for at, cost in row.items():
+        found: list[Pending] = []
+        for at in range(len(text)):
+            matches = self._matches(beginning, at, is_free)
             pair = text[at : at + 2]
-            if len(pair) == 2 and pair[0] != pair[1]:
-                found.append((pair[::-1], at + 2, cost + self._beyond(beginning, at, swapped)))
-            for read, written, price in weights.rewrites:
-                if text.startswith(read, at):
-                    dearer = self._beyond(beginning, at, _thousandths(price))
-                    found.append((written, at + len(read), cost + dearer))
-            end = at
-            while end < len(text) and _is_of_word(text[end]):
-                end += 1
-            begins = end > at and _is_word(text[at]) and not (at and _is_of_word(text[at - 1]))
-            found.extend(
-                (quote + text[at:end] + quote, end, cost + _thousandths(weights.quoted))
-                for quote in ((b"'", b'"') if begins and not is_free else ())
-            )
+            for edge in Edge:
+                if (at, edge) not in row:
+                    continue
+                cost = row[at, edge]
+                _improve(row, at + 1, edge, cost + self._without(beginning, at, joins=True))
+                if len(pair) == 2 and pair[0] != pair[1]:
+                    dear = cost + self._beyond(beginning, at, swapped)
+                    found.append((pair[::-1], at + 2, Edge.NONE, dear))
+                for written, end, price in matches:
+                    if written:
+                        found.append((written, end, Edge.NONE, cost + price))
+                    else:
+                        _improve(row, end, edge, cost + price)
         return found
+
+    def _matches(self, beginning: bytes, at: int, is_free: bool) -> list[tuple[bytes, int, int]]:
+        found: list[tuple[bytes, int, int]] = []
+        for pattern, written, prices, where in self._rewrites:
+            match = pattern.match(self._text, at)
+            if where == (OUTSIDE if is_free else INSIDE) or match is None:
+                continue
+            price = prices[0] + prices[1] * len(match[0])
+            text = written(match) if callable(written) else match.expand(written)
+            if match.end() > at and (len(text) - len(match[0])) * self._least_growth() <= price:
+                found.append((text, match.end(), self._beyond(beginning, at, price)))
+        return found
+
+    def _least_growth(self) -> int:
+        weights = self._weights
+        signs = (weights.blank, weights.sign, weights.closed, weights.chosen)
+        return min(_thousandths(weights.forced) // 4, *map(_thousandths, signs))
 
     def _write_one(
         self,
         beginning: bytes,
         at: int,
+        edge: Edge,
         cost: int,
-        after: dict[int, tuple[dict[int, int], list[tuple[bytes, int, int]]]],
+        after: dict[int, tuple[Row, list[Pending]]],
     ) -> None:
         """Read the next byte as it is, insert a byte, or replace the next one."""
-        text = self._text
+        text, weights = self._text, self._weights
         if at < len(text) and text[at] in after:
-            _improve(after[text[at]][0], at + 1, cost)
-        for byte_class in self.viable(beginning):
+            _improve(after[text[at]][0], at + 1, Edge.NONE, cost)
+        for byte_class in self.viable(beginning) if edge is not Edge.LED else ():
             byte = self._readable[byte_class]
             price, is_chosen = self._with(beginning, byte)
             price = self._beyond(beginning, at, price)
             dearer = 0
             if byte in QUOTES:
-                dearer = 0 if self._is_free(beginning) else _thousandths(self._weights.opened)
+                dearer = 0 if self._is_free(beginning) else _thousandths(weights.opened)
             elif at == len(text) and not is_chosen:
-                price = min(price, _thousandths(self._weights.closed))
-            opened = 0 if _is_word_at(text, at) else dearer
-            _improve(after[byte][0], at, cost + price + opened)
+                price = min(price, _thousandths(weights.closed))
+            opened = 0 if self._is_word_at(at) else dearer
+            _improve(after[byte][0], at, Edge.INSERTED, cost + price + opened)
             if at < len(text) and byte_class != self._classes[text[at]]:
-                price += 0 if _is_word_at(text, at + 1) else dearer
+                price += 0 if self._is_word_at(at + 1) else dearer
                 dearest = max(price, self._without(beginning, at)) + 100
-                _improve(after[byte][0], at + 1, cost + dearest)
+                if self._is_word(text[at]) and not self._is_word(byte):
+                    dearest = max(dearest, _thousandths(weights.joined))
+                _improve(after[byte][0], at + 1, Edge.INSERTED, cost + dearest)
 
     def _count(self, beginning: bytes) -> int:
         return sum(self._sizes[each] for each in self.viable(beginning))
@@ -196,7 +250,7 @@ class Judge:
         weights = self._weights
         if self._is_content(beginning, byte):
             return _thousandths(weights.chosen), True
-        if _is_word(byte):
+        if self._is_word(byte):
             forced = self._count(beginning) == 1
             return _thousandths(weights.forced if forced else weights.chosen), not forced
         return _thousandths(weights.blank if byte in b" \t\r\n" else weights.sign), False
@@ -209,44 +263,40 @@ class Judge:
             while self._is_free(beginning) and at < len(text) and self._takes(beginning, text[at]):
                 beginning += text[at : at + 1]
                 at += 1
-            if not self._is_free(beginning):
+            # A text that ends there leads to nothing.
+            if not self._is_free(beginning) and self.viable(beginning):
                 return max(price, _thousandths(self._weights.marker))
         return price
 
-    def _without(self, beginning: bytes, at: int) -> int:
-        return self._beyond(beginning, at, self._plain_without(beginning, at))
+    def _without(self, beginning: bytes, at: int, *, joins: bool = False) -> int:
+        price = self._plain_without(beginning, at)
+        is_between = at > 0 and self._is_word_at(at - 1) and self._is_word_at(at + 1)
+        if joins and is_between and not self._is_word_at(at) and self._count(beginning) != 1:
+            price = max(price, _thousandths(self._weights.joined))
+        return self._beyond(beginning, at, price)
 
     def _plain_without(self, beginning: bytes, at: int) -> int:
         byte, weights = self._text[at], self._weights
-        fits = self._takes(beginning, byte)
-        if fits and (_is_word(byte) or self._is_content(beginning, byte)):
+        is_word = self._is_word(byte)
+        if self._takes(beginning, byte) and (is_word or self._is_content(beginning, byte)):
             return _thousandths(weights.content)
-        if _is_word(byte):
+        if is_word:
             return _thousandths(weights.noise)
-        if byte in b" \t\r\n":
-            parts = at > 0 and _is_word(self._text[at - 1]) and _is_word_at(self._text, at + 1)
-            return _thousandths(weights.sign if parts else weights.blank)
-        return _thousandths(weights.sign)
+        return _thousandths(weights.blank if byte in b" \t\r\n" else weights.sign)
+
+    def _is_word(self, byte: int) -> bool:
+        return byte >= 0x80 or chr(byte).isalnum() or byte in self._weights.words
+
+    def _is_word_at(self, at: int) -> bool:
+        return at < len(self._text) and self._is_word(self._text[at])
 
 
 def _thousandths(cost: float) -> int:
     return int(1000 * cost + 0.5)
 
 
-def _is_word(byte: int) -> bool:
-    return byte >= 0x80 or chr(byte).isalnum()
-
-
-def _is_of_word(byte: int) -> bool:
-    return _is_word(byte) or byte in b"_-"
-
-
-def _is_word_at(text: bytes, at: int) -> bool:
-    return at < len(text) and _is_word(text[at])
-
-
-def _improve(row: dict[int, int], at: int, cost: int) -> None:
-    row[at] = min(cost, row.get(at, NEVER))
+def _improve(row: Row, at: int, edge: Edge, cost: int) -> None:
+    row[at, edge] = min(cost, row.get((at, edge), NEVER))
 
 
 def damage(random: Random, text: bytes, alphabet: str) -> bytes:

@@ -295,6 +295,15 @@ def test_an_array_that_points_outside_is_refused(artifact: Path, name: str, valu
         load_artifact(artifact)
 
 
+def test_a_start_without_edges_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.kbnfc"
+    compile_artifact("start ::= 'a';", None, path)
+    entry = read_container(path)[0]["entry"]
+    rewrite(path, {"entry": 1 - entry})
+    with pytest.raises(ArtifactError, match="`entry` begins where nothing can come"):
+        load_artifact(path)
+
+
 @pytest.mark.parametrize("name", ["accepting", "call.tail"])
 def test_truth_values_other_than_0_and_1_are_refused(artifact: Path, name: str) -> None:
     rewrite(artifact, outside(artifact, name, 3))

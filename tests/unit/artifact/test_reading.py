@@ -31,6 +31,11 @@ TEXTS = {
     "BNF": "<start>::=<word>\n<word>::=<any!>|<except!('a')><word>|'é'",
     "ABNF": 'start = 1*(%x61-7A / "," start)',
     "ANTLR": "grammar T; start : (WORD | ',' start)+ EOF; WORD : [a-z]+;",
+    "EBNF": "start ::= ( [a-z]+ | ',' start )+",
+    "Tree sitter": (
+        '{"name": "t", "rules": {"start": {"type": "REPEAT1", "content": {"type": "SYMBOL",'
+        ' "name": "word"}}, "word": {"type": "PATTERN", "value": "[a-z]+"}}}'
+    ),
     "regex": "(ab|c{2,5})+",
 }
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^[a-z]+$"}}}

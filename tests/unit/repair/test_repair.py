@@ -7,7 +7,7 @@ import pytest
 
 from kbnf_core import EngineError, Grammar, KbnfError, Limits, ParseError
 from kbnf_core.repair import Repair
-from kbnf_core.repair.weights import ANY, JSON, Weights
+from kbnf_core.repair.weights import OUTSIDE, Rewrite, Weights
 from kbnf_core.text.errors import ConfigError, NoValueError, WorkLimitError
 
 SCHEMA = {
@@ -198,12 +198,16 @@ def test_structural_tags() -> None:
 def test_weights_are_data() -> None:
     grammar = Grammar('start ::= "a" ("," "a")* "!";', finish="eos")
     assert nearest(grammar, "a a!").cost == 1.1
-    cheap = Weights(rewrites=((b" ", b",", 0.25),))
+    cheap = Weights(rewrites=(Rewrite(rb" (?=a)", b",", 0.25, OUTSIDE),))
     assert nearest(grammar, "a a!", weights=cheap).cost == 0.25
-    assert ANY.rewrites == ()
-    assert JSON.rewrites
+    longer = Weights(rewrites=(Rewrite(b" ", b"," + b"a," * 9 + b"a", 0.25),))
+    assert nearest(grammar, "a a!", weights=longer).cost == 1.1
+    upper = Weights(rewrites=(Rewrite(b"[A-Z]", lambda match: match[0].lower(), 0.25),))
+    assert nearest(grammar, "A,a!", weights=upper).cost == 0.25
     with pytest.raises(ConfigError, match="a cost of an edit"):
         Weights(sign=0.0)
+    with pytest.raises(ConfigError, match="the pattern"):
+        Weights(rewrites=(Rewrite(b"(", b"", 1.0),))
     with pytest.raises(ConfigError):
         grammar.repair("a", best=0)
 

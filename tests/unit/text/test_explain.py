@@ -43,7 +43,7 @@ _LOSSES = {"W401", "W403", "W404", "W405", "W421", "W424"}
 
 # Found in schemas only, see tests/unit/convert_json_schema/test_pages.py.
 _SCHEMAS = {"E801", "E802", "E803", "E804", "E805", "W806", "W807", "W808", "E809", "I810"}
-_SCHEMAS |= {"W821", "W822", "I823", "E824", "W825", "I826", "W827", "I828", "W829", "I830"}
+_SCHEMAS |= {"W821", "W822", "I823", "E824", "W825", "I826", "W827", "I828", "W829", "I830", "W831"}
 
 # Of texts without an extension of their own, see tests/unit/languages/test_response_templates.py.
 _BY_CONTENT = {"E443", "W443"}

@@ -4,7 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from kbnf_core.text.json_text import Json, NoJsonError, objects_in, parse_json
+from kbnf_core import Grammar, GrammarError
+from kbnf_core.languages import TOOL_LIST
+from kbnf_core.text.diagnostics import decode
+from kbnf_core.text.json_text import Json, NoJsonError, objects_in, parse_json, repeated_names
 
 
 def test_numbers_are_what_was_written() -> None:
@@ -57,7 +60,7 @@ def test_half_of_a_pair_is_refused_where_it_is(text: str, start: int, length: in
         ("[1 2]", "Expecting", 3),
         ("", "Expecting value", 0),
         ("NaN", "it contains `NaN`", 0),
-        ("[" * 100_000, "nested too deeply", 0),
+        ("[" * 100_000, "nested too deeply", 99_999),
     ],
 )
 def test_what_is_no_json_says_why(text: str, reason: str, start: int) -> None:
@@ -74,3 +77,44 @@ def test_objects_are_found_at_any_depth_those_around_others_first() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert [*objects_in(deep)] == [{}]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{"a": 1, "b": {"a": 2}, "c": [{"a": 1}, {"a": 1}]}', []),
+        ('{"a": 1, "b": "a", "a" : 2}', ['"a"']),
+        (r'{"a": {"b": 1, "\u0062": 2}, "a\"": ":", "a\"": 2}', [r'"\u0062"', r'"a\""']),
+        ('["a", "a", {"x": ["x"], "x": 1, "x": 2}]', ['"x"', '"x"']),
+    ],
+)
+def test_repeated_names(text: str, names: list[str]) -> None:
+    found = [text[span.start : span.end] for span in repeated_names(text)]
+    assert found == names
+    assert parse_json(text) is not None
+    if not names:
+        assert parse_json(text, unique=True) == parse_json(text)
+        return
+    with pytest.raises(NoJsonError, match="occurs twice") as raised:
+        parse_json(text, unique=True)
+    assert text[raised.value.span.start : raised.value.span.end] == names[0]
+
+
+@pytest.mark.parametrize("text", ['[{"name": "f", "name": "g"}]', '{"tools": [], "tools": []}'])
+def test_a_name_in_a_list_of_tools_occurs_once(text: str) -> None:
+    with pytest.raises(GrammarError, match="occurs twice"):
+        Grammar.read(text, TOOL_LIST)
+
+
+def test_texts_that_are_nested_too_deeply_are_shown_where_they_are() -> None:
+    text = '{"a": "[[[[", "b": ' + "[" * 5_000 + "]" * 5_000 + "}"
+    with pytest.raises(NoJsonError, match="nested too deeply") as raised:
+        parse_json(text)
+    assert raised.value.span.start == text.rindex("[")
+
+
+@pytest.mark.parametrize("text", ['{"type": "integer"}', '\r\n[{"name": "f"}]'])
+def test_a_byte_order_mark_before_json_is_a_blank(text: str) -> None:
+    source, invalid = decode(b"\xef\xbb\xbf" + text.encode())
+    assert (source.text, invalid) == (f" {text}", None)
+    assert decode(b"\xef\xbb\xbfstart ::= 'a';")[0].text.startswith("\ufeff")

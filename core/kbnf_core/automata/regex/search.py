@@ -33,6 +33,9 @@ from kbnf_core.text.limits import Limits
 MOST_STEPS = 10_000
 """Steps of the program of a pattern, whose counted repetitions are written out."""
 
+_PLACE_WORK = 4
+"""Steps of work for a place of a program at a place of a text, which takes some 80 bytes."""
+
 _CLASS = re.compile(r"\\.|\[\^?\]?(?P<members>(?:\\.|[^\]\\])*)\]", re.DOTALL)
 _OPERATORS = re.compile(r"\[|&&|--|~~|\|\|")
 """What one dialect reads as an operator of sets, and another one as characters."""
@@ -105,7 +108,7 @@ class Pattern:
             if key in failed:
                 continue
             failed.add(key)
-            budget.spend()
+            budget.spend(_PLACE_WORK)
             step = self._steps[place]
             if step.points is not None:
                 if at < len(text) and self._takes(place, text[at]):

@@ -370,6 +370,8 @@ class Unfolder:
         if not isinstance(value, _Bytes):
             return value
         data, span = value
+        if b"\0" in data:
+            self._lose("W413", "llama.cpp can never generate U+0000", span)
         try:
             return text(data.decode())
         except UnicodeDecodeError:

@@ -61,7 +61,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
-from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.json_text import Json, escape, repeated_names
 from kbnf_core.text.suggest import COMPARISONS, edits
 
 MISSPELT = "W821"
@@ -70,6 +70,7 @@ OPEN = "I823"
 NO_SCHEMA = "W827"
 OLDER_DRAFT = "W829"
 PYTHON_CODE = "I830"
+REPEATED_NAME = "W831"
 
 _RESTRICTING = KEYWORDS - ANNOTATIONS - {"$id", "$schema", "id"}
 
@@ -82,6 +83,13 @@ _SHORT = 5
 
 _SHOWN = 40
 """Characters of a keyword's value that a message shows."""
+
+
+def repetitions(text: str) -> Iterator[Problem]:
+    """Yield each name in the text of a schema that occurs twice in one object (W831)."""
+    for span in repeated_names(text):
+        message = f"the name {text[span.start : span.end]} occurs twice, and the last one counts"
+        yield Problem(REPEATED_NAME, message, "", "remove one of the two", span=span)
 
 
 def oddities(schema: Json, options: Options) -> Iterator[Problem]:

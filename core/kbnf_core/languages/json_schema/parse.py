@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
@@ -429,9 +430,10 @@ class SchemaReading(Parsed):
         return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
 
     def _oddities(self) -> Iterable[Problem]:
-        from kbnf_core.languages.json_schema.lint import oddities
+        from kbnf_core.languages.json_schema.lint import oddities, repetitions
 
-        return oddities(self._text.value, self._text.options)
+        text = self._text
+        return chain(repetitions(text.source.text), oddities(text.value, text.options))
 
     def _dead(self) -> Set[str]:
         """Return the pointers of rules without a text, of those that call each other of one."""

@@ -110,13 +110,12 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
         found += find_unused(written.document, wanted or "start")
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     found.sort(key=Diagnostic.sort_key)
-    parsed = Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
-    parsed.attributes = _attributes(written.document)
-    return parsed
+    return Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
 
 
-def _attributes(document: lark.Document) -> Attributes:
+def read_attributes(source: Source, limits: Limits) -> Attributes:
     """Return the captures and temperatures of the rules of a text."""
+    document = parse_lark(source, limits).document
     captures: defaultdict[str, set[str]] = defaultdict(set)
     temperatures: dict[str, float] = {}
     unkept: list[Loss] = []

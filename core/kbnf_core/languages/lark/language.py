@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kbnf_core.frontend import Language, Reading
-from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
+from kbnf_core.kbnf.parsed import Attributes, Conversion, Parsed, Request
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
 
@@ -28,6 +28,11 @@ class _Lark(Language):
         from kbnf_core.languages.lark.writer import write_lark
 
         return write_lark(reading, self, limits)
+
+    def attributes(self, source: Source, limits: Limits) -> Attributes:
+        from kbnf_core.languages.lark.check import read_attributes
+
+        return read_attributes(source, limits)
 
     def outline(self, source: Source, limits: Limits) -> "Outline":
         from kbnf_core.languages.lark.check import outline_lark

@@ -349,8 +349,10 @@ def _quoted(text: str, budget: Budget) -> Iterator[str]:
     """Yield the parts of a text, names after a brace or comma in quotes; strings stay."""
     import regex
 
-    # The words and blanks of transformers', which uses this package.
-    name = regex.compile(r"(\s*)(\w+)(\s*):")
+    # The words and blanks of transformers', which uses this package. With a colon in the pattern it
+    # would look for one in all of the text each time.
+    name = regex.compile(r"(\s*)(\w+)(\s*)(.)", regex.DOTALL)
+    budget.spend(len(text))
     at, start = 0, 0
     while at < len(text):
         string = _STRING.match(text, at) if text[at] == '"' else None
@@ -360,7 +362,7 @@ def _quoted(text: str, budget: Budget) -> Iterator[str]:
         if text[at] == '"':
             budget.spend(len(text) - at)
         found = name.match(text, at) if at and text[at - 1] in "{," else None
-        if found is None:
+        if found is None or found[4] != ":":
             at += 1
             continue
         yield f'{text[start:at]}{found[1]}"{found[2]}"{found[3]}:'

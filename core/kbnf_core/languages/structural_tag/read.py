@@ -395,7 +395,7 @@ def schemas_in(value: Any, pointer: str = "") -> Iterator[tuple[Any, str]]:
 def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[Node]:
     """Return the nodes of a structural tag, outer ones first; none where there are errors."""
     try:
-        value = parse_json(source.text)
+        value = parse_json(source.text, unique=True)
     except NoJsonError as error:
         message = f"a structural tag must be JSON: {error.reason}"
         report.errors.append(Diagnostic(INVALID, message, source, error.span))

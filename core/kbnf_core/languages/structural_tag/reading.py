@@ -462,7 +462,7 @@ def _guessed(before: Sequence[Item]) -> str | None:
 BLANKS = r"\s{0,256}"
 """Blanks between words: as many as nobody writes, so that a text of blanks is no call."""
 
-_WORD = re.compile(r"\]?<[^<>\s]*>?(?:\[(?=<))?|\[/?[A-Z_]+\]|[^\s<\[\]]+|[\[\]]")
+_WORD = re.compile(r"\]?<[^<>\s]*>?(?:\[(?=<))?|\[/?[A-Z_]+\]|[^\s<\[\]{}]+|[\[\]{}]")
 
 
 def words_of(text: str) -> list[str]:

@@ -14,9 +14,14 @@ from importlib import import_module
 from typing import Any
 
 from kbnf_core.automata.regex.search import read_pattern
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
+from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.json_text import NoJsonError, objects_in, parse_json
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source
 
 _LONGEST = 1_000_000
 """Characters of arguments that are checked, at most."""
@@ -36,6 +41,27 @@ def validator_of(schema: Any) -> Any:
         return _validator(json.dumps(schema, default=float))
     except (RecursionError, TypeError, ValueError, KeyError, AttributeError):
         return None
+
+
+@lru_cache(maxsize=256)
+def problem_of(text: str) -> str:
+    """Return why a schema, a text of JSON, cannot be used, and where; nothing where it can."""
+    report = Report(Source("{}", is_json=True))
+    try:
+        schema = parse_json(text)
+    except NoJsonError as error:
+        return error.reason
+    if is_sound(schema, "", report, Options()):
+        schemas = Schemas(schema, "", report, Options())
+        for each in objects_in(schema):
+            reference = each.get("$ref")
+            if isinstance(reference, str) and not _ANCHOR.match(reference):
+                schemas.followed(reference, "")
+    return report.errors[0].message if report.errors else ""
+
+
+_ANCHOR = re.compile("#[^/]|[^#]*$|[^#]+#")
+"""A reference that an identifier may be for, in this document or in another one."""
 
 
 def misfit(validator: Any, value: Any, size: int) -> str | None:

@@ -183,7 +183,7 @@ def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
 def _value(source: Source, imports: Imports) -> Json:
     """Return what a text is, with the files that its schemas refer to. Raises ProblemError."""
     try:
-        value = parse_json(source.text)
+        value = parse_json(source.text, unique=True)
     except NoJsonError as error:
         message = f"the list is not JSON: {error.reason}"
         raise ProblemError(Problem(INVALID, message, "", span=error.span)) from None

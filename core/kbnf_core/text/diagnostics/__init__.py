@@ -89,13 +89,17 @@ def decode(
 
     A text that is too large is not kept. In one that is not UTF-8, invalid bytes are replaced by
     U+FFFD, so that the rest can be shown; the finding is at the first of them and takes no
-    room, which keeps its byte offset true.
+    room, which keeps its byte offset true. A byte order mark before JSON becomes a blank: editors
+    write it, and JSON does not have it (RFC 8259, 8.1).
     """
     if len(data) > largest:
         empty = Source("", path)
         return empty, _too_large(empty, largest)
     try:
-        return Source(data.decode("utf-8"), path), None
+        text = data.decode("utf-8")
+        if text.startswith("\ufeff") and text[1:].lstrip().startswith(("{", "[")):
+            text = f" {text[1:]}"
+        return Source(text, path), None
     except UnicodeDecodeError as error:
         source = Source(data.decode("utf-8", "replace"), path)
         return source, _invalid_utf8(data, source, error)

@@ -163,6 +163,7 @@ _RULES = (
     Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
     Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
     Rule("W829", "older-draft", "A keyword has the form of an older draft of JSON Schema."),
+    Rule("W831", "repeated-name", "A name occurs twice in an object of a schema."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is not a function."),
     Rule("I828", "text-markers", "Markers of tool calls are not tokens of the vocabulary."),
     Rule("I830", "python-check", "Python code of a class decides which of these values are valid."),
@@ -213,8 +214,14 @@ def _read_head(page: Path) -> Rule:
 
 
 def read_page(rule: Rule) -> str:
-    """Return the Markdown page of a rule."""
-    return page_of(rule).read_text(encoding="utf-8")
+    """Return the Markdown page of a rule; raises ``OSError`` where nobody wrote it."""
+    page = page_of(rule)
+    if not page.exists():
+        raise FileNotFoundError(
+            f"{rule.code} has no page: a lint has `NAME.{rule.code}.md` beside it, a reader"
+            f" `text/diagnostics/pages/{rule.code}.md`"
+        )
+    return page.read_text(encoding="utf-8")
 
 
 def find_rule(text: str) -> Rule | None:

@@ -11,7 +11,7 @@ from kbnf_core.text.diagnostics.catalogue import read_page
 from kbnf_core.text.errors import GrammarError
 
 CODES = ["E801", "E802", "E803", "E804", "E805", "W806", "W807", "W808", "E809", "I810"]
-CODES += ["W821", "W822", "I823", "W827", "W829"]
+CODES += ["W821", "W822", "I823", "W827", "W829", "W831"]
 ASKED_FOR = {"E809": Options(strict=Service.OPENAI)}
 
 

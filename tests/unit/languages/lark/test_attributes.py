@@ -1,8 +1,10 @@
 """Attributes of rules in LLGuidance's grammars: captures, temperatures, and tokens to the most."""
 
+from pathlib import Path
+
 import pytest
 
-from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary, compile_artifact, load_artifact
 from kbnf_core.convert import convert
 from kbnf_core.text.errors import ConfigError, GrammarError
 
@@ -68,3 +70,12 @@ def test_names_of_languages() -> None:
     assert Grammar.read("a*", "regex").status(b"aa") == "fits"
     with pytest.raises(ConfigError, match="no language 'larc'"):
         Grammar.read("start: A", "larc")
+
+
+def test_artifacts_keep_them(tmp_path: Path) -> None:
+    text = HEAD + 'start: m n\nm[temperature=0.5]: /[a-z]{2}/\nn[capture="c"]: "z"\n'
+    compile_artifact(Grammar.read(text, "lark"), None, tmp_path / "a.kbnfc")
+    found = Engine(load_artifact(tmp_path / "a.kbnfc"), Vocabulary.bytes())
+    assert found.temperature == 0.5
+    found.try_accept_new_bytes(b"aaz")
+    assert found.captures("c") == [b"z"]

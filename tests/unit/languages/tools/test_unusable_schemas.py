@@ -53,3 +53,26 @@ def test_readers_ask_for_no_thoughts(preset: str) -> None:
     for text in (call, call.lstrip()):
         _, calls = ToolCalls(preset, tools).whole(text)
         assert [json.loads(each["arguments"]) for each in calls] == [{"city": "Köln"}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ({"type": "float"}, '/properties/x/type: there is no type "float"'),
+        ({"minLength": "two"}, "/properties/x/minLength"),
+        ({"$ref": "#/nowhere"}, "`#/nowhere` leads nowhere"),
+        ({"type": "string"}, ""),
+        ({"$ref": "#/properties/n"}, ""),
+        ({"$ref": "#n"}, ""),
+    ],
+)
+def test_the_log_names_a_schema_that_is_not_used(
+    schema: Any, problem: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Each schema is in the log once: this one is that of no other test.
+    tools = [tool(NAME, {"z": {}, **GOOD, "x": schema}), tool("other", {"x": {"type": "str"}})]
+    for _ in range(2):
+        ToolCalls("qwen_3", tools).whole(written("qwen_3", {"n": 3}))
+    messages = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(messages) == bool(problem)
+    assert not problem or (problem in messages[0] and repr(NAME) in messages[0])
