@@ -65,10 +65,12 @@ def main() -> None:
             if _run("compile", str(given), "--lossy", "-o", str(artifact)) is None:
                 print(f"{source}: refused")
                 continue
-            found = _least(measure, (given, artifact), folder, asked.vocab, asked.repeat)
-            pairs.append(found)
+            figures = _least(measure, (given, artifact), folder, asked.vocab, asked.repeat)
+            pairs.append(figures)
             sizes.append(artifact.stat().st_size)
-            shown = (f"{key} {value:.2f} -> {found[1][key]:.2f}" for key, value in found[0].items())
+            shown = (
+                f"{key} {value:.2f} -> {figures[1][key]:.2f}" for key, value in figures[0].items()
+            )
             print(f"{source}: {', '.join(shown)}; {sizes[-1]:,} bytes", flush=True)
     for key in pairs[0][0]:
         ratios = [after[key] / max(before[key], 1e-9) for before, after in pairs]
@@ -125,8 +127,8 @@ def take(path: str, folder: str, vocab: str | None = None) -> None:
     engine = _begin(Path(path), vocabulary, bits)
     first = time.process_time_ns() - start
     times = [*_step(engine, bits)]
-    found = {"first mask": first, "all steps": sum(times), "worst step": max(times, default=0)}
-    print(json.dumps({name: taken / 1e6 for name, taken in found.items()}))
+    figures = {"first mask": first, "all steps": sum(times), "worst step": max(times, default=0)}
+    print(json.dumps({name: taken / 1e6 for name, taken in figures.items()}))
 
 
 def _begin(
@@ -168,8 +170,13 @@ def _commands(path: Path, folder: Path, vocab: str | None) -> dict[str, float]:
         "match": ("match", str(path), "--text", "{"),
         "check": ("check", str(path), "--no-cache"),
     }
-    taken = {name: _run(*command) for name, command in commands.items()}
-    return {name: seconds for name, seconds in taken.items() if seconds is not None}
+    figures = {}
+    for name, command in commands.items():
+        taken = _run(*command)
+        if taken is None:
+            raise RuntimeError(f"kbnf {' '.join(command)} fails")
+        figures[name] = taken
+    return figures
 
 
 def _run(*arguments: str) -> float | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kbnf_core.mask.why import Explanation
     from kbnf_core.parse.tree import Event, Tree
     from kbnf_core.repair import Edit, Repair
-    from kbnf_core.repair.weights import Weights
+    from kbnf_core.repair.weights import Rewrite, Weights
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.errors import (
         ConfigError,
@@ -92,6 +92,7 @@ _HOMES = {
     "Sample": "mask.completion",
     "Edit": "repair",
     "Repair": "repair",
+    "Rewrite": "repair.weights",
     "Weights": "repair.weights",
     "Grammar": "grammar",
     "Limits": "text.limits",
@@ -134,6 +135,7 @@ __all__ = [
     "RegexConfig",
     "RejectedError",
     "Repair",
+    "Rewrite",
     "Sample",
     "Token",
     "Tree",

@@ -25,6 +25,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, View, cut
 from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
+from kbnf_core.diff.short import short_witnesses
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import cyclic_components
@@ -213,6 +214,12 @@ class _Comparison:
         self._eager = (left, right)
 
     def run(self) -> Comparison:
+        left, right = (grammar.tables for grammar in self._grammars)
+        short = short_witnesses((left, right), self._eager)
+        if None not in short:
+            found = [Answer(Verdict.SOME, (text,)) for text in short if text is not None]
+            self._compare_empty(found)
+            return Comparison(found[LEFT], found[RIGHT], 0)
         machine = merge(self._machine())
         answers = [Answer(Verdict.NONE), Answer(Verdict.NONE)]
         same = machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1

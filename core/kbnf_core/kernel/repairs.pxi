@@ -5,9 +5,9 @@
 # 1972, for a machine that is found on the way). A *node* is a state and an offset in the text, at
 # the beginning of a character. An edge reads the next character, at no cost, or is an edit: it
 # inserts a byte, deletes, replaces or swaps characters, or rewrites some bytes as others, as the
-# regular expressions of a table say (``repair/weights.py``). The search is best first (A*): the bound of a node is that of bytes. Where the shortest way to the end
-# has more bytes than are left of the text, they have to be added, at least at the price of the
-# cheapest edit that adds bytes.
+# regular expressions of a table say (``repair/weights.py``). The search is best first (A*): the
+# bound of a node is that of bytes. Where the shortest way to the end has more bytes than are left
+# of the text, they have to be added, at least at the price of the cheapest edit that adds bytes.
 #
 # What an edit costs depends on its bytes and on the state before it, hence on the language alone:
 #
@@ -31,10 +31,10 @@
 # quotes: after a quote anything is text. So one that is inserted where the state is not free,
 # before what is no letter or digit, costs more than others.
 #
-# Edits of a node are tried by cost, level by level (rewrites at the first), and what an edit leads to
-# is found when its turn comes, so that few states are made. Of ways that cost the same the one with the latest edits
-# is first: ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of
-# the text.
+# Edits of a node are tried by cost, level by level (rewrites at the first), and what an edit
+# leads to is found when its turn comes, so that few states are made. Of ways that cost the same
+# the one with the latest edits is first: ranks are the cost and, in the low 32 bits, the sum of
+# how far edits are from the end of the text.
 
 cdef enum:
     _MANY_BYTES = 64
@@ -115,8 +115,9 @@ cdef class Repairs:
     cdef int32_t deleted[3]
     cdef int32_t forced, within, chosen, content, swapped, around, closed, opened, growth
     cdef int32_t joined, marker, initial
-    # Rewrites: by row the costs of one and of each byte, and whether data is lost; those that match;
-    # and for each position, outside and inside of free text, the first and the one after the last.
+    # Rewrites: by row the costs of one and of each byte, and whether data is lost; those that
+    # match; and for each position, outside and inside of free text, the first of them and the one
+    # after the last.
     cdef tuple rewriters
     cdef vector[int32_t] row_costs
     cdef vector[int32_t] row_each

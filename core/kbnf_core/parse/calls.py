@@ -1,8 +1,9 @@
-"""Values of texts with calls of tools: free text, reasoning and calls, while they come.
+"""Values of texts of tags that have no reading language (``messages``), while they come.
 
-The parts are those that the marked rules of a grammar match (``languages.structural_tag.marks``).
-A part is there as soon as it has certainly begun, and has what is certain of it: what may be the
-beginning of a call is not text yet. Nothing that was there goes away.
+The parts are free text, reasoning and calls: those that the marked rules of a grammar match
+(``languages.structural_tag.marks``). A part is there as soon as it has certainly begun, and has
+what is certain of it: what may be the beginning of a call is not text yet. Nothing that was there
+goes away.
 """
 
 from codecs import getincrementaldecoder
@@ -105,19 +106,6 @@ class CallReader:
         """The parts so far."""
         return [part.value for part in self._parts if part.is_there]
 
-    @property
-    def settled(self) -> int:
-        """The offset up to which what was read is in the value, or is what is around its parts."""
-        return self._at - (self._parts[-1].held if self._is_open else 0)
-
-    def again(self) -> "CallReader":
-        """Return the reader of another text."""
-        return CallReader(self._parser, self._vocabulary)
-
-    def extent(self, data: bytes) -> tuple[int, int]:
-        """Return how many bytes begin a text, and how many of these are one, -1 where none are."""
-        return self._parser.parser.extent(data)
-
     def deltas(self) -> list[Delta]:
         """Return what is new since the last call, in the order of the text."""
         found, self._deltas = self._deltas, []
@@ -167,11 +155,6 @@ class _Text:
         return added
 
     @property
-    def held(self) -> int:
-        """The number of bytes that may be text."""
-        return len(self._held.encode()) + len(self._decoder.getstate()[0])
-
-    @property
     def is_there(self) -> bool:
         return any(self._pieces)
 
@@ -186,7 +169,6 @@ class _Call:
     """A call of a tool."""
 
     is_there = True
-    held = 0
 
     def __init__(self, mark: Mark, number: int) -> None:
         self.number = number

@@ -57,6 +57,8 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import regex
 
+    from kbnf_core.kbnf.parsed import Shape
+
 RETRIED = 16
 """How often a character may be read again after a call that broke, on average; and at least
 ``RETRIED_AT_LEAST`` characters."""
@@ -163,6 +165,7 @@ class MessageReader:
         self._retried = 0
         self._leads = True
         self._validators: dict[str, Any] = {}
+        self._shapes: dict[tuple[str, str], tuple[Shape, ...]] = {}
         self._is_behind_call = False
         # Calls of a section without markers, which are calls once it is over.
         self._held: list[tuple[_Call, Any]] | None = None
@@ -615,7 +618,7 @@ class MessageReader:
     def _close(self, call: _Call) -> None:
         """Say that a call that was given out is none."""
         if call.number is not None:
-            self._parts.remove(call)
+            self._parts.pop()
             self._deltas.append(Delta("cut", "", call.number))
 
     def _give(self, call: _Call) -> None:
@@ -664,7 +667,10 @@ class MessageReader:
             made("{}")
             call.is_closed = True
             return
-        shapes = shapes_in(self._language, call.name or "", style)
+        name = call.name or ""
+        if (name, style) not in self._shapes:
+            self._shapes[name, style] = shapes_in(self._language, name, style)
+        shapes = self._shapes[name, style]
         yield from reading_of(source, made, style, shapes, form.form.words, form.ends)
 
     def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:

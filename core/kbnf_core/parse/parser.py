@@ -100,17 +100,6 @@ class Parser:
         """
         return trace.read(data)
 
-    def extent(self, data: bytes) -> tuple[int, int]:
-        """Return how many bytes begin a text, and how many of these are one, -1 where none are."""
-        trace = self.streamed_trace()
-        fitting = whole = self.read(trace, data)
-        while not trace.is_complete():
-            whole -= 1
-            if whole < 0:
-                break
-            trace.cut_to(whole)
-        return fitting, whole
-
     def error(self, trace: Trace, data: bytes) -> ParseError:
         """Return why what was read of ``data`` is not followed by the rest of it."""
         classes = self.positions.tables.classes

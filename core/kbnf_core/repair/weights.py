@@ -10,7 +10,7 @@ zero is superfluous only before another digit, and ``None`` only as a whole word
 at the position of an edit, and outside or inside of free text: ``//`` begins a comment between the
 members of an object, and belongs to a URL in a string.
 
-Tests: tests/unit/repair/test_weights.py, tests/property/test_repair.py
+Tests: tests/unit/repair/test_reported.py, tests/property/test_repair.py
 """
 
 import json

@@ -233,14 +233,14 @@ class ArtifactStore:
         """Return a vocabulary; raises ``VocabularyError`` where it is missing or damaged."""
         try:
             with self.cache.draft() as work:
-                found = self._checked(
+                vocabulary = self._checked(
                     VOCABULARIES + fingerprint, lambda data: _vocabulary(data, work)
                 )
         except DamagedError as error:
             raise VocabularyError(f"{self.backend.name}: {error}") from None
-        if found is None or found.fingerprint != fingerprint:
+        if vocabulary is None or vocabulary.fingerprint != fingerprint:
             raise VocabularyError(f"{self.backend.name} has no vocabulary {fingerprint}")
-        return found
+        return vocabulary
 
     def prefetch(self, keys: Iterable[str]) -> int:
         """Bring artifacts into the local cache; return how many of them are there."""
@@ -304,7 +304,7 @@ class ArtifactStore:
         return True
 
     def _checked(self, key: str, read: Callable[[bytes], T], most: int = LARGEST) -> T | None:
-        """Return what ``read`` makes of at most ``most`` bytes of a key, and of one more."""
+        """Return what ``read`` makes of a content; of one that is too long, a byte too many."""
         data = self.backend.get(key, most + 1)
         if data is None:
             return None

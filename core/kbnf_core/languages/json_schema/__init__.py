@@ -1,10 +1,21 @@
-"""JSON Schema to KBNF.
+"""JSON Schema to rules of the IR, and to KBNF that people read.
 
-A schema is read into a document (``document``), its positions are named by expressions
-(``expressions``), these are brought into a normal form by type (``normal_form``, from ``schemas``),
-and that is written as rules of the IR (``writer``). A tree that people read is made of these rules
-(``readable``). Everything that a grammar cannot keep is a problem with the JSON Pointer of its
-keyword.
+```
+text -- parse: read_json, bundle --> value -- keywords: review --> sound, or document: jsonschema
+                                                |
+document: places, $ref --> schemas: Reader --> expressions --> schemas, normal_form: by type
+                                                |                       |
+                        writer: members as they are read        writer: by the normal form
+                                                |                       |
+                                    rules (write_nested, write_scalars, write_counts)
+                                                |                       |
+                               run: prelude, lower           people: readable, formats.kbnf
+```
+
+An expression names a position of the document or combines others (``expressions``); a normal form
+is a union of parts by type (``normal_form``), of strings and numbers as sets (``value_sets``).
+``lint`` says what is likely a mistake, ``services`` what a hosted service refuses. Everything that
+a grammar cannot keep is a problem with the JSON Pointer of its keyword (``problems``).
 """
 
 from kbnf_core.languages.json_schema.options import (

@@ -1,5 +1,8 @@
 """What the values of a structural tag are: its rules once more, with marks.
 
+This is for tags that have no reading language (``reading``): those with grammars, tokens, dispatch
+or patterns of calls. Names of tools and shapes of arguments are the same for both.
+
 The texts of a tag are free text, reasoning, and calls of tools, whose arguments are JSON or XML.
 These rules match the same texts, and each of those parts is a rule of its own: what begins and ends
 them is reported by the grammar, so that no second description of a format is needed. JSON is any
@@ -14,7 +17,7 @@ is the one that the beginning around the arguments names: as the formats of ``mo
 after ``name`` or ``to=functions.``, after the last ``=`` in angle brackets, or as the only word;
 else there is none. Text is reasoning where the tag around it says so.
 
-Artifacts and pickled grammars carry marked rules as text: KBNF, and the marks as JSON.
+Artifacts and pickled grammars carry a language, or marked rules, as a text of JSON.
 """
 
 import json
