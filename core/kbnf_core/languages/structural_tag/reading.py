@@ -471,7 +471,7 @@ def words_of(text: str) -> list[str]:
 
 
 def is_marker(word: str) -> bool:
-    """Tell whether a word is a marker, or the beginning of one."""
+    """Return whether a word is a marker, or the beginning of one."""
     return word.startswith(("<", "]<")) or (len(word) > 2 and word[0] == "[" and word[-1] == "]")
 
 
