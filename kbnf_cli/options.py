@@ -271,7 +271,7 @@ outside_option = click.option(
     callback=_allow_outside,
     help="Let a grammar read files outside of its own folder: imports, and $ref of schemas.",
 )
-"""It is never configured: a configuration may come with the grammar."""
+"""Never configured: the configuration may be a file of the author of the grammar."""
 
 grammar_options = together(
     start_option,

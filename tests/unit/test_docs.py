@@ -111,6 +111,8 @@ def read(block: Block) -> None:
         case "kbnf" | "gbnf":
             made = Grammar if block.language == "kbnf" else Grammar.from_gbnf
             assert made(block.text)
+        case "antlr" | "ebnf":
+            assert Grammar.read(block.text, block.language)
         case "toml":
             tomllib.loads(block.text)
         case "json":

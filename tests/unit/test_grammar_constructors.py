@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary, convert
-from kbnf_core.languages import CHOICE, KBNF, LANGUAGES, REGEX, TOOL_LIST, Language
+from kbnf_core.languages import (
+    ANTLR,
+    CHOICE,
+    EBNF,
+    KBNF,
+    LANGUAGES,
+    REGEX,
+    TOOL_LIST,
+    TREE_SITTER,
+    Language,
+)
 from kbnf_core.text.errors import ConfigError, EngineError, GrammarError, SourceError
 
 DROPPED = {"type": "string", "pattern": "(?=a)"}
@@ -105,13 +115,24 @@ def plain(languages: Iterable[Language]) -> set[str]:
     return {each.name.lower().replace(" ", "_") for each in languages}
 
 
+BY_NAME = {ANTLR, EBNF, TREE_SITTER}
+"""Languages of other tools, without short forms: ``Grammar.read(text, "antlr")``."""
+
+
+def test_languages_of_other_tools_are_read_by_name() -> None:
+    assert Grammar.read("grammar A; s : 'a' EOF;", "antlr").status("a") == "fits"
+    assert Grammar.read("s = 'a';", "ebnf").status("a") == "fits"
+    text = '{"rules": {"s": {"type": "STRING", "value": "a"}}}'
+    assert Grammar.read(text, "tree-sitter").status("a") == "fits"
+
+
 def test_each_language_has_its_constructor() -> None:
-    others = set(LANGUAGES) - {KBNF, TOOL_LIST}
+    others = set(LANGUAGES) - {KBNF, TOOL_LIST} - BY_NAME
     assert names_in(Grammar, "from_") == {*plain(others), "tools", "any", "file", "store"}
 
 
 def test_each_language_of_files_is_converted() -> None:
-    files = set(LANGUAGES) - {KBNF, TOOL_LIST, REGEX, CHOICE}
+    files = set(LANGUAGES) - {KBNF, TOOL_LIST, REGEX, CHOICE} - BY_NAME
     assert names_in(convert, "from_") == plain(files)
     assert names_in(convert, "to_") == plain(
         {each for each in LANGUAGES if each.is_target} - {KBNF}

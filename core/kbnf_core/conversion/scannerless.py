@@ -14,8 +14,8 @@ followed by another skipped token, or to end the text.
 known with which bytes all its texts would be read on, as the text of a longer token: a walk of its
 automaton beside that of all tokens. It is *parted* from the tokens that begin with such bytes. A
 token is followed by at least one skipped one (``space``) where it is parted from all tokens that
-may come next (FOLLOW, Aho & Ullman 1972). Where only from some, it may touch all of them, and the
-texts of this grammar are a superset of those of the lexer; the first such place is returned.
+are expected next (FOLLOW, Aho & Ullman 1972). Where only from some, it may touch all of them, and
+the texts of this grammar are a superset of those of the lexer; the first such place is returned.
 
 Sets of tokens and of bytes are the bits of numbers. Time is linear in the rules, for each round of
 the fixpoints, and quadratic in the distinct first bytes of tokens.
@@ -147,8 +147,8 @@ def without_lexer(
 
     ``rules`` refer to tokens by name; the texts and patterns in them are tokens, too, before all
     others. ``tokens`` are in order of priority; of equal names they are alternatives. A lexer that
-    looks only for the tokens that may come at a position, and ``everywhere`` for some by name, does
-    not tell tokens apart by themselves. Raises WorkLimitError.
+    looks only for the tokens that are expected at a position, and ``everywhere`` for some by name,
+    does not prefer one token to another. Raises WorkLimitError.
     """
     names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
     tokens = [part for token in tokens for part in _split(token, names)]
@@ -275,7 +275,7 @@ class _Kinds:
 
 
 class _Followers:
-    """The tokens that may come next, for each use of a token in a rule (FIRST and FOLLOW)."""
+    """The tokens that are expected next, for each use of a token in a rule (FIRST and FOLLOW)."""
 
     def __init__(
         self, rules: Sequence[Definition], kinds: _Kinds, start: str, budget: Budget
@@ -294,7 +294,7 @@ class _Followers:
         self._follow = dict.fromkeys(self._bodies, 0)
         self._follow[start] = kinds.end
         self.next: dict[int, int] = {}
-        """By the identity of a leaf that is a token: the set of those that may come after it."""
+        """By the identity of a leaf that is a token: the set of those that are allowed after it."""
         size = sum(1 for rule in rules for _ in postorder(rule.body))
         while self._grow_follow():
             budget.spend(size)

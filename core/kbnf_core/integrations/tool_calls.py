@@ -29,7 +29,7 @@ KEPT = 256
 """Schemas of tools that are remembered, so that each is in the log once."""
 
 MOST_SAID = 8
-"""What was forgiven in a message is said in its line of the log, up to so many times."""
+"""Deviations that the log line of a message lists at most."""
 
 _logger = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ where it breaks, but for its first character, after which reading goes on; so a 
 or broken hides none that follows. Such trials have a budget in proportion to the text
 (``RETRIED``), beyond which what breaks is content as a whole: reading is linear.
 
-What is certain is said at once. The name of a call and what has come of its arguments are given out
-when the tool is one of the request's and what is ahead of the call is complete; if such a call then
-breaks or is cut, it is closed by ``cut``. All else that depends on what follows is held: a call
-whose opening was forgotten, and one of an unknown tool, which is content up to its own end. A call
-that the text ends in is no call and no content; ``cut`` says where it is.
+What is certain is reported at once. The name of a call and what has come of its arguments are given
+out when the tool is one of the request's and what is ahead of the call is complete; if such a call
+then breaks or is cut, it is closed by ``cut``. All else that depends on what follows is held: a
+call whose opening was forgotten, and one of an unknown tool, which is content up to its own end. A
+call that the text ends in is no call and no content; ``cut`` says where it is.
 
 Every decision depends on the text up to a place, never on the pieces that it comes in.
 

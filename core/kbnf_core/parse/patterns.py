@@ -42,7 +42,7 @@ class CallPatterns:
     """A form of calls in patterns: ``head`` leads to the arguments, or to the object of a call.
 
     ``spelled`` and ``closed`` are the texts ahead of the arguments, with a zero for the name, and
-    behind them, None where they have patterns.
+    after them, None where they have patterns.
     """
 
     form: Form
@@ -372,5 +372,5 @@ def _starts_of(made: CallPatterns) -> Iterator[Start]:
 
 
 def begins_marked(text: str) -> bool:
-    """Tell whether the beginning of a call has a whole marker."""
+    """Return whether the beginning of a call has a whole marker."""
     return any(is_marker(word) and word.endswith((">", "]")) for word in words_of(text))

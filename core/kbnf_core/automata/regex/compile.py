@@ -316,9 +316,21 @@ def compile_within(
         compiled = compiler.__wrapped__(pattern, left)
         if compiled.dfa is not None or left == limits:
             compiler.known.keep(key, compiled)
+        else:
+            compiled = compiled._replace(
+                problems=tuple(_of_all(each, pattern, limits) for each in compiled.problems)
+            )
     is_refused = compiled.dfa is None
     budget.spend(min(compiled.work, budget.left) if is_refused else compiled.work)
     return compiled
+
+
+def _of_all(problem: RegexProblem, pattern: str, limits: Limits) -> RegexProblem:
+    """Return a problem with the limit of the grammar in place of what was left of it."""
+    if problem.code != TOO_MUCH_WORK:
+        return problem
+    steps = f"more than {limits.work:,} steps of work"
+    return _too_large(pattern, TOO_MUCH_WORK, steps, _RAISING)
 
 
 def _needed(error: LimitError, limits: Limits) -> str:

@@ -265,7 +265,7 @@ class _Builder:
         return tree.Predicate(span_of(parts[0]))
 
     def repetition(self, parts: list[Any]) -> tree.Node:
-        """``x?``, ``x*`` or ``x+``, each with a ``?`` behind it where it is lazy."""
+        """``x?``, ``x*`` or ``x+``, each with a ``?`` after it if it is lazy."""
         body, operator = parts
         span = body.span.cover(span_of(operator))
         low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[operator.value[0]]

@@ -31,7 +31,7 @@ from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Span
 
 END = 0x1FFFF
-"""The noncharacter that stands for the end of the text."""
+"""The noncharacter that is the end of the text."""
 
 _CHARACTERS = difference(ANY, ((END, END),))
 
@@ -228,7 +228,7 @@ class Lexer:
         )
 
     def _without_end(self, expression: Expression) -> Expression:
-        """Return an expression in which the end of the text is no character."""
+        """Return an expression without the character of the end of the text."""
 
         def one(points: CodePoints) -> Expression:
             end: CodePoints = ((END, END),)

@@ -70,7 +70,7 @@ class Predicate:
 
 
 class Command(NamedTuple):
-    """``skip`` or ``type(ID)``, behind the ``->`` of a token's alternative."""
+    """``skip`` or ``type(ID)``, after the ``->`` of a token's alternative."""
 
     name: str
     argument: str

@@ -1,7 +1,7 @@
 """Parses EBNF: a text in, its rules and findings out, in one of two notations. Never raises.
 
 *W3C* (XML 1.0, section 6) defines with ``::=``; a rule goes on to the next name with that sign, and
-numbers in front of rules and constraints behind them (``[VC: ...]``) are left out. *ISO/IEC 14977*
+numbers before rules and constraints after them (``[VC: ...]``) are left out. *ISO/IEC 14977*
 defines with ``=``, ends rules with ``;`` or ``.`` and separates what follows one another by commas,
 so that names may have blanks in them: ``meta identifier`` is ``meta_identifier`` here.
 """

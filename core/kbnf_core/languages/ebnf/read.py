@@ -60,7 +60,7 @@ def read_ebnf(source: Source, request: Request) -> Parsed:
 
 
 class _Reader:
-    """Makes trees of KBNF; ``differences`` are by the name of a rule that stands for each."""
+    """Makes trees of KBNF; a difference is by the name of a rule until its automaton is known."""
 
     def __init__(self, source: Source, request: Request) -> None:
         self._source = source

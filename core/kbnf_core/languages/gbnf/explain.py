@@ -96,7 +96,7 @@ def _open_group(mistake: Mistake, opening: Word) -> Diagnostic:
 
 
 CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": " \\t\\n\\r"}
-"""What stands in a class for the escapes of regular expressions."""
+"""The members of a class that are equal to the escapes of regular expressions."""
 
 
 def class_escape(source: Source, span: Span, word: str) -> Diagnostic:

@@ -3,8 +3,8 @@
 A reader of arguments is a generator over a ``Pieces``: it takes what belongs to the arguments, says
 the JSON of it by ``made``, and pauses where the text that has come does not decide. It knows by
 itself where arguments end: JSON and literals at their last bracket, elements where no further
-element begins. So nobody needs to know beforehand which text they are, and what is said is the same
-in whatever pieces the text comes. It raises ``BrokenError`` for a text that is no arguments, and
+element begins. So nobody needs to know beforehand which text they are, and the results are the same
+for every chunking of the text. It raises ``BrokenError`` for a text that is no arguments, and
 ``CutError`` where the text is over too early.
 
 Reading is wider than writing: a constant may be written as in Python, a line break may be in a

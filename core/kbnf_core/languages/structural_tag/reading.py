@@ -14,7 +14,7 @@ The rules by which reading is wider than writing:
 3. Where the texts around a name and its arguments are those of a JSON object, they are read as one:
    members in any order, ``parameters`` for ``arguments``, further members.
 4. What is forgotten may be missing where the rest says it: words ahead of a call whose own closing
-   words are there, closing words after a call that is over by itself, plain words behind a marker.
+   words are there, closing words after a call that is over by itself, plain words after a marker.
    A marker of the format is always there, but for formats whose calls have none.
 5. Frames are no content.
 
@@ -70,7 +70,7 @@ class Section(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Free text between two marks: ``text`` or ``reasoning``; ``after`` are blanks behind it.
+    """Free text between two marks, ``text`` or ``reasoning``; ``after`` are the blanks after it.
 
     Without ``ends`` it goes on to the end of the text.
     One that ``leads`` occurs ahead of all else only.
@@ -87,10 +87,10 @@ class Language(NamedTuple):
     """What the texts of a format are made of.
 
     ``initial`` is the frame that a text begins in, ``glue`` the texts that are no content, with the
-    blanks behind them, ``leading`` and ``trailing`` blanks ahead of all and behind calls that
+    blanks after them, ``leading`` and ``trailing`` blanks before all and after calls that
     are none, either.
     ``excluded`` are the texts that free text cannot contain. With ``turns`` a call may begin
-    without a marker at the beginning, and behind glue. ``tools`` has the schemas by the names.
+    without a marker at the beginning, and after glue. ``tools`` has the schemas by the names.
     """
 
     forms: tuple[Form, ...] = ()
@@ -352,7 +352,7 @@ def _is_free(node: Node) -> bool:
 
 
 def _opening(parts: Sequence[Node]) -> tuple[str, Sequence[Node]]:
-    """Return the text that leads some formats, the longest that may, and the formats behind it."""
+    """Return the text that leads some formats, the longest that may, and the formats after it."""
     opened = ""
     for index, part in enumerate(parts):
         ways = part.parts if part.kind == "or" else [part]
@@ -434,7 +434,7 @@ def _joined(items: Iterable[Item]) -> tuple[Item, ...]:
 def _around_name(
     before: Sequence[Item], name: str | None, *, is_whole: bool
 ) -> tuple[tuple[Item, ...], tuple[Item, ...], str | None]:
-    """Return what is ahead of the name and behind it, and the name as it is to be read.
+    """Return what is before the name and after it, and the name as it is to be read.
 
     The name is None where the text does not have it.
     """
@@ -471,7 +471,7 @@ def words_of(text: str) -> list[str]:
 
 
 def is_marker(word: str) -> bool:
-    """Tell whether a word is a marker, or the beginning of one."""
+    """Return whether a word is a marker, or the beginning of one."""
     return word.startswith(("<", "]<")) or (len(word) > 2 and word[0] == "[" and word[-1] == "]")
 
 

@@ -4,9 +4,10 @@ r"""Reads ``grammar.json``, which ``tree-sitter generate`` writes, to rules over
 a token has its name. ``extras`` go between tokens (``conversion/scannerless.py``), but not before
 ``token.immediate(...)``.
 
-*Lexing.* The lexer of tree-sitter looks for the tokens that may come at a position, and everywhere
-for ``extras`` and the ``word``: a keyword is a whole word. So a word is parted from a word, but is
-only refused where it is ``reserved``. Precedences and conflicts choose trees, not texts.
+*Lexing.* The lexer of tree-sitter looks for the tokens that are expected at a position, and
+everywhere for ``extras`` and the ``word``: a keyword is a whole word. So a word is parted from a
+word, but is only refused where it is ``reserved``. Precedences and conflicts choose trees, not
+texts.
 
 *Externals* are scanned by code. A rule that the start leads to and that needs one is refused, or,
 where losses are permitted, cannot match.
