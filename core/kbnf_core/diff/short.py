@@ -7,7 +7,7 @@ languages are decided; otherwise the search over the machine goes on with what w
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.dfa import first_bytes, join, legible_bytes
 from kbnf_core.lower.tables import Tables
@@ -25,7 +25,10 @@ SHARE = 8
 _STATES = Limits(cached_states=20_000, work=100_000)
 """A state with more parts than that is given up; of both tables, some 50 MB."""
 
-Sides = tuple[bytes | None, bytes | None]
+Sides: TypeAlias = tuple[bytes | None, bytes | None]
+
+Way: TypeAlias = tuple[int, int]
+"""The number of a pair of states, and the byte read there."""
 
 
 class Short(NamedTuple):
@@ -59,42 +62,55 @@ class _Pairs:
         self._states = [StateTable(tables, _STATES) for tables in sides]
         self._eager = eager
         self._budget = budget
-        self._found: list[bytes | None] = [None, None]
+        self._found: list[Way | None] = [None, None]
+        self._ways: list[Way] = [(0, 0)]
         parts = [tables.classes.tobytes() for tables in sides]
         classes = join(parts)
         spelling = legible_bytes(classes)
         columns = zip(
             *([part[byte] for byte in first_bytes(classes)] for part in parts), strict=True
         )
-        self._letters = [
-            (bytes([byte]), column) for byte, column in zip(spelling, columns, strict=True)
-        ]
+        self._letters = [(byte, column) for byte, column in zip(spelling, columns, strict=True)]
 
     def search(self) -> Short:
         left, right = self._states
         begin = (left.initial, right.initial)
-        met, queue = {begin}, [(begin, b"")]
-        text = b""
+        met, queue = {begin}, [begin]
         try:
-            for pair, text in queue:
+            for number, pair in enumerate(queue):
                 if None not in self._found:
                     break
                 if self._is_pointless(pair):
                     continue
                 for byte, column in self._letters:
-                    after = self._after(pair, column, text + byte)
+                    after = self._after(pair, column, (number, byte))
                     if after not in met and after != (DEAD, DEAD):
                         met.add(after)
-                        queue.append((after, text + byte))
+                        queue.append(after)
+                        self._ways.append((number, byte))
         except WorkLimitError:
-            return Short((self._found[0], self._found[1]), False, len(text))
-        return Short((self._found[0], self._found[1]), True)
+            return Short(self._witnesses(), False, len(self._text(number)))
+        return Short(self._witnesses(), True)
+
+    def _witnesses(self) -> Sides:
+        left, right = (
+            None if way is None else self._text(way[0]) + bytes([way[1]]) for way in self._found
+        )
+        return left, right
+
+    def _text(self, number: int) -> bytes:
+        """Return the text that led to a pair; pairs keep their last byte, since texts are long."""
+        letters = bytearray()
+        while number:
+            number, byte = self._ways[number]
+            letters.append(byte)
+        return bytes(letters[::-1])
 
     def _is_pointless(self, pair: tuple[int, int]) -> bool:
         """Tell whether what comes can be on one side only, which has its witness."""
         return any(pair[1 - side] == DEAD and self._found[side] is not None for side in (0, 1))
 
-    def _after(self, pair: tuple[int, int], column: Sequence[int], text: bytes) -> tuple[int, int]:
+    def _after(self, pair: tuple[int, int], column: Sequence[int], way: Way) -> tuple[int, int]:
         """Return the states after a byte; note a text that is complete on one side only."""
         self._budget.spend()
         reached, takes = [DEAD, DEAD], [False, False]
@@ -105,7 +121,7 @@ class _Pairs:
                 takes[side] = reached[side] != DEAD and bool(table.completions(reached[side]))
         for side in (0, 1):
             if takes[side] and not takes[1 - side] and self._found[side] is None:
-                self._found[side] = text
+                self._found[side] = way
         left, right = (
             DEAD if is_eager and ends else state
             for state, is_eager, ends in zip(reached, self._eager, takes, strict=True)
