@@ -159,7 +159,7 @@ def prefixes(dfa: Dfa) -> Dfa:
 
 
 def continued(dfa: Dfa, beginning: bytes) -> Dfa:
-    """Return what is behind ``beginning`` in the words that begin with it."""
+    """Return the words that begin with ``beginning``, each without it."""
     state = DEAD if dfa.is_empty else 0
     for symbol in beginning.translate(dfa.classes):
         state = DEAD if state == DEAD else dfa.rows[state][symbol]

@@ -340,12 +340,12 @@ _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 
 @cache
-def automaton_within(whole: str) -> Dfa:
+def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
     """Return the numbers without an exponent whose whole part a regular expression matches.
 
-    A process keeps the two that are asked for.
+    A process keeps the three that are asked for.
     """
-    found = compiled_pattern(rf"{whole}(?:\.[0-9]+)?").dfa
+    found = compiled_pattern(whole + behind).dfa
     assert found is not None  # noqa: S101 - of constants
     return found
 

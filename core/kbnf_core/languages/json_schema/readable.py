@@ -28,7 +28,8 @@ from kbnf_core.automata.expression import (
     print_expression,
 )
 from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.automata.operations import concatenate, continued, difference
+from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
+from kbnf_core.automata.operations import intersect as intersection
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
@@ -236,6 +237,12 @@ class Notations:
         )
         if far.is_empty or not difference(far, automaton_within(WHOLE)).is_empty:
             return self._some_numbers(dfa, hint)
+        whole, behind = (
+            intersection(dfa, automaton_within(WHOLE, "")),
+            continued(far, FAR["int64_high"]),
+        )
+        if not is_equal(whole, dfa) and is_equal(concatenate(whole, behind), dfa):
+            return sequence(self._numbers(whole, hint), self._some_numbers(behind, hint))
         near, calls = difference(dfa, far), []
         for name, beginning in FAR.items():
             behind = continued(far, beginning)
