@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from kbnf_core import ConfigError, Engine, Vocabulary
+from kbnf_core import ConfigError, Engine, Grammar, Vocabulary
 from kbnf_core.mask.canonical import MOST_BYTES, rows_of
 from kbnf_core.trace import read_log, trace
 from kbnf_testing import tokenizer_files
-from kbnf_testing.canonical import TOKENIZERS, judge, smollm2, tekken, trained, write
+from kbnf_testing.canonical import (
+    SCHEMA,
+    TOKENIZERS,
+    judge,
+    refused_tokens,
+    smollm2,
+    tekken,
+    trained,
+    walk,
+    write,
+)
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
@@ -24,6 +34,28 @@ def test_texts_are_encoded_as_they_were_written(name: str, count: int) -> None:
     found = judge(vocabulary, encode, count)
     assert len(found.different) * 1000 <= count, found.different[:3]
     assert found.gave_way * 3 <= count
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("count", [150, pytest.param(5000, marks=pytest.mark.slow)])
+def test_nothing_that_a_tokenizer_writes_is_refused(name: str, count: int) -> None:
+    vocabulary, encode = TOKENIZERS[name]()
+    assert refused_tokens(vocabulary, encode, count) == []
+
+
+THREE = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "stars": {"type": "integer"}, "tags": SCHEMA},
+    "required": ["name", "stars", "tags"],
+}
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_random_walks_give_way_seldom(name: str) -> None:
+    """A token that only other tokens can follow is left out (``,"`` and ``star`` before ``s``)."""
+    schemas = (SCHEMA, THREE, {"enum": ["month", "months", "monthly", "group"]}, True)
+    walks = walk([Grammar.from_json_schema(each) for each in schemas * 3], TOKENIZERS[name]()[0])
+    assert len(walks.breaks) * 200 <= walks.tokens, walks.breaks
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)

@@ -239,6 +239,7 @@ class Forced:
 
 class CanonicalRows:
     always: Bitmask
+    pretokens: Any
     most_bytes: int
     known_bytes: int
     size: int
@@ -249,15 +250,13 @@ class CanonicalRows:
         characters: bool,
         fallback: npt.NDArray[np.int16],
         always: Bitmask,
-        shapes: Ids,
-        kinds: npt.NDArray[np.uint8],
         groups: Ids,
-        verdicts: Callable[[tuple[int, ...], bool], npt.NDArray[np.uint8]] | None,
+        pretokens: Any,
         bytes_after: Callable[[bytes], Bitmask],
         most_bytes: int,
     ) -> None: ...
-    def writes(self, token: int) -> bool: ...
     def row_after(self, accepted: list[int | bytes], count: int) -> Bitmask: ...
+    def goes_on(self, accepted: list[int | bytes], token: int, following: Ids) -> bool: ...
 
 class AcceptTokenResult(enum.Enum):
     Ongoing = "ongoing"

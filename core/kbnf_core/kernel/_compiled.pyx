@@ -30,6 +30,8 @@ from cpython.ref cimport PyObject
 
 from weakref import proxy
 
+from kbnf_core.text.locks import new_lock
+
 from kbnf_core.text.errors import WorkLimitError
 
 cimport numpy as cnp

@@ -9,26 +9,22 @@
 # few hundred intervals, and one pass over the tokens.
 
 cdef enum:
-    # Of a group, by what the pretokenizer does: tokens of it are cut, or the token before is;
-    # merges decide; a word ends between both tokens, where nothing is merged; it will end there if
-    # something else than a blank follows, which is owed then.
+    # Of a group (``mask/pretokens.py``): its tokens cannot come; they can where merges leave them
+    # apart; they can, as a word may end between both tokens.
     _CUT = 0
     _JOINED = 1
     _APART = 2
-    _OWED = 3
-    # Of a token: one blank; no character begins or ends in it, or it begins within one.
-    _SINGLE_BLANK = 1
-    _IN_CHARACTER = 2
     # Units of a token beyond which nobody asks how it is merged: that takes their square.
     _MOST_UNITS = 512
     # Of a token: no merge makes it; no text is written so.
     _LEAF = -1
     _UNWRITTEN = -2
-    # The bytes of a character; tokens of the past that a row depends on, which are two but where
-    # characters have several.
+    # The bytes of a character; tokens since which the state of the pretokenizer is looked for.
     _MOST_BYTES_READ = 4
-    _LOOK_BACK = 7
+    _LOOK_BACK = 32
     _MOST_TOKEN_BITS = 24
+    # Steps and pairs that are remembered, 24 bytes each.
+    _MOST_MEMOS = 1 << 18
     # What an entry of a dictionary takes, about.
     _ENTRY_BYTES = 300
 
@@ -40,13 +36,10 @@ cdef class CanonicalRows:
     them. ``merges``: int32[4, n], left and right part, what they make, and the rank, ascending.
     ``characters``: whether units are characters, not bytes. ``fallback``: by token the byte that it
     is, -1 for others; such a token comes only where a character has no token. ``always``: words of
-    bits, the tokens that always come, with the first bytes of such characters. ``shapes``: by
-    token, what matters of it to what comes later, a number from 1 on; 0 for what separates texts.
-    ``kinds``: by token, whether it is one blank, or part of a character. ``groups``: by token,
-    those to which the pretokenizer does the same. ``verdicts(past, is_owed)`` tells, by group, what
-    that is after the tokens of the past, and whether a word is still to end before the last of
-    them; None where nothing is ever cut. ``bytes_after(begun)`` returns the words of bits with the
-    tokens that go on with a character.
+    bits, the tokens that always come, with the first bytes of such characters. ``groups``: by
+    token, those to which the pretokenizer does the same, a number from 1 on; 0 for what separates
+    texts. ``pretokens``: a ``mask.pretokens.Pretokens``; None where nothing is ever cut.
+    ``bytes_after(begun)`` returns the words of bits with the tokens that go on with a character.
     """
 
     cdef vector[int32_t] left, right, made, rank
@@ -59,24 +52,28 @@ cdef class CanonicalRows:
     # subtree.
     cdef vector[int32_t] children_start, children, order, place, end
     cdef readonly object always
-    cdef object verdicts, bytes_after
-    cdef const int32_t[::1] shapes, groups
-    cdef const uint8_t[::1] kinds
+    cdef readonly object pretokens
+    cdef object bytes_after
+    # States are numbered as they are met, by whatever thread.
+    cdef object lock
+    cdef const int32_t[::1] groups
     cdef const int16_t[::1] fallback
-    # Rows by what was accepted; by token and verdicts; verdicts by shapes, and by themselves.
+    # Rows by token and state; by token and verdicts; verdicts by state, and by themselves.
     cdef dict rows, different, judged, verdicts_seen
+    # States by state and group, and whether merges leave two tokens apart.
+    cdef _Map steps, pairs
     cdef readonly size_t most_bytes, known_bytes
     cdef readonly Py_ssize_t size
 
     def __cinit__(
-        self, tokens, const int32_t[:, ::1] merges, bint characters, fallback, always, shapes,
-        kinds, groups, verdicts, bytes_after, size_t most_bytes,
+        self, tokens, const int32_t[:, ::1] merges, bint characters, fallback, always, groups,
+        pretokens, bytes_after, size_t most_bytes,
     ):
         cdef Py_ssize_t count = merges.shape[1], i
-        self.shapes, self.kinds, self.groups = shapes, kinds, groups
-        self.fallback, self.always = fallback, always
-        self.verdicts, self.bytes_after, self.most_bytes = verdicts, bytes_after, most_bytes
-        self.size = self.shapes.shape[0]
+        self.groups, self.fallback, self.always = groups, fallback, always
+        self.pretokens, self.bytes_after, self.most_bytes = pretokens, bytes_after, most_bytes
+        self.size = self.groups.shape[0]
+        self.steps, self.pairs, self.lock = _Map(), _Map(), new_lock()
         self.rows, self.different, self.judged, self.verdicts_seen = {}, {}, {}, {}
         self.merge_of = _Map()
         for i in range(count):
@@ -189,17 +186,17 @@ cdef class CanonicalRows:
                     waiting.push_back(self.children[i])
         return 0
 
-    def writes(self, int32_t token):
-        """Tell whether the tokenizer writes a token for its own text."""
-        return 0 <= token < self.size and self.last[token] != _UNWRITTEN
-
     def row_after(self, list accepted, Py_ssize_t count):
         """Return the row of the tokens that may come after the first ones of what was accepted."""
         return self.row_behind(accepted, count)
 
     cdef cnp.ndarray row_behind(self, list accepted, Py_ssize_t count):
         """The row of the tokens that may come after the first ones of what was accepted."""
-        cdef int32_t token = self._token(accepted, count - 1), before = UNKNOWN
+        with self.lock:
+            return self._row_behind(accepted, count)
+
+    cdef cnp.ndarray _row_behind(self, list accepted, Py_ssize_t count):
+        cdef int32_t token = self._token(accepted, count - 1), state = 0
         cdef uint32_t begun
         cdef PyObject* found
         if token != UNKNOWN and self.fallback[token] >= 0:
@@ -212,40 +209,87 @@ cdef class CanonicalRows:
                 row = self.bytes_after(begun.to_bytes(4, "big").lstrip(b"\0")[1:])
                 return self._remember(key, row, row.nbytes)
             token = UNKNOWN
-        if self.verdicts is not None and token != UNKNOWN:
-            before = self._token(accepted, count - 2)
-        if (
-            token != UNKNOWN and self.kinds[token]
-            or before != UNKNOWN and self.kinds[before] == _IN_CHARACTER
-        ):
-            key = self._past(accepted, count)
-        else:
-            key = (
-                <uint64_t> (self.shapes[before] if before != UNKNOWN else 0) << _MOST_TOKEN_BITS
-                | <uint64_t> (token + 1)
-            )
+        if token != UNKNOWN:
+            state = self._state_at(accepted, count)
+        key = <uint64_t> state << _MOST_TOKEN_BITS | <uint64_t> (token + 1)
         found = PyDict_GetItemWithError(self.rows, key)
-        return <cnp.ndarray> found if found is not NULL else self._find(key, token, accepted, count)
+        return <cnp.ndarray> found if found is not NULL else self._find(key, token, state)
+
+    cdef int32_t _state_at(self, list accepted, Py_ssize_t count) except UNKNOWN:
+        """The state of the pretokenizer after the first ones of what was accepted."""
+        cdef Py_ssize_t place = count
+        cdef int32_t before = UNKNOWN, token, state = 0
+        if self.pretokens is None:
+            return 0
+        if self.pretokens.is_full:
+            self.pretokens.forget()
+            self._forget()
+        while count - place < _LOOK_BACK and self._token(accepted, place - 1) != UNKNOWN:
+            place -= 1
+        while place < count:
+            token = self._token(accepted, place)
+            state = self._step(state, before, token)
+            before = token
+            place += 1
+        return state
+
+    cdef int32_t _step(self, int32_t state, int32_t before, int32_t token) except UNKNOWN:
+        """The state after a token behind another one."""
+        cdef bint is_joined = before == UNKNOWN or self._stay_apart(before, token)
+        cdef uint64_t key = <uint64_t> state << 25 | <uint64_t> is_joined << 24
+        cdef int32_t found
+        key |= <uint64_t> self.groups[token]
+        found = self.steps.get(key)
+        if found == UNKNOWN:
+            found = self.pretokens.after(state, self.groups[token], is_joined)
+            if self.steps.count > _MOST_MEMOS:
+                self.steps = _Map()
+            self.steps.put(key, found)
+        return found
+
+    def goes_on(self, list accepted, int32_t token, const int32_t[::1] following):
+        """Return whether one of the tokens that may follow a token is canonical after it.
+
+        ``accepted`` came before. Those that end the text, or separate it, are among them.
+        """
+        with self.lock:
+            return self._goes_on(accepted, token, following)
+
+    cdef bint _goes_on(
+        self, list accepted, int32_t token, const int32_t[::1] following
+    ) except -1:
+        cdef const uint32_t* always = <const uint32_t*> cnp.PyArray_DATA(<cnp.ndarray> self.always)
+        cdef int32_t state = 0, each
+        cdef const uint8_t[::1] by_group
+        if not 0 <= token < self.size or self.groups[token] == 0 or self.fallback[token] >= 0:
+            return True
+        if self.pretokens is not None:
+            state = self._step(
+                self._state_at(accepted, len(accepted)),
+                self._token(accepted, len(accepted) - 1),
+                token,
+            )
+        by_group = self._judge(state)
+        for each in following:
+            if each >= self.size or self.groups[each] == 0:
+                if self.pretokens is None or self.pretokens.may_end(state):
+                    return True
+            elif self.fallback[each] >= 0:
+                # One that begins a character without a token.
+                if always[each // 32] >> (each % 32) & 1:
+                    return True
+            elif by_group[self.groups[each]] == _APART:
+                return True
+            elif by_group[self.groups[each]] == _JOINED and self._stay_apart(token, each):
+                return True
+        return False
 
     cdef int32_t _token(self, list accepted, Py_ssize_t place) except? UNKNOWN:
         """What is at a place; UNKNOWN for what separates texts, and before the beginning."""
         if place < 0 or isinstance(accepted[place], bytes):
             return UNKNOWN
         cdef int64_t token = accepted[place]
-        return <int32_t> token if token < self.size and self.shapes[token] else UNKNOWN
-
-    cdef tuple _past(self, list accepted, Py_ssize_t count):
-        """The tokens that matter: the last two, and more where they are parts of characters."""
-        cdef int32_t token
-        cdef int wanted = 2
-        cdef Py_ssize_t place = count
-        while place and wanted and count - place < _LOOK_BACK:
-            token = self._token(accepted, place - 1)
-            if token == UNKNOWN:
-                break
-            wanted -= self.kinds[token] != _IN_CHARACTER
-            place -= 1
-        return tuple(accepted[place:count])
+        return <int32_t> token if token < self.size and self.groups[token] else UNKNOWN
 
     cdef uint32_t _begun(self, list accepted, Py_ssize_t count) except? 0:
         """The bytes of a character that is not complete, behind a 1; 0 where it is."""
@@ -263,17 +307,14 @@ cdef class CanonicalRows:
                 return 0
         return 0
 
-    cdef cnp.ndarray _find(self, key, int32_t token, list accepted, Py_ssize_t count):
-        cdef bint is_owed = False
-        verdicts = None
-        if self.verdicts is not None:
-            is_owed = token != UNKNOWN and self._is_owed(token, accepted, count)
-            verdicts = self._judge(self._past(accepted, count) if token != UNKNOWN else (), is_owed)
-        made = token, is_owed, id(verdicts)
+    cdef cnp.ndarray _find(self, key, int32_t token, int32_t state):
+        cdef bint may_end = self.pretokens is None or self.pretokens.may_end(state)
+        verdicts = self._judge(state)
+        made = token, may_end, id(verdicts)
         row = self.different.get(made)
         if row is not None:
             return self._remember(key, row, 0)
-        row = self._make_row(token, verdicts, is_owed)
+        row = self._make_row(token, verdicts, may_end)
         self._remember(key, row, row.nbytes + _ENTRY_BYTES)
         self.different[made] = row
         return row
@@ -286,64 +327,85 @@ cdef class CanonicalRows:
     cdef int _count(self, size_t new_bytes) except -1:
         """Count bytes that are to be remembered; forget all where they would be too many."""
         if self.known_bytes + new_bytes > self.most_bytes:
-            for each in (self.rows, self.different, self.judged, self.verdicts_seen):
-                each.clear()
-            self.known_bytes = 0
+            self._forget()
         self.known_bytes += new_bytes
         return 0
 
-    cdef bint _is_owed(self, int32_t token, list accepted, Py_ssize_t count) except -1:
-        """Whether a blank was written apart from the token before, and a word still goes on."""
-        cdef int32_t before = self._token(accepted, count - 2)
-        cdef const uint8_t[::1] by_group
-        if self.kinds[token] != _SINGLE_BLANK or before == UNKNOWN:
-            return False
-        by_group = self._judge(self._past(accepted, count - 1), False)
-        return by_group[self.groups[token]] == _OWED and self._merges_with(before, token)
+    cdef int _forget(self) except -1:
+        """Forget all rows, and what leads to them."""
+        for each in (self.rows, self.different, self.judged, self.verdicts_seen):
+            each.clear()
+        self.steps, self.pairs = _Map(), _Map()
+        self.known_bytes = 0
+        return 0
 
-    cdef object _judge(self, tuple past, bint is_owed):
-        cdef list shapes = [is_owed]
-        for each in past:
-            shapes.append(self.shapes[each])
-        key = tuple(shapes)
-        found = self.judged.get(key)
+    cdef object _judge(self, int32_t state):
+        """The verdicts of groups in a state."""
+        found = self.judged.get(state)
         if found is None:
-            found = self.verdicts(past, is_owed)
-            own = found.tobytes()
-            self._count(_ENTRY_BYTES + (0 if own in self.verdicts_seen else 2 * len(own)))
-            found = self.judged[key] = self.verdicts_seen.setdefault(own, found)
+            if self.pretokens is None:
+                found = bytes((_CUT, _JOINED))
+            else:
+                found = self.pretokens.verdicts(state).tobytes()
+            self._count(_ENTRY_BYTES + (0 if found in self.verdicts_seen else len(found)))
+            found = self.judged[state] = self.verdicts_seen.setdefault(found, found)
         return found
 
-    cdef cnp.ndarray _make_row(self, int32_t token, verdicts, bint is_owed):
+    cdef cnp.ndarray _make_row(self, int32_t token, const uint8_t[::1] by_group, bint may_end):
         cdef vector[int32_t] depth = vector[int32_t](self.order.size() + 1, 0)
-        # A text that ends here leaves what is owed.
-        cdef cnp.ndarray row = self.always * 0 if is_owed else self.always.copy()
+        cdef cnp.ndarray row = self.always.copy() if may_end else self.always * 0
         cdef uint32_t* words = <uint32_t*> cnp.PyArray_DATA(row)
-        cdef const uint8_t[::1] by_group
         cdef uint8_t verdict
         cdef int32_t merged = 0, each
         cdef size_t i
-        if verdicts is not None:
-            by_group = verdicts
         if token >= 0:
             self._mark(self.stands_for[token], depth)
         for i in range(self.order.size()):
             merged += depth[i]
             each = self.order[i]
-            verdict = _JOINED if verdicts is None else by_group[self.groups[each]]
-            if verdict >= _APART or verdict == _JOINED and not merged:
+            verdict = by_group[self.groups[each]]
+            if verdict == _APART or verdict == _JOINED and not merged:
                 words[each // 32] |= <uint32_t> 1 << (each % 32)
         row.setflags(write=False)
         return row
 
-    cdef bint _merges_with(self, int32_t before, int32_t token) except -1:
-        """Whether merges would join a token to the one before."""
-        cdef vector[int32_t] depth = vector[int32_t](self.order.size() + 1, 0)
-        cdef int32_t merged = 0, i
-        self._mark(self.stands_for[before], depth)
-        for i in range(self.place[token] + 1):
-            merged += depth[i]
-        return merged > 0
+    cdef bint _stay_apart(self, int32_t before, int32_t token) except -1:
+        """Whether merges leave two tokens apart that are neighbours in a word; see ``_mark``."""
+        cdef uint64_t key = <uint64_t> before << _MOST_TOKEN_BITS | <uint64_t> token
+        cdef int32_t found = self.pairs.get(key)
+        if found == UNKNOWN:
+            found = not self._merges_with(self.stands_for[before], self.place[token])
+            if self.pairs.count > _MOST_MEMOS:
+                self.pairs = _Map()
+            self.pairs.put(key, found)
+        return found
+
+    cdef bint _merges_with(self, int32_t part, int32_t place) noexcept:
+        """Whether a merge would have joined a part to the token at a place in order."""
+        cdef int64_t above = (<int64_t> 1) << 40
+        cdef int32_t i, merge, other
+        if place == UNKNOWN:
+            return True
+        while True:
+            for i in range(self.merges_start[part], self.merges_start[part + 1]):
+                merge = self.merges_of[i]
+                if self.rank[merge] >= above:
+                    break
+                other = self.right[merge]
+                if self.place[other] == place or (
+                    self.place[other] != UNKNOWN
+                    and self._first_lasting(other, self.rank[merge]) <= place < self.end[other]
+                ):
+                    return True
+            merge = self.last[part]
+            if merge < 0:
+                return False
+            above = self.rank[merge]
+            part = self.right[merge]
+
+    # A merge joins a part at the right edge of the first token to one at the left edge of the
+    # second, where both are there when it comes: the tokens whose left part is that, and those
+    # below it whose own merge comes later.
 
     cdef int _mark(self, int32_t part, vector[int32_t]& depth) except -1:
         """Mark where tokens begin and end, in order, that a merge would have joined to one."""

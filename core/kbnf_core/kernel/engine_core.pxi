@@ -402,7 +402,10 @@ cdef class EngineCore:
             return words
         # Of what is forced all the beginnings may come, but only one way through it is canonical.
         written = self._written_at(position, accepted)
-        return chosen if written == UNKNOWN else _one_bit(chosen, written)
+        if written != UNKNOWN:
+            return _one_bit(chosen, written)
+        self._automaton.narrows.leave_out(chosen, _state_at(position), self._canonical, accepted)
+        return chosen
 
     cdef int32_t _written_at(self, int64_t position, list accepted) except? UNKNOWN:
         cdef Forced forced = self._automaton.forced
@@ -480,10 +483,10 @@ cdef class EngineCore:
     cdef list _path(self, const int64_t[::1] parents, const int64_t[::1] tokens, Py_ssize_t node):
         """The last tokens up to a node; that of a root was accepted."""
         cdef list path = []
-        while parents[node] >= 0 and len(path) < _CONTEXT:
+        while parents[node] >= 0 and len(path) < _LOOK_BACK:
             path.insert(0, tokens[node])
             node = parents[node]
-        return self._accepted[-_CONTEXT:] + path
+        return self._accepted[-_LOOK_BACK:] + path
 
     cdef object _node_words(self, int64_t position, int64_t left, list path):
         cdef int64_t place = _state_at(position)

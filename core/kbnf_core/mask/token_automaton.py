@@ -35,6 +35,7 @@ from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from kbnf_core.mask.canonical import Narrows
     from kbnf_core.mask.finish import NearestEnd
     from kbnf_core.recognise.closing import DistanceToEnd
 
@@ -165,6 +166,14 @@ class TokenAutomaton:
 
         return NearestEnd(self.masks, self.rule, weakly(self.step))
 
+    @cached_property
+    def narrows(self) -> "Narrows":
+        """The tokens after which few are allowed, for canonical masks."""
+        from kbnf_core.mask.canonical import Narrows
+
+        leads = self.nearest_end.walker.leads
+        return Narrows(self.masks, leads, weakly(self.settle), weakly(self.mask))
+
     @property
     def known_bytes(self) -> int:
         """The memory that is taken beside that of the masks and the table."""
@@ -173,6 +182,7 @@ class TokenAutomaton:
         found += _NUMBER_BYTES * (len(self.prepared) + len(self.unasked))
         found += getsizeof(self.prepared) + getsizeof(self.unasked)
         found += self.forced.bytes if "forced" in self.__dict__ else 0
+        found += self.narrows.known_bytes if "narrows" in self.__dict__ else 0
         return found + (self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0)
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:

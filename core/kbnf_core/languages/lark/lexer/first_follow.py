@@ -46,6 +46,9 @@ _Seen = tuple[int, bool]
 
 _ALL = -1
 
+_JOIN_WORK = 40
+"""Steps of joining two sets, beside one for each leaf."""
+
 _FEW_LARGEST = 8
 """Joined sets that others are looked for in."""
 
@@ -393,7 +396,8 @@ class _Together:
         self._may = [1 << number for number in range(len(leaves))]
         self._apart = [0] * len(leaves)
         self._joined: set[tuple[int, int]] = set()
-        self._largest: list[tuple[int, int]] = []
+        # With their sizes, the least first.
+        self._largest: list[tuple[int, int, int]] = []
         self._pending: dict[int, int] = {}
         self._queue: list[tuple[int, int]] = []
 
@@ -420,17 +424,17 @@ class _Together:
     def _is_joined(self, left: int, right: int) -> bool:
         """Tell whether all of a set are known to be expected with all of another."""
         return (left, right) in self._joined or any(
-            not (left & ~one or right & ~other) for one, other in self._largest
+            not (left & ~one or right & ~other) for _, one, other in self._largest
         )
 
     def _join(self, left: int, right: int) -> None:
         self._joined.add((left, right))
-        self._largest = [each for each in self._largest if each[0] & ~left or each[1] & ~right]
-        self._largest.append((left, right))
-        if len(self._largest) > _FEW_LARGEST:
-            self._largest.remove(min(self._largest, key=lambda each: each[0].bit_count()))
+        size = left.bit_count()
+        if len(self._largest) < _FEW_LARGEST or size > self._largest[0][0]:
+            others = [each for each in self._largest if each[1] & ~left or each[2] & ~right]
+            self._largest = sorted([*others, (size, left, right)])[-_FEW_LARGEST:]
         leaves = members(left)
-        self._budget.spend(len(leaves))
+        self._budget.spend(_JOIN_WORK + len(leaves))
         for leaf in leaves:
             new = right & ~self._apart[leaf]
             self._apart[leaf] |= right
