@@ -130,7 +130,7 @@ def test_the_program_of_the_readme_prints_what_the_readme_says(
 @pytest.mark.model
 def test_a_language_of_ones_own(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guides" / "your-language.md").read_text(encoding="utf-8")
-    parts = blocks(page)
+    parts = list(blocks(page))
     files = {each.title: each.text for each in parts if each.title}
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
