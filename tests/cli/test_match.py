@@ -155,10 +155,9 @@ def test_why_shows_the_tree_of_what_was_read(kbnf: Kbnf, write: Write) -> None:
     assert only["tree"]["children"][0]["rule"] == "item"
 
 
-def test_blanks_are_the_last_of_what_is_expected(kbnf: Kbnf, tmp_path: Path) -> None:
-    path = tmp_path / "g.kbnf"
-    path.write_text("start ::= ws 'to' ws ';';\nws ::= #'[ \\t]{0,9}';\n", encoding="utf-8")
-    out = kbnf("match", str(path), "--text", "x").out
+def test_blanks_are_the_last_of_what_is_expected(kbnf: Kbnf, write: Write) -> None:
+    path = write("g.kbnf", "start ::= ws 'to' ws ';';\nws ::= #'[ \\t]{0,9}';\n")
+    out = kbnf("match", path, "--text", "x").out
     assert '  expected  "t", "\\t", " "\n' in out
     places = [line for line in out.splitlines() if line.startswith("  in ")]
     assert [place.split(",")[0].split()[-1] for place in places] == ["start", "ws"]
