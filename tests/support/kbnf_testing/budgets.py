@@ -187,7 +187,7 @@ class Case:
         )
 
     def _demand_refused(self, budget: int, least: float) -> None:
-        message = "in any number" if least == inf else f"{least:,.0f} are enough"
+        message = "in any number" if least == inf else f"{least:,.0f} tokens? (is|are) enough"
         with pytest.raises(ConfigError, match=message):
             Engine(self.grammar, self.vocabulary, budget=budget, **self.settings)
 
