@@ -54,6 +54,24 @@ def test_a_budget_is_kept_where_tokens_could_read_past_the_end(seed: int) -> Non
         pytest.skip("too many positions to try one by one")
 
 
+@pytest.mark.parametrize("finish", ["eager", "token", "eos"])
+@pytest.mark.parametrize("named", ["#token[0,0] 'bb' x | y", "y | #token[^1] 'bb' x"])
+def test_what_a_token_costs_by_name_and_by_bytes_is_asked_of_both_at_once(
+    finish: str, named: str
+) -> None:
+    # `ab` and `bbb` cross the text of a rule: after `ab` by its name, only a search finds a way
+    # (`bbb`), while by its bytes there is a cost (`ccc`), which goes before a search.
+    grammar = Grammar(
+        f"start ::= {named} | 'cc'; x ::= 'b' | '(' x ')'; y ::= 'a' z; z ::= 'bccc' | '(' z ')';"
+    )
+    vocabulary = Vocabulary({0: b"ab", 1: b"c", 2: b"bbb"}, eos_token_id=3)
+    for seed in range(3):
+        case = Case(Random(seed), grammar, grammar, vocabulary)
+        case.settings["finish"] = finish
+        case.free = Engine(grammar, vocabulary, finish=finish)
+        assert case.compare() > 0
+
+
 def test_what_is_left_is_counted_given_back_and_carried() -> None:
     engine = Engine(DIGITS, BYTES, budget=6)
     assert engine.remaining == engine.budget == 6
