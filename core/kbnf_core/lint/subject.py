@@ -17,6 +17,7 @@ from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.diagnostics.segments import in_quotes
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import VocabularyError, WorkLimitError
 from kbnf_core.text.locks import cached_property
@@ -280,11 +281,7 @@ _MOST_TOKENS = 12
 
 def show(word: bytes) -> str:
     """Return a text in quotes, its hidden characters escaped, the middle of a long one left out."""
-    text = word.decode("utf-8", "backslashreplace")
-    if len(text) > _MAX_SHOWN:
-        half = _MAX_SHOWN // 2
-        text = f"{text[:half]}...{text[-half:]}"
-    return repr(text)
+    return in_quotes(word, _MAX_SHOWN)
 
 
 def show_name(reading: Reading, nonterminal: str) -> str:
