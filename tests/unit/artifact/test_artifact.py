@@ -300,7 +300,7 @@ def test_a_start_without_edges_is_refused(tmp_path: Path) -> None:
     compile_artifact("start ::= 'a';", None, path)
     entry = read_container(path)[0]["entry"]
     rewrite(path, {"entry": 1 - entry})
-    with pytest.raises(ArtifactError, match="`entry` begins where nothing can come"):
+    with pytest.raises(ArtifactError, match="`entry` begins where nothing is allowed"):
         load_artifact(path)
 
 
