@@ -123,8 +123,11 @@ def _end_of(engine: "Engine", data: bytes, tokens: int | None) -> bytes:
             raise EngineError(NO_END)
         return found.data
     if found.tokens is None or len(found.tokens) > tokens:
-        enough = "" if found.tokens is None else f": {len(found.tokens):,} are enough"
-        raise EngineError(f"{tokens:,} tokens do not complete the text{enough}")
+        if found.tokens is None:
+            raise EngineError("no tokens of the vocabulary complete the text")
+        least = len(found.tokens)
+        enough = "1 token is" if least == 1 else f"{least:,} tokens are"
+        raise EngineError(f"--tokens {tokens} is too small: {enough} enough")
     return engine.vocabulary.decode(found.tokens)
 
 

@@ -83,9 +83,18 @@ def byte_ranges(members: Set[int]) -> list[tuple[int, int]]:
     return list(zip(starts, ends, strict=True))
 
 
+_BLANKS = frozenset(b"\t\n\v\f\r ")
+
+
+def are_blanks(ranges: Iterable[tuple[int, int]]) -> bool:
+    """Return whether inclusive ranges contain blanks and nothing else."""
+    return all(_BLANKS.issuperset(range(low, high + 1)) for low, high in ranges)
+
+
 def _listed(ranges: Iterable[tuple[int, int]]) -> str:
     parts: list[str] = []
-    for low, high in ranges:
+    # Blanks may come nearly everywhere, and say the least.
+    for low, high in sorted(ranges, key=lambda each: are_blanks([each])):
         if low < _ASCII <= high:
             parts += (_describe_range(low, _ASCII - 1), _describe_range(_ASCII, high))
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_cli.escaped import are_blanks, describe_bytes, escaped
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.text.diagnostics.text import count_of, place_in
 from kbnf_core.text.source import Source, Span
@@ -195,8 +195,13 @@ def more_places(count: int) -> str:
 
 
 def places_of(explanation: "Explanation") -> list["LivePlace"]:
-    """Return the places in the order of the grammar's text."""
-    return sorted(explanation.places, key=lambda place: (place.span, place.rules))
+    """Return the places in the order of the grammar's text, those of blanks last."""
+
+    def key(place: "LivePlace") -> tuple[bool, Span, tuple[str, ...]]:
+        is_blank = bool(place.expected) and are_blanks(place.expected)
+        return is_blank, place.span, place.rules
+
+    return sorted(explanation.places, key=key)
 
 
 def describe_place(place: "LivePlace", source: Source) -> str:

@@ -864,7 +864,8 @@ def checked_tree(parents: Any, tokens: Any) -> tuple[_Ids, _Ids]:
 def _too_few(tokens: int, least: float) -> str:
     if least == inf:
         return "no tokens of the vocabulary lead to the end of a text, in any number"
-    return f"{tokens} tokens are too few: {least:,.0f} are enough for some text"
+    enough = "1 token is" if least == 1 else f"{least:,.0f} tokens are"
+    return f"budget={tokens} is too small: {enough} enough"
 
 
 def _restore(

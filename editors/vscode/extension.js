@@ -2,7 +2,7 @@
 const { commands, ProgressLocation, window, workspace } = require("vscode");
 const { ExecuteCommandRequest, LanguageClient } = require("vscode-languageclient/node");
 
-const LANGUAGES = ["kbnf", "gbnf", "lark", "bnf", "abnf", "structural-tag"];
+const LANGUAGES = ["kbnf", "gbnf", "lark", "bnf", "abnf", "antlr", "ebnf", "structural-tag"];
 
 let client;
 

@@ -108,7 +108,7 @@ def _files(kbnf: Kbnf, *arguments: object) -> list[str]:
 def tree(write: Write) -> None:
     for name in ("a", "old/b", "old/keep/c", "sub/d", "node_modules/x/e"):
         write(f"{name}.kbnf", GOOD)
-    write("sub/f.ebnf", GOOD)
+    write("sub/f.yacc", GOOD)
 
 
 @pytest.mark.usefixtures("tree")
@@ -120,7 +120,7 @@ def tree(write: Write) -> None:
         ('extend-exclude = ["/old"]', ["a.kbnf", "sub/d.kbnf"]),
         ('extend-exclude = ["old/*", "!old/keep"]', ["a.kbnf", "old/keep/c.kbnf", "sub/d.kbnf"]),
         ('extend-exclude = ["b.kbnf", "sub/*.kbnf"]', ["a.kbnf", "old/keep/c.kbnf"]),
-        ('include = ["*.ebnf", "/a.kbnf"]', ["a.kbnf", "sub/f.ebnf"]),
+        ('include = ["*.yacc", "/a.kbnf"]', ["a.kbnf", "sub/f.yacc"]),
     ],
 )
 def test_patterns_of_the_configuration(
@@ -209,10 +209,10 @@ def test_all_commands_choose_alike(
 
 
 def test_a_file_of_another_language_is_not_laid_out(kbnf: Kbnf, write: Write) -> None:
-    write("kbnf.toml", 'include = ["*.gbnf", "*.ebnf"]')
+    write("kbnf.toml", 'include = ["*.gbnf", "*.yacc"]')
     write("a.gbnf", 'root ::= "a"\n')
-    write("b.ebnf", "start::='a';")
-    assert _formatted(kbnf) == ["b.ebnf"]
+    write("b.yacc", "start::='a';")
+    assert _formatted(kbnf) == ["b.yacc"]
 
 
 def test_include_does_not_speak_of_schemas(kbnf: Kbnf, write: Write) -> None:

@@ -47,7 +47,7 @@ def test_tokens(kbnf: Kbnf, write: Write) -> None:
     assert kbnf(*command, "2").out == "[abc]\n"
     refused = kbnf(*command, "1")
     assert (refused.status, refused.out) == (1, "")
-    assert "1 tokens do not complete the text: 2 are enough" in refused.stderr
+    assert "--tokens 1 is too small: 2 tokens are enough" in refused.stderr
 
 
 @pytest.mark.parametrize("command", ["complete", "repair"])

@@ -153,3 +153,11 @@ def test_why_shows_the_tree_of_what_was_read(kbnf: Kbnf, write: Write) -> None:
     )
     (only,) = value["texts"]
     assert only["tree"]["children"][0]["rule"] == "item"
+
+
+def test_blanks_are_the_last_of_what_is_expected(kbnf: Kbnf, write: Write) -> None:
+    path = write("g.kbnf", "ws ::= #'[ \\t]{0,9}';\nstart ::= ws 'to' ws ';';\n")
+    out = kbnf("match", path, "--text", "x").out
+    assert '  expected  "t", "\\t", " "\n' in out
+    places = [line for line in out.splitlines() if line.startswith("  in ")]
+    assert ["start > ws" in place for place in places] == [False, False, True]

@@ -187,7 +187,7 @@ def test_a_grammar_that_is_deleted_under_it(spawn: Spawn, grammar: Path) -> None
     enter(child, ":reload", "error: cannot read g.kbnf")
     enter(child, "b", r'text      "ab" \(2 tokens\)')
     grammar.write_text(GRAMMAR.replace('"c"', '"c" | "e"'))
-    enter(child, ":reload", "2 steps made again, the grammar has changed")
+    enter(child, ":reload", "2 steps made again")
     assert leave(child)[1] == 0
 
 

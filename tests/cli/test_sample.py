@@ -107,7 +107,7 @@ def test_texts_take_no_more_tokens_than_they_may(kbnf: Kbnf, write: Write) -> No
     assert longer <= {"aa;", "aaa;", "aaaa;"}
     refused = kbnf(*arguments, "1", stdin=grammar)
     assert refused.status == 2
-    assert "1 tokens are too few: 2 are enough" in refused.stderr
+    assert "budget=1 is too small: 2 tokens are enough" in refused.stderr
     both = kbnf(*arguments, "2", "--shortest", stdin=grammar)
     assert (both.status, "exclude each other" in both.stderr) == (2, True)
 

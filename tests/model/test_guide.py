@@ -125,3 +125,18 @@ def test_the_program_of_the_readme_prints_what_the_readme_says(
     monkeypatch.setitem(sys.modules, "program", module)
     exec(compile(program, "answer.py", "exec"), vars(module))  # noqa: S102
     assert capsys.readouterr().out.strip() == said
+
+
+@pytest.mark.model
+def test_a_language_of_ones_own(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guides" / "your-language.md").read_text(encoding="utf-8")
+    parts = list(blocks(page))
+    files = {each.title: each.text for each in parts if each.title}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    model_path()
+    done = subprocess.run(
+        [sys.executable, "alert.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    (expected,) = (each.text for each in parts if each.text.startswith("free:"))
+    assert done.stdout.strip() == expected.strip()

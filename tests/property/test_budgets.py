@@ -54,6 +54,24 @@ def test_a_budget_is_kept_where_tokens_could_read_past_the_end(seed: int) -> Non
         pytest.skip("too many positions to try one by one")
 
 
+@pytest.mark.parametrize("finish", ["eager", "token", "eos"])
+@pytest.mark.parametrize("named", ["#token[0,0] 'bb' x | y", "y | #token[^1] 'bb' x"])
+def test_what_a_token_costs_by_name_and_by_bytes_is_asked_of_both_at_once(
+    finish: str, named: str
+) -> None:
+    # `ab` and `bbb` cross the text of a rule: after `ab` by its name, only a search finds a way
+    # (`bbb`), while by its bytes there is a cost (`ccc`), which goes before a search.
+    grammar = Grammar(
+        f"start ::= {named} | 'cc'; x ::= 'b' | '(' x ')'; y ::= 'a' z; z ::= 'bccc' | '(' z ')';"
+    )
+    vocabulary = Vocabulary({0: b"ab", 1: b"c", 2: b"bbb"}, eos_token_id=3)
+    for seed in range(3):
+        case = Case(Random(seed), grammar, grammar, vocabulary)
+        case.settings["finish"] = finish
+        case.free = Engine(grammar, vocabulary, finish=finish)
+        assert case.compare() > 0
+
+
 def test_what_is_left_is_counted_given_back_and_carried() -> None:
     engine = Engine(DIGITS, BYTES, budget=6)
     assert engine.remaining == engine.budget == 6
@@ -81,7 +99,7 @@ def test_what_is_left_can_be_set() -> None:
     engine.accept_tokens(b"1")
     engine.remaining = 3
     assert engine.accept_tokens(b"23;") == 1
-    with pytest.raises(ConfigError, match="1 tokens are too few: 2 are enough"):
+    with pytest.raises(ConfigError, match="budget=1 is too small: 2 tokens are enough"):
         engine.remaining = 1
     assert engine.remaining == 2
     engine.remaining = None
@@ -89,7 +107,7 @@ def test_what_is_left_can_be_set() -> None:
 
 
 def test_a_budget_below_the_least_names_it() -> None:
-    with pytest.raises(ConfigError, match="3 tokens are too few: 4 are enough"):
+    with pytest.raises(ConfigError, match="budget=3 is too small: 4 tokens are enough"):
         Engine(DIGITS, BYTES, budget=3)
     with pytest.raises(ConfigError, match="no tokens of the vocabulary lead to the end"):
         Engine(DIGITS, Vocabulary({0: b"1"}), budget=100)
@@ -166,7 +184,7 @@ def test_the_fewest_tokens_of_a_schema_over_a_real_vocabulary() -> None:
     least = Engine(grammar, vocabulary).shortest_completion()
     assert least.tokens is not None
     budget = len(least.tokens)
-    with pytest.raises(ConfigError, match=r"0 tokens are too few: (\d+) are enough"):
+    with pytest.raises(ConfigError, match=r"budget=0 is too small: (\d+) tokens are enough"):
         Engine(grammar, vocabulary, budget=0)
     random = Random(3)
     engine = Engine(grammar, vocabulary, budget=budget + 8)
@@ -214,9 +232,11 @@ def test_budgets_count_tokens_where_a_text_could_go_on_after_its_end(
         engine = Engine(grammar(), real_vocabulary(), finish=finish)
         completion = engine.shortest_completion()
         assert completion.tokens is not None
-        with pytest.raises(ConfigError, match=r"0 tokens are too few: \d+ are enough") as refused:
+        with pytest.raises(
+            ConfigError, match=r"budget=0 is too small: \d+ tokens are enough"
+        ) as refused:
             engine.remaining = 0
-        least[finish] = int(re.findall(r"(\d+) are enough", str(refused.value))[0])
+        least[finish] = int(re.findall(r"(\d+) tokens are enough", str(refused.value))[0])
         ends = finish == "eos"
         assert least[finish] - ends <= 1.3 * len(completion.tokens) + 3
         engine.remaining = least[finish]

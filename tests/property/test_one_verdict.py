@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from kbnf_core import Grammar
 from kbnf_core.convert import convert
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
+from kbnf_core.languages.structural_tag.presets import schema_of_arguments
 from kbnf_core.lint.check import check
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
@@ -129,6 +130,6 @@ def test_a_list_of_tools_is_refused_where_one_of_its_schemas_is(schemas: list[An
     assert raised(lambda: Grammar.from_tools(text)) == found
     assert raised(lambda: convert(text, TOOL_LIST, lossy=False)) == found
     for number, schema in enumerate(schemas):
-        alone = judge(schema)
+        alone = judge(schema_of_arguments(schema))
         here = {code for code, message in found if message.startswith(f"/{number}/")}
         assert {code for code, _ in alone} == here, schema

@@ -98,10 +98,10 @@ def test_terminals_that_are_hard_to_tell_apart_end_with_one_of_them() -> None:
     text = f"start: ({words} | NAME)*\nNAME: /[a-z0-9]+/\n"
     from_lark(text, lexing="lalr")
     with pytest.raises(GrammarError) as caught:
-        from_lark(text, lexing="lalr", limits=Limits(work=1_000))
+        from_lark(text, lexing="lalr", limits=Limits(work=5_000))
     (finding,) = caught.value.diagnostics
     assert finding.code == "E107"
-    assert "1,000 steps, in the end on `" in finding.message
+    assert "5,000 steps, in the end on `" in finding.message
     assert "`Limits.work`" in finding.helps[0]
 
 

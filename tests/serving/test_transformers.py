@@ -203,7 +203,7 @@ def test_a_budget_learns_a_grammar_once(model: Model) -> None:
 
 def test_a_budget_that_is_too_small_names_the_least() -> None:
     grammar = Grammar.from_json_schema({"type": "object", "minProperties": 3})
-    with pytest.raises(ConfigError, match=r"15 tokens are too few: \d+ are enough"):
+    with pytest.raises(ConfigError, match=r"budget=15 is too small: \d+ tokens are enough"):
         KbnfLogitsProcessor(grammar, Vocabulary.bytes(), budget=15)
 
 

@@ -97,7 +97,7 @@ def check_tables(checker: Checker, nonterminals: int, terminals: int) -> None:
     starts = [checker.array(f"{kind}.start", np.int32) for kind in ("edge", "call", "token")]
     # The state before the first byte would be the dead one.
     goes_on = any(start[entry[0]] < start[entry[0] + 1] for start in starts)
-    checker.require(goes_on, "entry", "begins where nothing can come")
+    checker.require(goes_on, "entry", "begins where nothing is allowed")
     tails = checker.flags("call.tail")
     checker.require(
         len(tails) == len(checker.array("call.return", np.int32)), "call.tail", "is off"

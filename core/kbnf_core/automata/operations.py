@@ -158,6 +158,16 @@ def prefixes(dfa: Dfa) -> Dfa:
     return from_symbols(SymbolDfa(dfa.rows, [1] * dfa.state_count, [0]), dfa.classes)
 
 
+def continued(dfa: Dfa, beginning: bytes) -> Dfa:
+    """Return the words that begin with ``beginning``, each without it."""
+    state = DEAD if dfa.is_empty else 0
+    for symbol in beginning.translate(dfa.classes):
+        state = DEAD if state == DEAD else dfa.rows[state][symbol]
+    if state == DEAD:
+        return empty()
+    return from_symbols(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [state]), dfa.classes)
+
+
 def is_equal(left: Dfa, right: Dfa) -> bool:
     """Return whether both have the same words."""
     if left is right:

@@ -5,7 +5,6 @@ Below it are the analyses and words that several lints share: of patterns, bytes
 
 import enum
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,6 +17,7 @@ from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.diagnostics.segments import in_quotes
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import VocabularyError, WorkLimitError
 from kbnf_core.text.locks import cached_property
@@ -77,15 +77,6 @@ class LintBudget(Budget):
             if monotonic() > self._until:
                 self.why = f"the lints take more than {self._seconds:g} seconds together"
                 super().spend(self.left + 1)
-
-    @contextmanager
-    def compiled(self, most: int) -> Iterator[Budget]:
-        """Give a meter for compiled code, of ``most`` steps or what is left if that is less."""
-        meter = Budget(min(most, COMPILED * max(self.left, 0)))
-        try:
-            yield meter
-        finally:
-            self.spent += min(meter.spent, meter.limit) // COMPILED
 
 
 class Stop(NamedTuple):
@@ -290,11 +281,7 @@ _MOST_TOKENS = 12
 
 def show(word: bytes) -> str:
     """Return a text in quotes, its hidden characters escaped, the middle of a long one left out."""
-    text = word.decode("utf-8", "backslashreplace")
-    if len(text) > _MAX_SHOWN:
-        half = _MAX_SHOWN // 2
-        text = f"{text[:half]}...{text[-half:]}"
-    return repr(text)
+    return in_quotes(word, _MAX_SHOWN)
 
 
 def show_name(reading: Reading, nonterminal: str) -> str:

@@ -14,6 +14,10 @@ another derivation (``kernel/end_crossings.pxi``), so finishes differ little in 
 No token of that way crosses a call or its return, so a vocabulary may spell texts although no state
 has a cost: a byte may occur in longer tokens only. There a search over tokens decides, within
 bounds.
+
+A token can come by its bytes and by its name at once; the state after it is then the union of both.
+A union costs the least of its members that have a cost, and is searched only where none has one:
+so a search is asked of the union, never of a member.
 """
 
 import heapq
@@ -30,7 +34,7 @@ from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -220,12 +224,17 @@ class NearestEnd:
             return self._masks.no_words
         state, masks = self.walker.near(position), self._masks
         terminals = self._terminals_of(state)
+        leads_nowhere = self.walker.leads_nowhere(state)
         if terminals:
-            chosen = self._fitting_names(state, terminals, left - 1)
+            costs = self._costs_of_names(state, terminals)
+            chosen = np.zeros(masks.word_count, np.uint32)
+            self.walker.add_by_bytes(state, left - 1, chosen)
+            chosen |= masks.terminals.mask(each for each in costs if costs[each] < left)
+            leads_nowhere = leads_nowhere or inf in costs.values()
         else:
             chosen = words.copy()
             self.walker.leave_out(state, left - 1, chosen)
-        if self.walker.leads_nowhere(state):
+        if leads_nowhere:
             for after, ids in self._without_costs[state]:
                 if self.fits(after, left - 1):
                     chosen |= pack(ids, masks.vocabulary.size)
@@ -234,21 +243,37 @@ class NearestEnd:
         chosen &= words
         return chosen
 
-    def _fitting_names(self, state: int, terminals: Iterable[int], left: int) -> Bitmask:
-        """Return the same where tokens can come by their names, too, but for what has no cost."""
-        chosen = np.zeros(self._masks.word_count, np.uint32)
-        self.walker.add_by_bytes(state, left, chosen)
-        for terminal in terminals:
-            named = frozenset((terminal,))
-            after = self._settled(self._masks.states.step_token(state, named))
-            if self.fits(after, left):
-                chosen |= self._masks.terminals.mask(named)
-        return chosen
+    def _costs_of_names(self, state: int, terminals: Iterable[int]) -> dict[int, float]:
+        """Return what the state after each token terminal costs, infinite where it has no cost."""
+        step = self._masks.states.step_token
+        after = {each: self._settled(step(state, frozenset((each,)))) for each in terminals}
+        return {each: 0 if after[each] < 0 else self._cost(after[each]) for each in after}
 
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""
-        found = self.walker.leads(state).items()
+        found = self.leads(state).items()
         return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
+
+    def leads(self, state: int) -> dict[int, Ids]:
+        """Return the states to which tokens lead, and these: {state: token ids, ascending}."""
+        found: dict[int, Ids] = self.walker.leads(state)
+        terminals, states = self._terminals_of(state), self._masks.states
+        if not terminals:
+            return found
+        by_bytes = np.full(self._masks.vocabulary.size, DEAD, np.int32)
+        for after, ids in found.items():
+            by_bytes[ids] = after
+        reached = by_bytes.copy()
+        for matched, ids in self._masks.terminals.kinds:
+            if names := matched & terminals:
+                named = states.step_token(state, names)
+                others, numbers = np.unique(by_bytes[ids], return_inverse=True)
+                merged = [states.merge(each, named) for each in others.tolist()]
+                reached[ids] = np.array(merged, np.int32)[numbers]
+        ids = np.flatnonzero(reached != DEAD).astype(np.int32)
+        ids = ids[np.argsort(reached[ids], kind="stable")]
+        _, starts = np.unique(reached[ids], return_index=True)
+        return {int(reached[each[0]]): each for each in np.split(ids, starts[1:]) if len(each)}
 
     def always_fits(self, state: int, left: int) -> bool:
         """Return whether a text is known at once to be over after any token from a state."""
@@ -314,9 +339,10 @@ class NearestEnd:
             _, taken, is_near, _, here = heapq.heappop(front)
             if is_near:
                 return self._note_way(state, here, reached)
-            for after, token_id in self._leads(here):
+            for unsettled, ids in self.leads(here).items():
+                after = self._settled(unsettled)
                 if after not in reached:
-                    reached[after] = here, token_id
+                    reached[after] = here, int(ids[0])
                     cost = 0 if after < 0 else self._cost(after) - self._end_cost
                     is_near = cost < inf
                     ahead = taken + 1 + (cost if is_near else 0)
@@ -327,18 +353,6 @@ class NearestEnd:
         else:
             self._ways.update(dict.fromkeys(reached))
         return None
-
-    def _leads(self, state: int) -> list[tuple[int, int]]:
-        """Return the states to which tokens lead, each with one of these."""
-        leads = self.walker.leads(state).items()
-        found = [(self._settled(each), int(ids[0])) for each, ids in leads]
-        for terminal in self._terminals_of(state):
-            named = frozenset((terminal,))
-            ids = ids_of(self._masks.terminals.mask(named), self._masks.vocabulary.size)
-            if len(ids):
-                after = self._step(state, int(ids[0]))
-                found.append((after, int(ids[0])))
-        return found
 
     def _note_way(
         self, state: int, end: int, reached: dict[int, tuple[int, int]]

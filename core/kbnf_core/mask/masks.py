@@ -56,6 +56,18 @@ class TokenTerminals:
         """Return the numbers of the terminals that ``token_id`` matches."""
         return frozenset(i for i, ids in enumerate(self._ids) if token_id in ids)
 
+    @cached_property
+    def kinds(self) -> list[tuple[frozenset[int], npt.NDArray[np.int32]]]:
+        """The ids that terminals match, by the numbers of all of these."""
+        matching: dict[int, list[int]] = {}
+        for terminal, ids in enumerate(self._ids):
+            for token_id in ids:
+                matching.setdefault(token_id, []).append(terminal)
+        kinds: dict[tuple[int, ...], list[int]] = {}
+        for token_id, terminals in matching.items():
+            kinds.setdefault(tuple(terminals), []).append(token_id)
+        return [(frozenset(each), np.array(ids, np.int32)) for each, ids in kinds.items()]
+
     def mask(self, terminals: Iterable[int]) -> Bitmask:
         """Return the ids that match any of ``terminals``."""
         words = np.zeros(word_count(self._vocabulary.size), np.uint32)

@@ -9,7 +9,7 @@ have been merged. A token is refused only where no text that follows agrees with
 
 What may follow is tried: a few texts stand for all (``_FOLLOWING``). Characters of one kind are
 one, and long texts are shortened where that changes no boundary. So there are a few hundred
-states, made as they are met, and each step is a lookup.
+states, made on demand, and each step is a lookup.
 
 A token may end within a character. Then the kinds of all characters that begin so are possible.
 
@@ -343,7 +343,7 @@ class Pretokens:
             return INITIAL
 
     def verdicts(self, state: int) -> npt.NDArray[np.uint8]:
-        """Return by group whether its tokens may come: not, where merges allow, or always."""
+        """Return by group whether its tokens are allowed: never, where merges allow, or always."""
         found = np.full(len(self._forms), CUT, np.uint8)
         # What begins within a character, and what does not go on with one, spells no text.
         found[self._inner] = JOINED

@@ -171,7 +171,7 @@ class TokenAutomaton:
         """The tokens after which few are allowed, for canonical masks."""
         from kbnf_core.mask.canonical import Narrows
 
-        leads = self.nearest_end.walker.leads
+        leads = self.nearest_end.leads
         return Narrows(self.masks, leads, weakly(self.settle), weakly(self.mask))
 
     @property

@@ -776,7 +776,7 @@ class MessageReader:
                 missing.append(word)
         if call.is_closed:
             missing = missing[1:]
-        elif missing and start is not None and start.missing:
+        elif missing and start is not None and not _are_around(form, missing, start.missing):
             raise BrokenError
         if missing and not seen and not is_whole:
             raise CutError if source.is_over and source.at == len(source.text) else BrokenError
@@ -829,3 +829,10 @@ class MessageReader:
         if is_tool and not isinstance(value, dict):
             raise BrokenError
         return value
+
+
+def _are_around(form: CallPatterns, missing: list[str], ahead: str) -> bool:
+    """Return whether closing words that are missing are those of what is missing ahead, if any."""
+    closing = [word for _, word in form.tail if is_marker(word)]
+    most = min(sum(map(is_marker, ahead.split())), len(closing) - 1)
+    return not ahead or (len(missing) <= most and closing[-len(missing) :] == missing)

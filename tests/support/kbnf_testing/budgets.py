@@ -8,12 +8,13 @@ derivations at once, so that a token could read past the end of a text.
 
 The engine's number of tokens to the end is an upper bound. So with a budget it allows only tokens
 after which the search finds an end in time, always allows one, and ends in time. How far the bound
-is above the fewest tokens is printed.
+is above the fewest tokens is printed, and how far above those of the shortest completion.
 """
 
 import argparse
 import copy
 import sys
+from collections import Counter
 from contextlib import suppress
 from functools import cached_property, partial
 from math import inf
@@ -25,7 +26,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary, allocate_bitmask
 from kbnf_core.mask.bits import ids_of
-from kbnf_core.text.errors import ConfigError, EngineError
+from kbnf_core.text.errors import ConfigError, EngineError, WorkLimitError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
 from kbnf_testing.counts import counted_pair, counting_vocabulary, object_vocabulary
@@ -133,6 +134,8 @@ class Case:
         self.free = Engine(plain, self.vocabulary, **self.settings)
         self._search = Search()
         self.excess = 0
+        # The least budget without the end of the sequence, and the shortest completion in tokens.
+        self.asked: tuple[int, int] | None = None
 
     @classmethod
     def drawn(cls, random: Random, *, waits: bool = False) -> "Case":
@@ -182,12 +185,16 @@ class Case:
         if least == inf:
             return 0
         self.excess += int(least - fewest)
+        completion = bounded.shortest_completion()
+        assert completion.tokens is not None
+        ends = self.settings["finish"] == "eos" and bool(self.vocabulary.eos_token_ids)
+        self.asked = int(least) - ends, len(completion.tokens)
         return sum(
             self._play(int(least) + self._random.choice((0, 0, 1, 2, 5))) for _ in range(texts)
         )
 
     def _demand_refused(self, budget: int, least: float) -> None:
-        message = "in any number" if least == inf else f"{least:,.0f} are enough"
+        message = "in any number" if least == inf else f"{least:,.0f} tokens? (is|are) enough"
         with pytest.raises(ConfigError, match=message):
             Engine(self.grammar, self.vocabulary, budget=budget, **self.settings)
 
@@ -300,15 +307,20 @@ def main() -> None:
     asked = parser.parse_args()
     draw = Case.counted if asked.counted else partial(Case.drawn, waits=asked.after)
     draw = Case.crossed if asked.crossed else draw
-    cases = steps = given_up = excess = late = 0
+    cases = steps = given_up = refused = excess = late = 0
+    asked_for: list[tuple[int, int]] = []
     while cases < asked.cases:
         try:
             case = draw(Random(f"{asked.seed} {cases}"))
             steps += case.compare()
             excess += case.excess
             late += case.excess > 0
+            asked_for += [case.asked] if case.asked else []
         except GivenUpError:
             given_up += 1
+        except WorkLimitError:
+            # One byte takes more than the limit, where rules lie side by side.
+            refused += 1
         except (AssertionError, EngineError):
             sys.stderr.write(f"case {asked.seed} {cases}\n")
             raise
@@ -317,8 +329,14 @@ def main() -> None:
             sys.stderr.write(f"{cases} grammars, {steps} steps\n")
     sys.stdout.write(
         f"{cases} grammars and vocabularies, {steps} steps, all in time;"
-        f" {given_up} were too many to search; {late} bounds above the fewest tokens,"
-        f" by {excess / max(late, 1):.1f} on average\n"
+        f" {given_up} were too many to search, {refused} passed `Limits.work`;"
+        f" {late} bounds above the fewest tokens, by {excess / max(late, 1):.1f} on average\n"
+    )
+    near = sum(least <= 1.3 * shortest + 3 for least, shortest in asked_for)
+    above = Counter(least - shortest for least, shortest in asked_for)
+    sys.stdout.write(
+        f"{near} of {len(asked_for)} least budgets are at most 1.3 times the shortest completion,"
+        f" plus 3; differences: {dict(sorted(above.items()))}\n"
     )
 
 

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from kbnf_core.languages import (
     ABNF,
+    ANTLR,
     BNF,
     CHOICE,
+    EBNF,
     GBNF,
     JSON_SCHEMA,
     KBNF,
@@ -17,6 +19,7 @@ from kbnf_core.languages import (
     RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
     TOOL_LIST,
+    TREE_SITTER,
     Language,
 )
 from kbnf_testing.generate import Features, GrammarMaker
@@ -41,6 +44,11 @@ class Syntax(NamedTuple):
 
 def _counts(low: int, high: int | None) -> str:
     return f"{{{low},{'' if high is None else high}}}"
+
+
+def _operator(low: int, high: int | None) -> str:
+    """Return the nearest of the operators ``?``, ``*`` and ``+``."""
+    return "+" if low else "?" if high == 1 else "*"
 
 
 SYNTAXES: Mapping[Language, Syntax] = {
@@ -85,6 +93,20 @@ SYNTAXES: Mapping[Language, Syntax] = {
         lambda name, body: f"{name} = {body}",
         " / ",
         lambda part, low, high: f"{low}*{'' if high is None else high}({part})",
+    ),
+    EBNF: Syntax(
+        ("start", "a_b", "Item-1", "root", "a.b", "A_b", "true"),
+        ('"a"', "'b'", "[a-c]", "#x61", "[^a#x5d]", "('ab' - 'a')", "''", "'é'", "([a-c] - 'b')"),
+        lambda name, body: f"{name} ::= {body}",
+        " | ",
+        lambda part, low, high: f"({part}){_operator(low, high)}",
+    ),
+    ANTLR: Syntax(
+        ("start", "a_b", "item1", "root", "aB", "true"),
+        ("'a'", "'b\\n'", "'\\u00e9'", "LETTERS", "DIGIT", "~LETTERS", "'ab'", "SIGN"),
+        lambda name, body: f"{name} : {body} ;",
+        " | ",
+        lambda part, low, high: f"({part}){_operator(low, high)}",
     ),
     BNF: Syntax(
         ("start", "my rule", "", "é", "a-b", "a_b", "1", "x;y", "root", 'say "x"', "a b", "a'b"),
@@ -244,12 +266,51 @@ def _response_template(random: Random) -> str:
     return json.dumps({"start_anchor": "<bot>", "fields": chosen}, sort_keys=True)
 
 
+_TOKENS = """
+LETTERS : [a-c]+ ;
+DIGIT : [0-9] ;
+SIGN : '+' | '//' .*? ('\\n' | EOF) ;
+fragment UNUSED : 'x' ;
+BLANK : [ \\t]+ -> skip ;
+"""
+
+
+def _antlr(random: Random) -> str:
+    return f"grammar G;\n{_rules(random, SYNTAXES[ANTLR])}{_TOKENS}"
+
+
+def _tree_sitter(random: Random) -> str:
+    def rule(depth: int) -> dict[str, Any]:
+        kind = random.choice(("STRING", "PATTERN", "SYMBOL", "SEQ", "CHOICE", "REPEAT", "TOKEN"))
+        match kind if depth else random.choice(("STRING", "PATTERN", "SYMBOL")):
+            case "STRING":
+                return {"type": "STRING", "value": random.choice(("a", "ab", "+", "é"))}
+            case "PATTERN":
+                return {"type": "PATTERN", "value": random.choice(("[a-c]+", "\\d", "a|b", "//.*"))}
+            case "SYMBOL":
+                return {"type": "SYMBOL", "name": random.choice(("word", "other"))}
+            case "REPEAT":
+                return {"type": "REPEAT", "content": rule(depth - 1)}
+            case "TOKEN":
+                return {"type": "TOKEN", "content": {"type": "PATTERN", "value": "x[0-9]*"}}
+            case many:
+                return {"type": many, "members": [rule(depth - 1), rule(depth - 1)]}
+
+    word = {"type": "PATTERN", "value": "[a-z]+"}
+    rules = {"source": rule(3), "word": word, "other": rule(1), "end": {"type": "BLANK"}}
+    blank = {"type": "PATTERN", "value": "\\s"}
+    return json.dumps({"name": "g", "word": "word", "rules": rules, "extras": [blank]})
+
+
 SOURCES: Mapping[Language, Callable[[Random], str]] = {
     KBNF: _kbnf,
     GBNF: lambda random: _rules(random, SYNTAXES[GBNF]),
     BNF: lambda random: _rules(random, SYNTAXES[BNF]),
     LARK: _lark,
     ABNF: lambda random: _rules(random, SYNTAXES[ABNF]),
+    ANTLR: _antlr,
+    EBNF: lambda random: _rules(random, SYNTAXES[EBNF]),
+    TREE_SITTER: _tree_sitter,
     STRUCTURAL_TAG: lambda random: json.dumps(
         {"type": "structural_tag", "format": _format(random)}
     ),

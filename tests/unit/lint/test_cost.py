@@ -77,5 +77,6 @@ def test_the_cost_names_the_budget_that_an_engine_accepts(finish: str) -> None:
     assert found.notes[-2:] == ("1 token completes it: '[]'", needed)
     grammar = Grammar(text, finish=finish)
     assert Engine(grammar, vocabulary, budget=count).remaining == count
-    with pytest.raises(ConfigError, match=f"{count - 1} tokens are too few: {count} are enough"):
+    enough = f"{count} tokens are enough" if count > 1 else "1 token is enough"
+    with pytest.raises(ConfigError, match=f"budget={count - 1} is too small: {enough}"):
         Engine(grammar, vocabulary, budget=count - 1)

@@ -89,6 +89,8 @@ OTHERS = [
     ("qwen_3_coder", f"{INVOKED}</parameter></function></tool_call>"),
     ("qwen_3_coder", f"<tool_call>{INVOKED}</function></tool_call>"),
     ("qwen_3_coder", f"<tool_call>{INVOKED}</parameter></function>"),
+    ("qwen_3_coder", f"{INVOKED}</parameter></function>"),
+    ("mimo", f"{INVOKED}</parameter>\n</function>"),
     ("kimi", "<|tool_calls_section_begin|><|tool_call_begin|>get_weather:0 "
              '<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>'
              "<|tool_calls_section_end|>"),
@@ -122,6 +124,18 @@ def test_what_a_model_forgets_may_be_missing(name: str, text: str) -> None:
     found = read(name, text)
     assert found.value == [CALL]
     assert found.cut is None
+
+
+def test_closing_words_are_only_missing_around_others_with_their_opening_words() -> None:
+    two = f"{INVOKED}</parameter></function>" * 2
+    assert read("qwen_3_coder", two).value == [CALL, CALL]
+    for text in (
+        # The words that are missing are not those around the ones that are there.
+        f"{INVOKED}</parameter></tool_call>",
+        f"{INVOKED}</parameter>",
+        f"{INVOKED}</parameter></function> in text",
+    ):
+        assert CALL not in read("qwen_3_coder", text).value
 
 
 def test_an_element_without_arguments_may_end_itself() -> None:

@@ -120,7 +120,7 @@ def test_lines_are_tokens(
         (":n nothing", Verdict.MISUSED, "E102: the start nonterminal `nothing` is not defined"),
         (":tree wrd", Verdict.MISUSED, "the grammar has no rule `wrd`; did you mean `word`?"),
         (":finish-mode now", Verdict.MISUSED, "one of eager, token, eos"),
-        (":finish now", Verdict.MISUSED, "nothing is expected"),
+        (":finish now", Verdict.MISUSED, "`:finish` takes no argument"),
     ],
 )
 def test_what_fails_says_why_and_changes_nothing(

@@ -7,7 +7,7 @@ brackets, with commas between.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from json.encoder import encode_basestring
 
 from kbnf_core import ir
@@ -256,10 +256,39 @@ _GAPS = {
 _STATES = 1_000
 """States of the largest automaton that stands for a rule."""
 
-WHOLE_DIGITS, FRACTION_DIGITS = 19, 17
-"""Digits of a number, where they are bounded: as many as 64 bits need."""
-WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
-"""Integers within 64 bits: those of 19 digits begin with 8 at most."""
+FRACTION_DIGITS = 17
+"""Digits after the point of a number, where they are bounded: a double is known by them."""
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+"""The integers of 64 bits."""
+
+
+def _at_most(digits: str) -> str:
+    """Return the regular expression of the texts of as many digits that are not above these."""
+    found = _up_to(int(digits[-1]))
+    for behind, digit in enumerate(reversed(digits[:-1]), 1):
+        same = f"{digit}{found}"
+        rest = "[0-9]" if behind == 1 else f"[0-9]{{{behind}}}"
+        found = same if digit == "0" else f"(?:{_up_to(int(digit) - 1)}{rest}|{same})"
+    return found
+
+
+def _up_to(digit: int) -> str:
+    return print_characters(((0x30, 0x30 + digit),))
+
+
+SHORT_WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
+"""Integers of 64 bits but for those next to the bounds, whose text would be as long again."""
+_HIGH = (
+    f"9{_at_most('2232')}[0-9]{{14}}",
+    f"92233{_at_most('72035')}[0-9]{{9}}",
+    f"9223372036{_at_most('8546')}[0-9]{{5}}",
+    f"92233720368547{_at_most('75807')}",
+)
+"""Integers of 64 bits that begin with 9 and have 19 digits, in lines that are not long."""
+WHOLE = f"(?:{SHORT_WHOLE}|-?(?:{'|'.join(_HIGH)})|{LOWEST})"
+"""Integers of 64 bits."""
+FAR = {"int64_high": b"9" + b"0" * 18, "int64_low": b"-9" + b"0" * 18}
+"""The rules of the integers next to the bounds of 64 bits, with a text of each."""
 EXPONENT = r"[eE](?:-[0-9]{1,3}|\+?1?[0-9]{1,2})"
 """An exponent with which a number of so many digits is a finite double."""
 
@@ -275,8 +304,8 @@ def integers(most: int | None) -> str:
 
 
 ORDER = (
-    "ws", "comma", "colon", "character", "string", "integer", "number", "boolean", "value",
-    "object", "array", "escape", "name_rest", "other_name", "member",
+    "ws", "comma", "colon", "character", "string", "int64_high", "int64_low", "whole", "integer",
+    "number", "boolean", "value", "object", "array", "escape", "name_rest", "other_name", "member",
 )  # fmt: skip
 NAMES = frozenset({"start", *ORDER})
 
@@ -310,6 +339,17 @@ def _separator(pattern: str | None, default: str) -> ir.Node:
 _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 
+@cache
+def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
+    """Return the numbers without an exponent whose whole part a regular expression matches.
+
+    A process keeps the three that are asked for.
+    """
+    found = compiled_pattern(whole + behind).dfa
+    assert found is not None  # noqa: S101 - of constants
+    return found
+
+
 class Shared:
     """The shared rules by name, with their calls; a process keeps those of a few options.
 
@@ -322,9 +362,10 @@ class Shared:
         self.whole_fraction = ""
         if has_whole_fractions and options.integers is Integers.FRACTION:
             self.whole_fraction = r"(?:\.0)?" if self.are_bounded else r"(?:\.0+)?"
-        whole, fraction, exponent = integers(None), digits(None), "[eE][+-]?[0-9]+"
+        fraction, exponent = digits(None), "[eE][+-]?[0-9]+"
         if self.are_bounded:
-            whole, fraction, exponent = WHOLE, digits(FRACTION_DIGITS), EXPONENT
+            fraction, exponent = digits(FRACTION_DIGITS), EXPONENT
+        behind = rf"(?:\.{fraction})?(?:{exponent})?"
         self.spelling = Spelling(
             LETTERS if options.allowed_escapes is None else options.allowed_escapes,
             options.standard is Standard.LLGUIDANCE,
@@ -355,8 +396,9 @@ class Shared:
             "ws": gap,
             "character": character,
             "string": f'"{character}*"',
-            "integer": whole + self.whole_fraction,
-            "number": rf"{whole}(?:\.{fraction})?(?:{exponent})?",
+            "whole": integers(None),
+            "integer": integers(None) + self.whole_fraction,
+            "number": integers(None) + behind,
             "escape": self.spelling.escape,
             "name_rest": f'{self.spelling.character}*"',
             "other_name": self.spelling.with_needless or "",
@@ -364,15 +406,32 @@ class Shared:
         self._rules: dict[str, ir.Node] = {
             "comma": sequence(before, comma, self.gap),
             "colon": sequence(before, colon, after_name),
+            "int64_high": alternation(map(_regex, _HIGH)),
+            "int64_low": alternation(
+                [sequence(text("-"), self.calls["int64_high"]), text(str(LOWEST))]
+            ),
             "boolean": alternation([text("true"), text("false")]),
             "value": alternation([*map(self.calls.__getitem__, values), text("null")]),
             "object": enclosed("{", "}", self._any("member"), self.gap),
             "array": enclosed("[", "]", self._any("value"), self.gap),
             "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }
+        if self.are_bounded:
+            self._rules |= self._bounded_numbers(behind)
         self.said = repr(options)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
+
+    def _bounded_numbers(self, behind: str) -> dict[str, ir.Node]:
+        """Return the rules of integers of 64 bits, and of numbers: those with ``behind``."""
+        high, low = self.calls["int64_high"], self.calls["int64_low"]
+        whole = alternation([_regex(SHORT_WHOLE), high, low])
+        integer = whole
+        if self.whole_fraction:
+            integer = sequence(self.calls["whole"], _regex(self.whole_fraction))
+        first = self.calls["whole" if self.whole_fraction else "integer"]
+        number = sequence(first, _regex(behind))
+        return {"whole": whole, "integer": integer, "number": number}
 
     def rule(self, name: str) -> ir.Node:
         """Return a rule as somebody reads it."""
@@ -446,6 +505,12 @@ class Prelude:
             for each in shared.needed(name):
                 self.rules.setdefault(each, shared.rule(each))
         return self._shared.calls[name]
+
+    def automaton(self, name: str) -> Dfa:
+        """Return the automaton of a shared rule that has one."""
+        body = self._shared.body(name)
+        assert isinstance(body, ir.Regular)  # noqa: S101 - none contains values
+        return body.dfa
 
     def bodies(self) -> dict[str, ir.Node]:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""

@@ -19,7 +19,7 @@ from itertools import chain
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.algebra import children as regex_children
 from kbnf_core.automata.codepoints import from_text, intersect
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import Dfa, empty
 from kbnf_core.automata.expression import (
     Builder,
     ShortTexts,
@@ -28,6 +28,8 @@ from kbnf_core.automata.expression import (
     print_expression,
 )
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
+from kbnf_core.automata.operations import intersect as intersection
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
@@ -54,7 +56,15 @@ from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.formats import Named, rule_of, rules
 from kbnf_core.languages.json_schema.names import OtherNames, regex_but
-from kbnf_core.languages.json_schema.prelude import ESCAPED, NAMES, spell_text
+from kbnf_core.languages.json_schema.prelude import (
+    ESCAPED,
+    FAR,
+    NAMES,
+    SHORT_WHOLE,
+    WHOLE,
+    automaton_within,
+    spell_text,
+)
 from kbnf_core.languages.json_schema.prelude import regex as regex_of
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Restricted
@@ -215,7 +225,37 @@ class Notations:
         return self._quoted(regex_but(words, self._builder))
 
     def _numbers(self, dfa: Dfa, hint: str) -> Form:
-        """Return the texts of a set of numbers, whose automaton is ``dfa``."""
+        """Return the texts of a set of numbers, whose automaton is ``dfa``.
+
+        Those next to the bounds of 64 bits are written apart, as calls of shared rules where all of
+        them are in the set: their automaton is small, but its text is long.
+        """
+        far = (
+            difference(dfa, automaton_within(SHORT_WHOLE))
+            if self._prelude.has_bounded_digits
+            else empty()
+        )
+        if far.is_empty or not difference(far, automaton_within(WHOLE)).is_empty:
+            return self._some_numbers(dfa, hint)
+        whole, behind = (
+            intersection(dfa, automaton_within(WHOLE, "")),
+            continued(far, FAR["int64_high"]),
+        )
+        if not is_equal(whole, dfa) and is_equal(concatenate(whole, behind), dfa):
+            return sequence(self._numbers(whole, hint), self._some_numbers(behind, hint))
+        near, calls = difference(dfa, far), []
+        for name, beginning in FAR.items():
+            behind = continued(far, beginning)
+            whole = concatenate(self._prelude.automaton(name), behind)
+            if not behind.is_empty and difference(whole, far).is_empty:
+                far = difference(far, whole)
+                shared = call(self._prelude.use(name).nonterminal)
+                calls.append(sequence(shared, self._some_numbers(behind, hint)))
+        apart = [self._some_numbers(each, hint) for each in (near, far) if not each.is_empty]
+        return alternation([*apart, *calls])
+
+    def _some_numbers(self, dfa: Dfa, hint: str) -> Form:
+        """Return texts of numbers, whose automaton is ``dfa``, without shared rules."""
         characters = to_characters(dfa)
         try:
             found = to_expression(characters, self._builder, MOST_LEAVES)

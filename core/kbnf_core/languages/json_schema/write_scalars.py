@@ -44,8 +44,9 @@ from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
+    HIGHEST,
+    LOWEST,
     WHOLE,
-    WHOLE_DIGITS,
     Prelude,
     Spelling,
     digits,
@@ -510,8 +511,9 @@ class ScalarWriter:
         whole, fraction = integers(None), digits(None)
         are_bounded = self._prelude.has_bounded_digits and not is_wide
         if are_bounded:
-            most = max((each.adjusted() + 1 for each in (*bounds, *divisors) if each), default=0)
-            whole = WHOLE if most < WHOLE_DIGITS else integers(most)
+            whole = WHOLE
+            if not all(LOWEST <= each <= HIGHEST for each in (*bounds, *divisors)):
+                whole = integers(max(each.adjusted() + 1 for each in (*bounds, *divisors) if each))
             fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
         below_one = ""
         if places and min(places) == 0:

@@ -376,7 +376,7 @@ class _Reader:
             message = (
                 "`lexer_backtracking` has no effect here: a lexeme ends where the next byte ends it"
                 if name == "lexer_backtracking"
-                else f"`{name}` is none of LLGuidance's options, and has no effect"
+                else f"`{name}` is not an option of LLGuidance, and has no effect"
             )
             self.report.note(APPROXIMATE, message, places[name], f"there are {listed(_OPTIONS)}")
         if merged.get("allow_invalid_utf8"):

@@ -14,7 +14,8 @@ The rules by which reading is wider than writing:
 3. Where the texts around a name and its arguments are those of a JSON object, they are read as one:
    members in any order, ``parameters`` for ``arguments``, further members.
 4. What is forgotten may be missing where the rest says it: words ahead of a call whose own closing
-   words are there, closing words after a call that is over by itself, plain words after a marker.
+   words are there, or the inner ones of these (``</function>``), if it is the last thing or another
+   call follows; closing words after a call that is over by itself, plain words after a marker.
    A marker of the format is always there, but for formats whose calls have none.
 5. Frames are no content.
 

@@ -31,6 +31,7 @@ from kbnf_core.ir import (
 from kbnf_core.lint.subject import Needs, Subject, show, show_name, spelling_bytes
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.diagnostics.segments import in_quotes
 
 Texts = dict[bytes, str]
 """Texts, the shortest first, and how each is derived."""
@@ -138,9 +139,9 @@ class Derivations:
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
         match node:
             case Literal(data):
-                return [(data, _quoted(data))]
+                return [(data, in_quotes(data))]
             case Regular(dfa):
-                return [(word, _quoted(word)) for word in self._spelling.words(dfa)]
+                return [(word, in_quotes(word)) for word in self._spelling.words(dfa)]
             case Call(name):
                 return self._texts[name].items()
             case Choice():
@@ -221,11 +222,7 @@ def _shortest(items: Iterable[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
 
 def _named(name: str, text: bytes, how: str) -> str:
     """Return a part as derivations show it: what differs within it was found where it was made."""
-    return f"{name}[{_quoted(text)}]" if name else how
-
-
-def _quoted(word: bytes) -> str:
-    return repr(word.decode("utf-8", "backslashreplace"))
+    return f"{name}[{in_quotes(text)}]" if name else how
 
 
 RULES = (Rule("I109", "ambiguous", "A text has two derivations."),)

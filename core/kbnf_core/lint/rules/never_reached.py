@@ -10,6 +10,7 @@ from kbnf_core.ir import Choice, Node
 from kbnf_core.lint.subject import TOO_LARGE, Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.diagnostics.segments import in_quotes
 from kbnf_core.text.errors import LimitError
 
 RULES = (
@@ -66,13 +67,13 @@ def _branches(root: Node) -> list[Node]:
 
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:
     word = operations.shortest_word(dfa) or b""
-    shown = word.decode("utf-8", "backslashreplace")
     return reading.finding(
         "W301",
         "this alternative is never generated in full",
         branch.span,
         notes=(
-            f"`finish=eager` ends at the first complete text: {shown!r} is complete before its end",
+            f"`finish=eager` ends at the first complete text: {in_quotes(word)} is complete"
+            " before its end",
         ),
         helps=("set `(* kbnf: finish=eos *)` or `finish=token`, or make no text begin another",),
     )

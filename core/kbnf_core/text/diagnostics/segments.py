@@ -8,6 +8,7 @@ Lines cut off at the width of a terminal.
 The difference between two texts, as ``patch`` reads it.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from enum import Enum, auto
@@ -68,6 +69,26 @@ TAB = "    "
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _DELETE = 0x7F
+
+
+_ESCAPES = re.compile(r"\\\\|\\x(?P<character>[89a-f].)|\\udc(?P<byte>[89a-f].)")
+
+
+def in_quotes(data: bytes, most: int | None = None) -> str:
+    r"""Return bytes in quotes, of more than ``most`` characters without the middle.
+
+    A byte that is no UTF-8 is ``\xf0``, a backslash two of them, a hidden character ``\u00f0``.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    if most is not None and len(text) > most:
+        text = f"{text[: most // 2]}...{text[-(most // 2) :]}"
+    return _ESCAPES.sub(_escape, repr(text))
+
+
+def _escape(match: re.Match[str]) -> str:
+    if match["byte"] is not None:
+        return rf"\x{match['byte']}"
+    return match[0] if match["character"] is None else rf"\u00{match['character']}"
 
 
 def visible(text: str) -> str:

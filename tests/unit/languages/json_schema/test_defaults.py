@@ -31,8 +31,16 @@ DEFAULTS: dict[str, tuple[Any, Options, list[str], list[str]]] = {
     ),
     # What is beyond an i64 Go and Rust refuse; a model may write digits until its tokens run out.
     "integers have 64 bits": (
-        {"type": "integer"}, Options(digits=Digits.ANY), ["8999999999999999999", "-1" + "0" * 18],
-        ["1" * 20, "9223372036854775808", "-9" + "9" * 18],
+        {"type": "integer"}, Options(digits=Digits.ANY), [str(2**63 - 1), str(-(2**63))],
+        ["1" * 20, str(2**63), str(-(2**63) - 1), "9" * 19],
+    ),
+    "above a bound, too": (
+        {"type": "integer", "minimum": 3}, Options(digits=Digits.ANY), ["3", str(2**63 - 1)],
+        [str(2**63), "9" * 19],
+    ),
+    "and as numbers": (
+        {"type": "number"}, Options(digits=Digits.ANY), [str(2**63 - 1), f"{-(2**63)}.5e1"],
+        [str(2**63), f"{-(2**63) - 1}.5"],
     ),
     "or those of their bounds": (
         {"type": "integer", "maximum": 2**63 - 1}, Options(digits=Digits.ANY),

@@ -127,7 +127,7 @@ class Embedding:
             return Embedded(leaf, 0, place)
         if match["body"].strip() == "*":
             if match["negated"]:
-                raise RefusedError(INVALID, "`<[^*]>` is no token at all")
+                raise RefusedError(INVALID, "`<[^*]>` is not a token")
             return Embedded(tree.TokenSet(((0, MAX_TOKEN_ID),), False, place), 0, place)
         ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
