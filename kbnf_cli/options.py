@@ -49,6 +49,8 @@ _CONVERT = ("convert", "convert-abnf", "convert-bnf", "convert-gbnf", "convert-j
 RENAMED = {
     **{(name, "--target"): "--for" for name in (*_CONVERT, "convert-lark")},
     ("match", "--why"): "--tree",
+    ("play", "-n"): "--start",
+    ("play", "--start-nonterminal"): "--start",
 }
 """Names that options of commands had, which are still accepted, with those that they have now."""
 

@@ -59,7 +59,6 @@ from kbnf_cli.play.session import Files, Settings, World, open_session
     metavar="BOOL",
     help="Keep caches between steps; use false for measurements.  [default: true]",
 )
-@click.option("-n", "--start-nonterminal", metavar="NAME", help="The same as --start.")
 @click.option("--web", is_flag=True, help="Serve the playground to a browser on this machine.")
 @click.option(
     "--also-vocab",
@@ -83,7 +82,6 @@ def play(
     inputs: Inputs,
     grammar: Path | None,
     commands: tuple[str, ...],
-    start_nonterminal: str | None,
     web: bool,
     also_vocab: tuple[str, ...],
     host: str | None,
@@ -100,8 +98,7 @@ def play(
             raise click.UsageError("--web excludes -c")
         from kbnf_cli.web.serve import LOOPBACK, serve
 
-        wanted = replace(inputs, start=inputs.start or start_nonterminal)
-        return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)
+        return serve(console, inputs, grammar, also_vocab, host or LOOPBACK)
     if also_vocab or host is not None:
         raise click.UsageError("--also-vocab and --host go with --web")
     if grammar is None:
@@ -110,7 +107,7 @@ def play(
     settings_for = inputs.settings_source()
     world = (TerminalWorld if is_terminal else World)(console, settings_for)
     vocabulary, eos = inputs.vocabulary(settings_for(grammar))
-    start = inputs.start or start_nonterminal
+    start = inputs.start
     files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
     session = replace(open_session(files, world), settings=switches)
     if is_terminal:

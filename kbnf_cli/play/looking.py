@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from random import Random
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from kbnf_cli.escaped import TypingError, escaped, read_typed
@@ -23,7 +24,17 @@ from kbnf_cli.play.render import (
     token_lines,
     tokens_line,
 )
-from kbnf_cli.play.session import Command, Operand, Reply, Session, World, misused, refused
+from kbnf_cli.play.session import (
+    Command,
+    Operand,
+    Reply,
+    Session,
+    World,
+    accept_all,
+    cold_engine,
+    misused,
+    refused,
+)
 from kbnf_core.shipped import shown_path
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, plain
 from kbnf_core.text.diagnostics.text import count_of
@@ -31,7 +42,7 @@ from kbnf_core.text.diagnostics.text import count_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kbnf_core import Vocabulary
+    from kbnf_core import Engine, Vocabulary
     from kbnf_core.examples.cases import What
 
 _ID = re.compile(r"#([0-9]{1,9})")
@@ -169,6 +180,40 @@ def _stack(session: Session, text: str, world: World) -> Reply:
     return Reply(session, tuple(stack_rows(session, world.columns)))
 
 
+def _time(session: Session, text: str, world: World) -> Reply:
+    """Show the time of the mask before each step and of accepting it, in a second run of the text.
+
+    Without caches (``:cache off``) the run begins with empty ones.
+    """
+    _nothing(text)
+    steps = session.engine.accepted
+    if not steps:
+        raise misused("there is no step to measure: accept a token first")
+    engine = session.at(0).engine if session.settings.cache else cold_engine(session.engine)
+    times = [_times(engine, step) for step in steps]
+    lines = [
+        clip(f"{mask:>10,.1f} {accept:>10,.1f}  {escaped(spelling(session, step))}", world.columns)
+        for step, (mask, accept) in zip(steps, times, strict=True)
+    ]
+    masks, accepts = zip(*times, strict=True)
+    head = [
+        *row("mask", f"{sum(masks) / len(masks):,.1f} us on average, {max(masks):,.1f} at most"),
+        *row(
+            "accept", f"{sum(accepts) / len(steps):,.1f} us on average, {max(accepts):,.1f} at most"
+        ),
+    ]
+    return listed(session, head, [f"{'mask':>10} {'accept':>10}  us, by step", *lines], world)
+
+
+def _times(engine: "Engine", step: "What") -> tuple[float, float]:
+    """Return the microseconds of the mask at an engine's position, and of accepting a step."""
+    begin = perf_counter_ns()
+    engine.compute_allowed_token_ids()
+    between = perf_counter_ns()
+    accept_all(engine, (step,))
+    return (between - begin) / 1_000, (perf_counter_ns() - between) / 1_000
+
+
 def _forced(session: Session, text: str, world: World) -> Reply:
     _nothing(text)
     data, tokens = session.engine.forced_bytes(), session.engine.forced_tokens()
@@ -251,6 +296,7 @@ LOOKING = (
     Command(("stack",), "", "the open rules, with a dot where each is", _stack),
     Command(("tree",), "[RULE]", "the tree of the text; of a rule", _tree, Operand.RULE),
     Command(("forced",), "", "the forced text", _forced),
+    Command(("time",), "", "the time of the mask and of accepting, by step", _time),
     Command(("finish",), "", "a shortest way to the end", _finish),
     Command(("sample",), "[N]", "texts at random that may follow", _sample),
 )

@@ -1,5 +1,6 @@
 """``kbnf play`` without a terminal: scripts, ``-c``, plays, exit statuses."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -112,7 +113,24 @@ def test_possible_tokens_can_be_left_out(kbnf: Kbnf, grammar: Path) -> None:
 
 def test_the_start_can_be_chosen(kbnf: Kbnf, write: Write) -> None:
     grammar = write("two.kbnf", 'start ::= other "x"; other ::= "y";')
-    assert "finished" in kbnf("play", grammar, "-n", "other", "-c", "y").out
+    assert "finished" in kbnf("play", grammar, "--start", "other", "-c", "y").out
+    for former in ("-n", "--start-nonterminal"):
+        result = kbnf("play", grammar, former, "other", "-c", "y")
+        assert "finished" in result.out
+        assert f"`{former}` of `kbnf play` is called `--start` now" in result.stderr
+
+
+@pytest.mark.parametrize("cache", ["true", "false"])
+def test_the_time_of_each_step_is_shown(kbnf: Kbnf, grammar: Path, cache: str) -> None:
+    out = kbnf("play", grammar, "-p", "false", "-b", cache, "-c", "a", "-c", ":time").out
+    shown = out[out.index("mask ") :].splitlines()
+    assert re.fullmatch(r"mask +[0-9.,]+ us on average, [0-9.,]+ at most", shown[0])
+    assert re.fullmatch(r"accept +[0-9.,]+ us on average, [0-9.,]+ at most", shown[1])
+    assert re.fullmatch(r' +[0-9.,]+ +[0-9.,]+  "a"', shown[3])
+
+
+def test_there_is_no_time_before_a_step(kbnf: Kbnf, grammar: Path) -> None:
+    assert "no step to measure" in kbnf("play", grammar, "-c", ":time").stderr
 
 
 def test_what_was_typed_is_saved_as_a_script(kbnf: Kbnf, grammar: Path, write: Write) -> None:

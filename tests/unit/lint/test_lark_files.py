@@ -89,3 +89,13 @@ def test_a_comment_in_a_nested_grammar_silences() -> None:
 
 def test_the_start_that_is_asked_for_is_not_that_of_nested_grammars() -> None:
     assert _found(NESTED.replace('start: "<"', 'first: "<"'), "first")[0][:4] == "W302"
+
+
+@pytest.mark.parametrize("lexing", ["lalr", "earley", "scannerless"])
+def test_an_endless_ignored_blank_is_one_finding_at_its_place(lexing: str) -> None:
+    text = 'start: "[" N ("," N)* more "]"\nmore: "x" N\nN: /[0-9]/\n%ignore " "\n'
+    options = {"lexing": lexing}
+    found = [
+        each for each in check(text, "a.lark", language_options=options) if each.code == "W302"
+    ]
+    assert [text[each.span.start : each.span.end] for each in found] == ['%ignore " "']

@@ -171,11 +171,12 @@ class _Inserter:
         self._corners = _LeftCorners(self.grammar, self.budget)
 
     def skip(self, span: Span) -> Node:
-        """Return the text between two lexemes."""
+        """Return the text between two lexemes; a loop of it is where ``%ignore`` is."""
+        ignored = self.ignored.span
         if not self.one_by_one:
-            return Repeat(Lexeme(self.ignored, self.ignored.span), 0, 1, span)
+            return Repeat(Lexeme(self.ignored, ignored), 0, 1, span)
         parts = tuple(Lexeme(part, part.span) for part in self._parts)
-        return Repeat(Choice(parts, span), 0, None, span)
+        return Repeat(Choice(parts, ignored), 0, None, ignored)
 
     def skipping_first(self, grammar: LexicalGrammar) -> LexicalGrammar:
         """Return ``grammar`` with ignored text in front."""
