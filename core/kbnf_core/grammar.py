@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from kbnf_core.parse.tree import Tree
     from kbnf_core.repair import Judge, Repair
     from kbnf_core.repair.weights import Weights
+    from kbnf_core.text.budget import Budget
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -527,14 +528,16 @@ class Grammar:
         build = partial(build_tables, self.rules, self._limits, self.analysis, counted=True)
         return self._build(build)
 
-    def tables_with(self, inlined: "Inlined") -> "Tables":
+    def tables_with(self, inlined: "Inlined", budget: "Budget") -> "Tables":
         """Return the automata with these nonterminals written out, and a state for each count.
 
-        Raises as ``tables`` does.
+        Raises WorkLimitError where ``budget`` is used up, or the states pass their limit.
         """
-        return self._build(
-            lambda: build_tables(self.rules, self._limits, self.analysis, inlined=inlined)
-        )
+        try:
+            with without_collecting():
+                return build_tables(self.rules, self._limits, self.analysis, budget, inlined)
+        except TooManyStatesError:
+            raise WorkLimitError(budget.limit) from None
 
     def _build(self, build: Callable[[], T]) -> T:
         try:

@@ -27,7 +27,8 @@ from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.convert import convert
 from kbnf_core.kbnf.printer import quote
-from kbnf_core.languages import KBNF, LARK
+from kbnf_core.languages import KBNF, LARK, Language
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.languages.response_template.message import _quoted
 from kbnf_core.mask.bits import ids_of
@@ -422,6 +423,33 @@ def test_regular_expressions_of_a_grammar_have_one_budget() -> None:
         with pytest.raises(GrammarError, match=r"E107|E203"):
             Grammar(text, limits=Limits(work=5 * work // 2))
     assert Grammar(text, limits=Limits(work=8 * work))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (KBNF, "start ::= #'a+' b c; b ::= #'[b-d]{9}'; c ::= #'(ab|ab|b|[α-ω]){1,999}';"),
+        (KBNF, "start ::= #'a+' b c; b ::= #'[b-d]{9}'; c ::= #ex'[ab]*a[ab]{12}c';"),
+        (
+            LARK,
+            "%llguidance {}\nstart: A B C\nA: /a+/\nB: /[b-d]{9}/\nC: /(ab|ab|b|[α-ω]){1,999}/\n",
+        ),
+    ],
+)
+def test_a_message_names_the_limit_and_not_what_is_left_of_it(
+    language: Language, text: str
+) -> None:
+    limits = Limits(work=20_000)
+    with pytest.raises(GrammarError, match="more than 20,000 steps") as caught:
+        Grammar.read(text, language, limits=limits)
+    assert {each.code for each in caught.value.diagnostics} == {"E107"}
+
+
+def test_a_message_names_the_limit_of_a_schema() -> None:
+    patterns = ["^[b-d]{9}$", "[ab]*a[ab]{12}c"]
+    schema = json.dumps({"anyOf": [{"type": "string", "pattern": each} for each in patterns]})
+    with pytest.raises(GrammarError, match="more than 20,000 steps"):
+        Grammar.from_json_schema(schema, limits=SchemaLimits(work=20_000))
 
 
 def test_a_pattern_that_is_refused_is_charged() -> None:

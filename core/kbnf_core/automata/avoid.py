@@ -120,12 +120,15 @@ _MATCHED = 2
 
 
 @remembered(REMEMBERED, size_of)
-def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
-    """Compile the nonempty byte strings in which ``pattern`` matches nowhere. Never raises."""
+def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS, spent: int = 0) -> Compiled:
+    """Compile the nonempty byte strings in which ``pattern`` matches nowhere. Never raises.
+
+    ``spent`` steps of ``limits.work`` are used up by others of its grammar.
+    """
     tree, problems = parse_regex(pattern, limits)
     if problems:
         return Compiled(None, problems)
-    return within(limits, pattern, lambda budget: _avoiding(tree, limits, budget))
+    return within(limits, spent, pattern, lambda budget: _avoiding(tree, limits, budget))
 
 
 def _avoiding(tree: Node, limits: Limits, budget: Budget) -> Dfa:

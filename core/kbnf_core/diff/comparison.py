@@ -2,7 +2,9 @@
 
 Inclusion of context-free languages is undecidable, but grammars for generation are rarely that
 wild. What is regular, or nests visibly (``nesting``), is decided; of all others the texts are
-searched in the order of their lengths until a budget is used up.
+searched in the order of their lengths. One budget counts all of this: what is searched for short
+differences (``short``), machines while they are made, and the search over them. Where it is used
+up, the answer is what was found so far, and how far was searched.
 
 Most of two versions of a grammar is the same. So the search reads components that both have
 (``machine.merge``) as single symbols at first, without walking them. That is safe: what differs in
@@ -22,7 +24,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from kbnf_core.config import Finish
-from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_tables
+from kbnf_core.diff.machine import EDGES, Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, View, cut
 from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
 from kbnf_core.diff.short import short_witnesses
@@ -130,6 +132,9 @@ def _shown(piece: bytes | TokenTerminal) -> str:
 WORK = 500_000
 """Steps that a comparison takes before it gives up: a few seconds."""
 
+_TO_CUT = 0.75
+"""The part of the steps that may be spent on nesting; the rest is for a search without it."""
+
 _ROUNDS = 12
 """Refinements before all components are walked; and rounds of writing out unbalanced ones."""
 
@@ -141,13 +146,14 @@ def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     """Return how the texts of two grammars differ, each with its own way to finish.
 
     Where no text of either ever ends, their viable prefixes are compared. ``work`` bounds the steps
-    of the search. Raises ``GrammarError`` where a grammar cannot be built.
+    of all that is made and searched. Raises ``GrammarError`` where a grammar cannot be built.
     """
     endless = old.is_endless, new.is_endless
     if all(endless):
         old, new = _of_prefixes(old), _of_prefixes(new)
     found = _Comparison(old, new, Budget(work)).run()
-    return replace(found, of_prefixes=all(endless), notes=_NOTES.get(endless, ()))
+    notes = (*found.notes, *_NOTES.get(endless, ()))
+    return replace(found, of_prefixes=all(endless), notes=notes)
 
 
 _NOTES = {
@@ -212,23 +218,37 @@ class _Comparison:
         self._budget = budget
         left, right = (each.finish is Finish.EAGER for each in self._grammars)
         self._eager = (left, right)
+        self._known: list[Witness | None] = [None, None]
+        self._terminals: tuple[TokenTerminal, ...] = ()
 
     def run(self) -> Comparison:
         left, right = (grammar.tables for grammar in self._grammars)
-        short = short_witnesses((left, right), self._eager)
-        if None not in short:
-            found = [Answer(Verdict.SOME, (text,)) for text in short if text is not None]
-            self._compare_empty(found)
-            return Comparison(found[LEFT], found[RIGHT], 0)
-        machine = merge(self._machine())
-        answers = [Answer(Verdict.NONE), Answer(Verdict.NONE)]
-        same = machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1
-        if not same:
-            answers = self._search(machine)
+        self._terminals = tuple(dict.fromkeys((*left.token_terminals, *right.token_terminals)))
+        short = short_witnesses((left, right), self._eager, self._budget)
+        for side, text in enumerate(short.witnesses):
+            if text is not None:
+                self._known[side] = Witness((text,), len(text), ())
+        is_given_up = False
+        try:
+            answers = self._answers(Answer(Verdict.NONE)) if short.complete else self._decide()
+        except WorkLimitError:
+            answers = self._answers(Answer(Verdict.UNKNOWN))
+            is_given_up = True
         self._compare_empty(answers)
-        return Comparison(
-            answers[LEFT], answers[RIGHT], min(self._budget.spent, self._budget.limit)
-        )
+        answers = [_searched(each, short.below) for each in answers]
+        spent = min(self._budget.spent, self._budget.limit)
+        notes: tuple[str, ...] = ()
+        if any(each.verdict is Verdict.UNKNOWN for each in answers):
+            is_given_up |= self._budget.left <= 0
+            notes = (f"given up after {spent:,} steps of work",) if is_given_up else ()
+        return Comparison(answers[LEFT], answers[RIGHT], spent, notes)
+
+    def _decide(self) -> list[Answer]:
+        """Return what the machine of both says. Raises WorkLimitError."""
+        machine = merge(self._machine(), self._budget)
+        if machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1:
+            return [Answer(Verdict.NONE), Answer(Verdict.NONE)]
+        return self._search(machine)
 
     def _compare_empty(self, answers: list[Answer]) -> None:
         """Put the empty text first: it is shorter than any other."""
@@ -240,28 +260,34 @@ class _Comparison:
             if takes[side] and not takes[1 - side]:
                 answers[side] = Answer(Verdict.SOME)
 
+    def _answers(self, other: Answer) -> list[Answer]:
+        """Return the witnesses that are known, and ``other`` where none is."""
+        return [_some(each, self._terminals, other) for each in self._known]
+
     def _machine(self) -> Machine:
         """Return both grammars cut at brackets in the first view that fits, or as they are."""
-        for view in VIEWS:
-            found = self._cut(view)
-            if found is not None:
-                return found
-        left, right = (_Parts(grammar).tables() for grammar in self._grammars)
-        return side_by_side(left, right, b"")[0]
+        with self._budget.share(int(_TO_CUT * self._budget.limit)) as budget:
+            for view in VIEWS:
+                found = self._cut(view, budget)
+                if found is not None:
+                    return found
+        left, right = (_Parts(grammar).tables(self._budget) for grammar in self._grammars)
+        return side_by_side(left, right, b"", self._budget)[0]
 
-    def _cut(self, view: View) -> Machine | None:
+    def _cut(self, view: View, budget: Budget) -> Machine | None:
         """Return both grammars cut at brackets, None where they do not nest in this view.
 
         Components that do not balance are made parts of their callers, if that is possible.
         """
         parts = tuple(_Parts(grammar) for grammar in self._grammars)
         for _ in range(_ROUNDS):
-            left, right = (each.tables() for each in parts)
-            machine, owners = side_by_side(left, right, view.special)
-            for side, tables, first in zip(parts, (left, right), (0, len(left.names)), strict=True):
-                absorb(machine, side.right_linear(tables, first))
             try:
-                found = cut(machine, view, owners, self._budget)
+                left, right = (each.tables(budget) for each in parts)
+                machine, owners = side_by_side(left, right, view.special, budget)
+                sides = zip(parts, (left, right), (0, len(left.names)), strict=True)
+                for side, tables, first in sides:
+                    absorb(machine, side.right_linear(tables, first), budget)
+                found = cut(machine, view, owners, budget)
             except WorkLimitError:
                 return None
             if isinstance(found, Machine):
@@ -273,28 +299,33 @@ class _Comparison:
         return None
 
     def _search(self, machine: Machine) -> list[Answer]:
-        tables = write_tables(machine, lambda _state, _component: False)
+        tables = write_tables(machine, lambda _state, _component: False, self._budget)
         texts = ShortestTexts(machine, tables)
         ends_itself = [
             not eager or _is_closed(machine, side) for side, eager in enumerate(self._eager)
         ]
         eager = (False, False) if all(ends_itself) else self._eager
         subject = _Subject(machine, StateTable(tables), texts, eager)
-        refinement = _Refinement(subject, all(ends_itself), self._budget)
+        refinement = _Refinement(subject, all(ends_itself), self._known, self._budget)
         return refinement.run()
 
 
 class _Refinement:
-    """Searches again and again, each time with fewer components as symbols."""
+    """Searches again and again, each time with fewer components as symbols.
 
-    def __init__(self, subject: _Subject, abstract: bool, budget: Budget) -> None:
+    Witnesses are added to ``known``. Raises WorkLimitError where there is no work left to begin.
+    """
+
+    def __init__(
+        self, subject: _Subject, abstract: bool, known: list[Witness | None], budget: Budget
+    ) -> None:
         machine = subject.machine
         left, right = (machine.called_from(start) for start in machine.starts)
         self._subject = subject
         self._symbols = frozenset(left & right) if abstract else frozenset[int]()
         self._walked: set[tuple[int, int]] = set()
         self._budget = budget
-        self._known: list[Witness | None] = [None, None]
+        self._known = known
         self._first: dict[int, Set[int]] = {}
 
     def run(self) -> list[Answer]:
@@ -377,15 +408,28 @@ class _Refinement:
         answers = []
         for side in (LEFT, RIGHT):
             known = self._known[side]
-            if known is not None and _is_certain(known.text, self._subject.machine.terminals):
-                answers.append(Answer(Verdict.SOME, known.text))
-            elif known is not None:
-                answers.append(Answer(Verdict.UNKNOWN, searched=min(searched, known.length - 1)))
+            if known is not None:
+                shorter = Answer(Verdict.UNKNOWN, searched=min(searched, known.length - 1))
+                answers.append(_some(known, self._subject.machine.terminals, shorter))
             elif outcome.complete and outcome.witnesses[side] is None:
                 answers.append(Answer(Verdict.NONE))
             else:
                 answers.append(Answer(Verdict.UNKNOWN, searched=max(searched, 0)))
         return answers
+
+
+def _searched(answer: Answer, below: int) -> Answer:
+    """Return an answer about texts of which those of ``below`` bytes were looked at elsewhere."""
+    if answer.verdict is not Verdict.UNKNOWN:
+        return answer
+    return replace(answer, searched=max(answer.searched, below))
+
+
+def _some(witness: Witness | None, terminals: tuple[TokenTerminal, ...], other: Answer) -> Answer:
+    """Return a witness as an answer if there is one and it is certain, else ``other``."""
+    if witness is not None and _is_certain(witness.text, terminals):
+        return Answer(Verdict.SOME, witness.text)
+    return other
 
 
 def _is_certain(text: Text, terminals: tuple[TokenTerminal, ...]) -> bool:
@@ -427,12 +471,17 @@ class _Parts:
         (self._absorbed if name in self._recursive else self._inlined).add(name)
         return True
 
-    def tables(self) -> Tables:
-        """Return tables in which every other nonterminal stands for itself."""
+    def tables(self, budget: Budget) -> Tables:
+        """Return tables in which every other nonterminal stands for itself.
+
+        Raises WorkLimitError where they are too large for the budget.
+        """
         names = self._inlined
         graph = {name: names.intersection(self._calls[name]) for name in sorted(names)}
         order = TopologicalSorter(graph).static_order()
-        return self._grammar.tables_with(Inlined(frozenset(names), tuple(order)))
+        inlined = Inlined(frozenset(names), tuple(order))
+        with budget.share(EDGES * budget.limit, EDGES) as meter:
+            return self._grammar.tables_with(inlined, meter)
 
     def right_linear(self, tables: Tables, first: int) -> frozenset[int]:
         """Return the components of those that call themselves; the first one is ``first``."""

@@ -7,6 +7,9 @@ brackets, with both. A call reads at least one byte.
 
 ``merge`` makes one state of those that do the same (bisimulation, by partition refinement), so that
 whatever both grammars have in common is there once, and is equal without being compared.
+
+All that makes a machine counts the edges that it looks at, and raises WorkLimitError where its
+budget is used up.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,6 +22,10 @@ from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.dfa import ByteClasses, class_count, first_bytes, join, separate
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.text.budget import Budget
+
+EDGES = 16
+"""Edges that are looked at in about the time that a search takes for a step."""
 
 Edges = list[tuple[int, int]]
 """Of a state: what is read or called, and the state after it."""
@@ -51,8 +58,16 @@ class Machine:
 
     def is_last(self, state: int) -> bool:
         """Return whether a component is complete in a state, and nothing can follow."""
-        edges = (self.steps[state], self.calls[state], self.tokens[state])
-        return self.accepting[state] and not any(edges)
+        return self.accepting[state] and not self.edge_count(state)
+
+    def edge_count(self, state: int) -> int:
+        """Return the number of edges of a state."""
+        return len(self.steps[state]) + len(self.calls[state]) + len(self.tokens[state])
+
+    def spend_all(self, budget: Budget) -> None:
+        """Count all states and edges, for what looks at each of them once."""
+        states = range(len(self.accepting))
+        budget.spend((len(states) + sum(map(self.edge_count, states))) // EDGES)
 
     def called_from(self, component: int) -> set[int]:
         """Return the component and all that it leads to."""
@@ -69,7 +84,9 @@ class Machine:
         return components
 
 
-def side_by_side(left: Tables, right: Tables, apart: Iterable[int]) -> tuple[Machine, list[int]]:
+def side_by_side(
+    left: Tables, right: Tables, apart: Iterable[int], budget: Budget
+) -> tuple[Machine, list[int]]:
     """Return the machine of two grammars, which distinguishes the bytes ``apart`` from all others.
 
     Also returns the component that each state belongs to; components are numbered as the
@@ -86,8 +103,17 @@ def side_by_side(left: Tables, right: Tables, apart: Iterable[int]) -> tuple[Mac
         for number, byte in enumerate(first_bytes(classes)):
             columns[part[byte]].append(number)
         numbers = [terminals.index(each) for each in tables.token_terminals]
+        _spend_edges(budget, tables, columns)
         owners += _add(machine, tables, columns, numbers)
     return machine, owners
+
+
+def _spend_edges(budget: Budget, tables: Tables, columns: list[list[int]]) -> None:
+    """Count the edges that tables have where their classes are divided into ``columns``."""
+    widths = np.array([len(each) for each in columns], np.int64)
+    edges = int(widths[tables.edge_class].sum())
+    edges += len(tables.call_nonterminal) + len(tables.token_terminal)
+    budget.spend((tables.state_count + edges) // EDGES)
 
 
 def _add(
@@ -121,11 +147,14 @@ def _add(
     return owners
 
 
-def absorb(machine: Machine, components: Collection[int]) -> None:
+def absorb(machine: Machine, components: Collection[int], budget: Budget) -> None:
     """Replace calls of ``components`` that nothing can follow by what these begin with.
 
     Where all calls of a component by itself are such, it is right-linear, and calls itself no more.
     """
+    if not components:
+        return
+    budget.spend(len(machine.accepting) // EDGES)
     for state in range(len(machine.accepting)):
         absorbed: set[int] = set()
         calls = machine.calls[state]
@@ -134,6 +163,7 @@ def absorb(machine: Machine, components: Collection[int]) -> None:
             if callee in components and machine.is_last(back) and callee not in absorbed:
                 absorbed.add(callee)
                 entry = machine.entry[callee]
+                budget.spend(1 + machine.edge_count(entry) // EDGES)
                 machine.steps[state] = [*machine.steps[state], *machine.steps[entry]]
                 machine.tokens[state] = [*machine.tokens[state], *machine.tokens[entry]]
                 calls.extend(machine.calls[entry] if entry != state else ())
@@ -144,12 +174,13 @@ def absorb(machine: Machine, components: Collection[int]) -> None:
         ]
 
 
-def merge(machine: Machine) -> Machine:
+def merge(machine: Machine, budget: Budget) -> Machine:
     """Return the machine with one state for those that do the same, and one component likewise.
 
     A call becomes a state of its own, with an edge to what is called and one to where it returns;
     so calls are alike where callees and returns are.
     """
+    machine.spend_all(budget)
     count, classes = len(machine.accepting), class_count(machine.classes)
     call, nest, entered, back = range(classes, classes + 4)
     edges: list[tuple[int, int, int]] = []
@@ -196,12 +227,13 @@ def _renamed(edges: Edges, block: Sequence[int], numbers: dict[int, int]) -> Edg
     return sorted({(symbol, numbers[block[to]]) for symbol, to in edges})
 
 
-def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool]) -> Tables:
+def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool], budget: Budget) -> Tables:
     """Return the tables of a machine, in which some calls are tokens: read as one symbol.
 
     ``is_symbol`` says of a state and a component whether the call is one. The token terminals are
     those of the machine, and after them one for each component.
     """
+    machine.spend_all(budget)
     first = len(machine.terminals)
     calls: list[Edges] = []
     tokens: list[Edges] = []

@@ -17,13 +17,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import first_bytes
-from kbnf_core.diff.machine import Machine
+from kbnf_core.diff.machine import EDGES, Machine
 from kbnf_core.text.budget import Budget
 
 UNQUOTED = 0
-
-_EDGES = 16
-"""Edges that are looked at in about the time that a search takes for a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +123,10 @@ class _Cut:
                 self._unbalanced.add(self._owners[root.state])
         if self._unbalanced:
             return Unbalanced(frozenset(self._unbalanced))
-        return _Writer(self._machine, self._opening, self._closing, self._after, self._regions).run(
-            roots
+        writer = _Writer(
+            self._machine, self._opening, self._closing, self._after, self._regions, self._budget
         )
+        return writer.run(roots)
 
     def _component(self, component: int, context: int) -> Region:
         return self._open(Region(component, self._machine.entry[component], context))
@@ -148,7 +146,7 @@ class _Cut:
     def _visit(self, region: Region, state: int, context: int) -> None:
         machine, found = self._machine, self._regions[region]
         steps, calls = machine.steps[state], machine.calls[state]
-        self._budget.spend(1 + (len(steps) + len(calls)) // _EDGES)
+        self._budget.spend(1 + (len(steps) + len(calls)) // EDGES)
         if machine.accepting[state]:
             if region.component is None:
                 self._unbalanced.add(self._owners[region.state])
@@ -161,6 +159,7 @@ class _Cut:
         for callee, back in calls:
             called = self._regions[self._component(callee, context)]
             called.waiting.append((region, back))
+            self._budget.spend(len(called.ends) // EDGES)
             for end in called.ends:
                 self._add(region, (back, end))
 
@@ -170,6 +169,7 @@ class _Cut:
         if is_bracket and symbol in self._opening:
             inside = self._open(Region(None, target, UNQUOTED))
             self._regions[inside].waiting.append((region, None))
+            self._budget.spend(len(self._regions[inside].closes) // EDGES)
             for _, behind in self._regions[inside].closes:
                 self._add(region, (behind, UNQUOTED))
         elif not (is_bracket and symbol in self._closing):
@@ -182,6 +182,7 @@ class _Cut:
     def _end(self, found: _Found, context: int) -> None:
         if context not in found.ends:
             found.ends[context] = None
+            self._budget.spend(len(found.waiting) // EDGES)
             for region, back in found.waiting:
                 if back is not None:
                     self._add(region, (back, context))
@@ -189,6 +190,7 @@ class _Cut:
     def _close(self, found: _Found, symbol: int, target: int) -> None:
         if (symbol, target) not in found.closes:
             found.closes[symbol, target] = None
+            self._budget.spend(len(found.waiting) // EDGES)
             for region, _ in found.waiting:
                 self._add(region, (target, UNQUOTED))
 
@@ -212,12 +214,14 @@ class _Writer:
         closing: set[int],
         after: list[list[int]],
         regions: dict[Region, _Found],
+        budget: Budget,
     ) -> None:
         self._old = machine
         self._opening = opening
         self._closing = closing
         self._after = after
         self._regions = regions
+        self._budget = budget
         self._new = Machine(machine.classes, machine.terminals)
         self._components: dict[Region | _Nest, int] = {}
         self._queue: list[Region | _Nest] = []
@@ -262,10 +266,13 @@ class _Writer:
         state, context = node
         here = numbers[node]
         new, old = self._new, self._old
+        self._budget.spend(1 + old.edge_count(state) // EDGES)
         for symbol, target in old.steps[state]:
             if context == UNQUOTED and symbol in self._opening:
                 inside = Region(None, target, UNQUOTED)
-                for closing, behind in self._regions[inside].closes:
+                closes = self._regions[inside].closes
+                self._budget.spend(len(closes) // EDGES)
+                for closing, behind in closes:
                     called = self._number(_Nest(symbol, inside, closing, behind))
                     new.calls[here].append((called, numbers[behind, UNQUOTED]))
             elif context == UNQUOTED and symbol in self._closing:

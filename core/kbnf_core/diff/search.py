@@ -125,7 +125,7 @@ class Search:
         self._texts = texts
         self._eager = eager
         self._budget = budget
-        self.states = StateTable(write_tables(machine, is_symbol))
+        self.states = StateTable(write_tables(machine, is_symbol, budget))
         self._first = len(machine.terminals)
         self._levels: dict[Kind, _Level] = {}
         self._length: dict[_Place, int] = {}

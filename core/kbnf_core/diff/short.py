@@ -1,73 +1,129 @@
-"""A search for short differences before machines are made, for grammars with large automata.
+"""A search for short differences before machines are made.
 
-Both recognisers read the same bytes, breadth-first, so that what is found is shortest. Most large
+Both recognisers read the same bytes, breadth-first, so that what is found is shortest. Most
 grammars that differ do so in a few bytes, and making one machine of both takes as long as their
-automata are large. Nothing is proved here: where a side has no witness soon, the search over the
-machine decides.
+automata are large; so the search takes about as long. Where all pairs of states were met, their
+languages are decided; otherwise the search over the machine goes on with what was found here.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
+from kbnf_core.automata.dfa import first_bytes, join, legible_bytes
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import Limits
 
-LARGE = 50_000
-"""Edges of both automata from which on a machine of both takes seconds."""
+LEAST = 4_000
+"""Steps for small automata: some milliseconds."""
 
-MOST_PAIRS = 2_000
-"""Pairs of states that are looked at."""
+SHARE = 8
+"""One in so many steps of the budget may be spent."""
+
+_STATES = Limits(cached_states=20_000, work=100_000)
+"""A state with more parts than that is given up; of both tables, some 50 MB."""
+
+Sides: TypeAlias = tuple[bytes | None, bytes | None]
+
+Way: TypeAlias = tuple[int, int]
+"""The number of a pair of states, and the byte read there."""
 
 
-def short_witnesses(sides: Sequence[Tables], eager: tuple[bool, bool]) -> list[bytes | None]:
-    """Return a shortest text on the left only, and one on the right only; None where none is soon.
+class Short(NamedTuple):
+    """A shortest text on the left only, and on the right only; None where none was found.
 
-    ``eager``: texts of a side end where they are complete first. Only grammars that are large, and
-    take no tokens by their ids, are looked at.
+    ``complete`` says that there are no others. If not, all texts of ``below`` bytes and fewer have
+    been looked at.
     """
-    found: list[bytes | None] = [None, None]
+
+    witnesses: Sides = (None, None)
+    complete: bool = False
+    below: int = 0
+
+
+def short_witnesses(sides: Sequence[Tables], eager: tuple[bool, bool], budget: Budget) -> Short:
+    """Return short differences. Grammars that take tokens by their ids are not looked at.
+
+    ``eager``: texts of a side end where they are complete first.
+    """
+    if any(tables.token_terminals for tables in sides):
+        return Short()
     edges = sum(len(tables.edge_class) for tables in sides)
-    if edges < LARGE or any(tables.token_terminals for tables in sides):
-        return found
-    states = [StateTable(tables) for tables in sides]
-    letters = _letters(sides)
-    begin = (states[0].initial, states[1].initial)
-    texts = {begin: b""}
-    for pair in (queue := [begin]):
-        if None not in found or len(queue) > MOST_PAIRS:
-            break
-        for letter in letters:
-            reached, takes = _step(states, pair, letter)
-            text = texts[pair] + bytes([letter])
-            for side in (0, 1):
-                if takes[side] and not takes[1 - side] and found[side] is None:
-                    found[side] = text
-            left, right = (
-                DEAD if over and ends else state
-                for state, over, ends in zip(reached, takes, eager, strict=True)
-            )
-            if (left, right) not in texts and (left, right) != (DEAD, DEAD):
-                texts[left, right] = text
-                queue.append((left, right))
-    return found
+    with budget.share(min(budget.limit // SHARE, max(LEAST, edges))) as meter:
+        return _Pairs(sides, eager, meter).search()
 
 
-def _step(
-    states: Sequence[StateTable], pair: tuple[int, int], letter: int
-) -> tuple[list[int], list[bool]]:
-    """Return the states after a byte, and whether a text of each side is complete there."""
-    reached, takes = [DEAD, DEAD], [False, False]
-    for side, state in enumerate(pair):
-        if state != DEAD:
-            table = states[side]
-            reached[side] = table.step(state, int(table.classes[letter]))
-            takes[side] = reached[side] != DEAD and bool(table.completions(reached[side]))
-    return reached, takes
+class _Pairs:
+    """Pairs of states that the same text leads to."""
 
+    def __init__(self, sides: Sequence[Tables], eager: tuple[bool, bool], budget: Budget) -> None:
+        self._states = [StateTable(tables, _STATES) for tables in sides]
+        self._eager = eager
+        self._budget = budget
+        self._found: list[Way | None] = [None, None]
+        self._ways: list[Way] = [(0, 0)]
+        parts = [tables.classes.tobytes() for tables in sides]
+        classes = join(parts)
+        spelling = legible_bytes(classes)
+        columns = zip(
+            *([part[byte] for byte in first_bytes(classes)] for part in parts), strict=True
+        )
+        self._letters = [(byte, column) for byte, column in zip(spelling, columns, strict=True)]
 
-def _letters(sides: Sequence[Tables]) -> list[int]:
-    """Return a byte of each class of both, a printable one if there is one."""
-    order = sorted(range(256), key=lambda byte: (not 0x20 < byte < 0x7F, byte))
-    chosen: dict[tuple[int, int], int] = {}
-    for byte in order:
-        chosen.setdefault((int(sides[0].classes[byte]), int(sides[1].classes[byte])), byte)
-    return list(chosen.values())
+    def search(self) -> Short:
+        left, right = self._states
+        begin = (left.initial, right.initial)
+        met, queue = {begin}, [begin]
+        try:
+            for number, pair in enumerate(queue):
+                if None not in self._found:
+                    break
+                if self._is_pointless(pair):
+                    continue
+                for byte, column in self._letters:
+                    after = self._after(pair, column, (number, byte))
+                    if after not in met and after != (DEAD, DEAD):
+                        met.add(after)
+                        queue.append(after)
+                        self._ways.append((number, byte))
+        except WorkLimitError:
+            return Short(self._witnesses(), False, len(self._text(number)))
+        return Short(self._witnesses(), True)
+
+    def _witnesses(self) -> Sides:
+        left, right = (
+            None if way is None else self._text(way[0]) + bytes([way[1]]) for way in self._found
+        )
+        return left, right
+
+    def _text(self, number: int) -> bytes:
+        """Return the text that led to a pair; pairs keep their last byte, since texts are long."""
+        letters = bytearray()
+        while number:
+            number, byte = self._ways[number]
+            letters.append(byte)
+        return bytes(letters[::-1])
+
+    def _is_pointless(self, pair: tuple[int, int]) -> bool:
+        """Tell whether what comes can be on one side only, which has its witness."""
+        return any(pair[1 - side] == DEAD and self._found[side] is not None for side in (0, 1))
+
+    def _after(self, pair: tuple[int, int], column: Sequence[int], way: Way) -> tuple[int, int]:
+        """Return the states after a byte; note a text that is complete on one side only."""
+        self._budget.spend()
+        reached, takes = [DEAD, DEAD], [False, False]
+        for side, state in enumerate(pair):
+            if state != DEAD:
+                table = self._states[side]
+                reached[side] = table.step(state, column[side])
+                takes[side] = reached[side] != DEAD and bool(table.completions(reached[side]))
+        for side in (0, 1):
+            if takes[side] and not takes[1 - side] and self._found[side] is None:
+                self._found[side] = way
+        left, right = (
+            DEAD if is_eager and ends else state
+            for state, is_eager, ends in zip(reached, self._eager, takes, strict=True)
+        )
+        return left, right

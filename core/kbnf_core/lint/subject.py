@@ -5,7 +5,6 @@ Below it are the analyses and words that several lints share: of patterns, bytes
 
 import enum
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -78,15 +77,6 @@ class LintBudget(Budget):
             if monotonic() > self._until:
                 self.why = f"the lints take more than {self._seconds:g} seconds together"
                 super().spend(self.left + 1)
-
-    @contextmanager
-    def compiled(self, most: int) -> Iterator[Budget]:
-        """Give a meter for compiled code, of ``most`` steps or what is left if that is less."""
-        meter = Budget(min(most, COMPILED * max(self.left, 0)))
-        try:
-            yield meter
-        finally:
-            self.spent += min(meter.spent, meter.limit) // COMPILED
 
 
 class Stop(NamedTuple):

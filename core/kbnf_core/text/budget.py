@@ -6,6 +6,9 @@ that fits on one machine fits on all (RE2 bounds memory, SQLite bounds virtual-m
 the same reason).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from kbnf_core.text.errors import WorkLimitError
 
 
@@ -33,3 +36,15 @@ class Budget:
         self.spent += steps
         if self.spent > self.limit:
             raise WorkLimitError(self.limit, self.part)
+
+    @contextmanager
+    def share(self, most: int, finer: int = 1) -> Iterator["Budget"]:
+        """Give a meter of ``most`` steps, or of what is left if that is less.
+
+        ``finer`` of its steps are one of this budget, which they are charged to.
+        """
+        meter = Budget(min(most, finer * max(self.left, 0)))
+        try:
+            yield meter
+        finally:
+            self.spent += min(meter.spent, meter.limit) // finer

@@ -275,62 +275,58 @@ REMEMBERED = 2 * 2**20
 
 
 @remembered(REMEMBERED, size_of)
-def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
-    r"""Compile a pattern, as if it were between ``\A(?:`` and ``)\z``. Never raises."""
+def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS, spent: int = 0) -> Compiled:
+    r"""Compile a pattern, as if it were between ``\A(?:`` and ``)\z``. Never raises.
+
+    ``spent`` steps of ``limits.work`` are used up by others of its grammar.
+    """
     tree, problems = parse_regex(pattern, limits)
     if problems:
         return Compiled(None, problems)
-    return within(limits, pattern, lambda budget: _whole_matches(tree, limits, budget))
+    return within(limits, spent, pattern, lambda budget: _whole_matches(tree, limits, budget))
 
 
-def within(limits: Limits, pattern: str, build: Callable[[Budget], Dfa]) -> Compiled:
-    """Return what ``build`` makes of a pattern, or the limit that it passed."""
+def within(limits: Limits, spent: int, pattern: str, build: Callable[[Budget], Dfa]) -> Compiled:
+    """Return what ``build`` makes of a pattern, or the limit that it passed.
+
+    The budget of ``build`` is that of the grammar, of which ``spent`` is used up, so that messages
+    name its limit.
+    """
     budget = Budget(limits.work)
+    budget.spent = spent
     try:
-        return Compiled(build(budget), (), budget.spent)
+        return Compiled(build(budget), (), budget.spent - spent)
     except LimitError as error:
         problem = _too_large(pattern, TOO_LARGE, _needed(error, limits))
     except WorkLimitError:
         steps = f"more than {limits.work:,} steps of work"
         problem = _too_large(pattern, TOO_MUCH_WORK, steps, _RAISING)
-    return Compiled(None, (problem,), min(budget.spent, limits.work))
+    return Compiled(None, (problem,), min(budget.spent, limits.work) - spent)
 
 
 def compile_within(
     budget: Budget,
     pattern: str,
     limits: Limits = DEFAULT_LIMITS,
-    compiler: Remembering[[str, Limits], Compiled] = compile_regex,
+    compiler: Remembering[[str, Limits, int], Compiled] = compile_regex,
 ) -> Compiled:
     """Compile a pattern with what is left of the budget of a grammar, which is charged.
 
     A pattern that needs more is a problem, and raises WorkLimitError where it is known or where
-    nothing is left.
+    nothing is left. ``limits.work`` does not count beside the budget.
     """
     if budget.left <= 0:
         budget.spend()
+    limits = replace(limits, work=budget.limit)
     key = (pattern, limits)
     compiled = compiler.known.find(key)
     if compiled is None:
-        left = replace(limits, work=min(limits.work, budget.left))
-        compiled = compiler.__wrapped__(pattern, left)
-        if compiled.dfa is not None or left == limits:
+        compiled = compiler.__wrapped__(pattern, limits, budget.spent)
+        if compiled.dfa is not None or not budget.spent:
             compiler.known.keep(key, compiled)
-        else:
-            compiled = compiled._replace(
-                problems=tuple(_of_all(each, pattern, limits) for each in compiled.problems)
-            )
     is_refused = compiled.dfa is None
     budget.spend(min(compiled.work, budget.left) if is_refused else compiled.work)
     return compiled
-
-
-def _of_all(problem: RegexProblem, pattern: str, limits: Limits) -> RegexProblem:
-    """Return a problem with the limit of the grammar in place of what was left of it."""
-    if problem.code != TOO_MUCH_WORK:
-        return problem
-    steps = f"more than {limits.work:,} steps of work"
-    return _too_large(pattern, TOO_MUCH_WORK, steps, _RAISING)
 
 
 def _needed(error: LimitError, limits: Limits) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
-from kbnf_core.lint.subject import Needs, Subject, describe
+from kbnf_core.lint.subject import COMPILED, Needs, Subject, describe
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import EngineError
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield _too_many_states(subject, counts, options.max_states)
     works: list[RuleWork] = []
     if subject.masks is not None and options.counts_work:
-        with subject.budget.compiled(MOST_NODES) as budget:
+        with subject.budget.share(MOST_NODES, COMPILED) as budget:
             works, is_whole = rule_works(subject.masks, budget)
         works.sort(key=lambda work: (-work.nodes, work.name))
         if not is_whole:

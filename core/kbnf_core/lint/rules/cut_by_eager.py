@@ -34,7 +34,7 @@ from kbnf_core.kbnf.tree import Exception_
 from kbnf_core.kernel import has_engine
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import ending_by_the_model, pragma_fix
-from kbnf_core.lint.subject import Needs, Subject, show
+from kbnf_core.lint.subject import COMPILED, Needs, Subject, show
 from kbnf_core.lower.facts import (
     END,
     Analysis,
@@ -80,7 +80,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     from kbnf_core.lower.nfa import TooManyStatesError
 
     try:
-        with subject.budget.compiled(DEFAULT_LIMITS.work) as budget:
+        with subject.budget.share(DEFAULT_LIMITS.work, COMPILED) as budget:
             tables = build_tables(rules, DEFAULT_LIMITS, budget=budget)
         subject.budget.spend(tables.state_count)
         if tables.state_count <= PROVED_STATES and is_prefix_free(tables):

@@ -41,7 +41,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     automaton = subject.automaton
     if reading.is_endless:
-        with subject.budget.compiled(MAX_WORK) as budget:
+        with subject.budget.share(MAX_WORK, COMPILED) as budget:
             goes_on = _goes_on(automaton, vocabulary.size, budget)
         if not goes_on:
             message = (
@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             yield reading.finding("E601", message, start)
         return
     try:
-        with subject.budget.compiled(MAX_WORK) as budget:
+        with subject.budget.share(MAX_WORK, COMPILED) as budget:
             completion = shortest_completion(automaton, automaton.beginning, budget=budget)
     except EngineError as error:
         subject.stop("E601", str(error), start)
