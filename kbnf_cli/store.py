@@ -47,11 +47,11 @@ PROCESSES = "processes"
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """An executor, the errors that say that a worker of it has ended, and how many it has."""
+    """An executor, the errors that say that a worker of it has ended, and their number now."""
 
     executor: Executor
     lost: tuple[type[BaseException], ...]
-    count: int
+    count: Callable[[], int]
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def _open_processes(count: int) -> Iterator[Workers]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     executor = Pool(count)
     try:
-        yield Workers(executor, (ProcessError,), count)
+        yield Workers(executor, (ProcessError,), lambda: count)
     finally:
         executor.shutdown(cancel_futures=True)
 
@@ -94,8 +94,15 @@ def _open_dask(address: str) -> Iterator[Workers]:
         client = Client(f"tcp://{address}", timeout=10)
     except (OSError, ValueError) as error:
         raise KbnfError(f"dask://{address} cannot be reached: {error}") from None
+
+    def count() -> int:
+        try:
+            return sum(client.nthreads().values())
+        except OSError:
+            # The scheduler is away: so are all workers.
+            return 0
+
     with client:
-        count = sum(client.nthreads().values()) or 1
         yield Workers(client.get_executor(pure=False), (KilledWorker,), count)
 
 
@@ -117,8 +124,11 @@ def _open_ray(address: str) -> Iterator[Workers]:
 
 def ray_workers(ray: Any) -> Workers:
     """Return the workers of the cluster to which this process is connected."""
-    count = int(ray.cluster_resources().get("CPU", 1))
-    return Workers(_RayExecutor(ray), (ray.exceptions.WorkerCrashedError,), count)
+    return Workers(
+        _RayExecutor(ray),
+        (ray.exceptions.WorkerCrashedError,),
+        lambda: int(ray.cluster_resources().get("CPU", 0)),
+    )
 
 
 class _RayExecutor(Executor):
@@ -244,7 +254,10 @@ def fill(
 
         workers = stack.enter_context(open_workers(options.executor or "processes", jobs))
         # A worker that ends a task finds the next one waiting.
-        for outcome in run_tasks(tasks, workers.executor, workers.lost, 2 * workers.count):
+        window = 2 * max(1, workers.count())
+        for outcome in run_tasks(
+            tasks, workers.executor, workers.lost, window, lambda: workers.count() > 0
+        ):
             report.write(outcome)
             progress(report.counts.total(), len(tasks))
     console.note(report.summary())

@@ -5,17 +5,21 @@ for tokens one over one vocabulary. It carries all that a worker needs but the v
 lies in the store. A task runs at least once: what is there is not made again, and what is made
 twice is made of the same bytes. One whose worker is lost runs again; a source that takes its worker
 with it ``STRIKES`` times is quarantined: the reason is stored in the place of the artifact.
+
+Futures of a cluster without workers never end, and workers may be lost for good: one that is killed
+while it starts takes the nanny of Dask with it. So the farm ends where there is none for some time.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from time import process_time
+from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
 from kbnf_core.grammar import Grammar
+from kbnf_core.processes import StartError
 from kbnf_core.store import ArtifactStore, DamagedError, Failure, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe
@@ -46,6 +50,12 @@ def make(
 
 STRIKES = 3
 """Workers that a source may kill before it is quarantined."""
+
+PATIENCE = 60.0
+"""Seconds that the farm waits where an executor has no worker."""
+
+_LOOK = 2.0
+"""Seconds without the end of a task after which the farm looks for workers."""
 
 MADE, KNOWN, REPLACED = "made", "known", "replaced"
 REFUSED, QUARANTINED = "refused", "quarantined"
@@ -123,10 +133,13 @@ def run_tasks(
     executor: Executor,
     lost: tuple[type[BaseException], ...],
     window: int,
+    has_workers: Callable[[], bool] = lambda: True,
 ) -> Iterator[Outcome]:
     """Yield what became of tasks, as they end; ``window`` of them are under way at a time.
 
-    ``lost`` are the errors that say that a worker has ended. Raises ``StoreError``.
+    ``lost`` are the errors that say that a worker has ended. Raises ``StoreError``, and
+    ``StartError`` where the executor ends, or ``has_workers`` denies it for ``PATIENCE`` seconds in
+    which no task ends.
     """
     waiting: dict[Future[Outcome], Task] = {}
     again: deque[Task] = deque()
@@ -140,9 +153,11 @@ def run_tasks(
                 more = False
                 break
             waiting[executor.submit(run_task, task)] = task
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
+        for future in _ended(waiting, has_workers):
             task = waiting.pop(future)
+            if future.cancelled():
+                # Nothing here does that, but a client that has lost its scheduler.
+                raise StartError("the executor has ended before its tasks")
             error = future.exception()
             if error is None:
                 yield future.result()
@@ -154,6 +169,22 @@ def run_tasks(
                     again.append(task)
                 else:
                     yield _quarantined(task)
+
+
+def _ended(
+    waiting: Collection[Future[Outcome]], has_workers: Callable[[], bool]
+) -> set[Future[Outcome]]:
+    """Return the tasks that have ended, once one of them has; raise ``StartError``."""
+    end = monotonic() + PATIENCE
+    while waiting:
+        done, _ = wait(waiting, _LOOK, FIRST_COMPLETED)
+        if done:
+            return done
+        if has_workers():
+            end = monotonic() + PATIENCE
+        elif monotonic() > end:
+            raise StartError(f"the executor has had no worker for {PATIENCE:.0f} seconds")
+    return set()
 
 
 def _quarantined(task: Task) -> Outcome:

@@ -104,7 +104,7 @@ ALLOWED: dict[str, set[str]] = {
     | {f"languages.{each}" for each in ("json_schema", "response_template", "structural_tag")}
     | {"artifact", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
-    "farm": BASE | {"grammar", "store", "vocab"},
+    "farm": BASE | {"grammar", "processes", "store", "vocab"},
     "engine": BASE | {"config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     # Other engines run in processes of their own: nothing of them is imported here.

@@ -671,7 +671,8 @@ class MessageReader:
         if (name, style) not in self._shapes:
             self._shapes[name, style] = shapes_in(self._language, name, style)
         shapes = self._shapes[name, style]
-        yield from reading_of(source, made, style, shapes, form.form.words, form.ends)
+        words = form.form.words
+        yield from reading_of(source, made, style, shapes, words, form.ends, form.around)
 
     def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:
         wanted = form.spelled
@@ -763,7 +764,6 @@ class MessageReader:
         """Read the closing words of a call, which may be missing where the rest says it."""
         source = self._source
         begin = source.place
-        is_whole = form.form.style in OF_BRACKETS or call.is_closed
         missing: list[str] = []
         seen = 0
         closed: list[str] = []
@@ -778,8 +778,8 @@ class MessageReader:
             missing = missing[1:]
         elif missing and start is not None and not _are_around(form, missing, start.missing):
             raise BrokenError
-        if missing and not seen and not is_whole:
-            raise CutError if source.is_over and source.at == len(source.text) else BrokenError
+        if missing and not seen:
+            yield from self._require_over(form, call)
         if missing or is_loose:
             yield from self._require_end(is_loose=is_loose)
         if missing:
@@ -788,6 +788,28 @@ class MessageReader:
             if form.closed is not None and "".join(closed) != form.closed.rstrip():
                 self._note("blanks differ", begin, source.place)
             yield from self._skip([form.behind])
+
+    def _require_over(self, form: CallPatterns, call: _Call) -> Reading:
+        """Raise an error unless a call without closing words is over.
+
+        It is by its own form, or as the section around it ends: ``CutError`` where the text ends
+        ahead of that, else ``BrokenError``.
+        """
+        source = self._source
+        if form.form.style in OF_BRACKETS or call.is_closed:
+            return
+        while True:
+            at = source.at
+            while at < len(source.text) and source.text[at] in _BLANK:
+                at += 1
+            text = source.text[at : at + max(len(form.around), 1)]
+            if form.around and text == form.around:
+                return
+            if not form.around.startswith(text):
+                raise BrokenError
+            if source.is_over:
+                raise CutError
+            yield
 
     def _require_end(self, *, is_loose: bool) -> Reading:
         """Raise ``BrokenError`` unless the text is over, or something of the format follows.

@@ -42,7 +42,8 @@ class CallPatterns:
     """A form of calls in patterns: ``head`` leads to the arguments, or to the object of a call.
 
     ``spelled`` and ``closed`` are the texts ahead of the arguments, with a zero for the name, and
-    after them, None where they have patterns.
+    after them, None where they have patterns. ``around`` is the first word of what ends the section
+    around a call in elements.
     """
 
     form: Form
@@ -53,6 +54,7 @@ class CallPatterns:
     closed: str | None
     first: str
     ends: tuple[str, ...]
+    around: str
     name_path: tuple[str, ...] = ()
     arguments_path: tuple[str, ...] = ()
 
@@ -113,7 +115,7 @@ def compiled(
     """Return the patterns of a language."""
     import regex
 
-    made = [_form(form) for form in forms]
+    made = [_form(form, sections) for form in forms]
     starts = [
         Start(regex.compile(loosely(frame.begin)), frame, _first(frame.begin), leads=frame.leads)
         for frame in frames
@@ -202,9 +204,11 @@ def _words(items: Iterable[Item]) -> list[tuple[str, str]]:
     return found
 
 
-def _form(form: Form) -> CallPatterns:
+def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
     import regex
 
+    is_element = form.style not in OF_BRACKETS
+    around = () if form.section is None else _words(sections[form.section].end)[:1]
     name_path, arguments_path, head, tail = _object_of(form)
     text = "".join(each for _, each in form.tail)
     spelled = None
@@ -219,7 +223,8 @@ def _form(form: Form) -> CallPatterns:
         spelled,
         "".join(each for _, each in tail) if all(kind == "text" for kind, _ in tail) else None,
         "".join(pattern for pattern, word in _words(head)[:1] if is_marker(word)),
-        _end_in(text) if form.style not in OF_BRACKETS else (),
+        _end_in(text) if is_element else (),
+        "".join(word for _, word in around) if is_element else "",
         name_path,
         arguments_path,
     )

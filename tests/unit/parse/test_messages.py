@@ -106,6 +106,11 @@ OTHERS = [
                       '<｜DSML｜parameter name="city" string="true">Paris'
                       "</｜DSML｜parameter></｜DSML｜invoke>"
                       "</｜DSML｜function_calls>"),
+    ("deepseek_v4", '<｜DSML｜tool_calls><｜DSML｜invoke name="get_weather">'
+                    '<｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>\n'
+                    "</｜DSML｜tool_calls>"),
+    ("minimax", '<minimax:tool_call><invoke name="get_weather"><parameter name="city">Paris'
+                "</parameter></minimax:tool_call>"),
     ("glm_4_5", "<tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</tool_call>"),
     ("lfm2", "<|tool_call_start|>[get_weather( city = 'Paris' )]<|tool_call_end|>"),
     ("llama", '{"type": "function", "name": "get_weather", "parameters": {"city": "Paris"}}'),
@@ -136,6 +141,14 @@ def test_closing_words_are_only_missing_around_others_with_their_opening_words()
         f"{INVOKED}</parameter></function> in text",
     ):
         assert CALL not in read("qwen_3_coder", text).value
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n</｜DSML｜tool"])
+def test_a_call_is_cut_where_neither_its_end_nor_that_of_its_section_came(end: str) -> None:
+    text = '<｜DSML｜tool_calls><｜DSML｜invoke name="get_weather">'
+    text += f'<｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>{end}'
+    found = read("deepseek_v4", text)
+    assert (found.value, found.cut) == ([], 0)
 
 
 def test_an_element_without_arguments_may_end_itself() -> None:

@@ -108,6 +108,8 @@ def test_dask_over_s3(
     log = tmp_path / "log"
     place = cluster.scheduler_address.replace("tcp://", "dask://")
     with cluster, open_workers(place, 0) as opened, killer(workers, 2.0) as killed:
+        # A nanny does not start another worker for one that is killed while it starts.
+        cluster.adapt(minimum=WORKERS, maximum=WORKERS)
         tasks = tasks_for(url)
         executor = Counting(opened.executor, log)
         outcomes = list(run_tasks(tasks, executor, opened.lost, 2 * WORKERS))

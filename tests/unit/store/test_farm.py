@@ -4,12 +4,13 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kbnf_core import Grammar, Vocabulary
+from kbnf_core import Grammar, Vocabulary, farm
 from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_core.processes import Pool, ProcessError, StartError, memory_limit
 from kbnf_core.store import Failure, open_store
@@ -61,8 +62,8 @@ def test_workers_that_are_killed_change_nothing(tmp_path: Path) -> None:
         outcomes = farmed(tasks, log, pool)
     assert len(outcomes) == len(tasks)
     assert {outcome.status for outcome in outcomes} <= {MADE, KNOWN}
-    farm = DirectoryStore(tmp_path / "farm")
-    assert content(farm) == content(DirectoryStore(tmp_path / "serial"))
+    store = DirectoryStore(tmp_path / "farm")
+    assert content(store) == content(DirectoryStore(tmp_path / "serial"))
     # Of each worker the task that it had begun is run again, and no other.
     assert len(log.read_text().splitlines()) <= len(tasks) + len(killed)
 
@@ -109,6 +110,51 @@ def test_processes_that_cannot_start_are_no_fault_of_a_source(tmp_path: Path) ->
     with pytest.raises(StartError, match="SIGABRT"):
         farmed(tasks, tmp_path / "log", Pool(WORKERS, os.abort))
     assert open_store(tmp_path / "store").failure(tasks[0].key) is None
+
+
+class Deaf(Executor):
+    """Takes tasks and does none of them."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Outcome]] = []
+
+    def submit(  # type: ignore[override] # the farm gives a task
+        self, function: Callable[..., Any], /, task: Task
+    ) -> Future[Any]:
+        """Take a task."""
+        del function, task
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+def test_an_executor_without_workers_ends_the_farm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(farm, "PATIENCE", 0.2)
+    monkeypatch.setattr(farm, "_LOOK", 0.05)
+    tasks = tasks_for(tmp_path / "store", 3)
+    looks = iter([False, True, True])
+    with pytest.raises(StartError, match="no worker"):
+        list(run_tasks(tasks, Deaf(), (), 2, lambda: next(looks, False)))
+    assert next(looks, None) is None
+
+
+def test_an_executor_that_ends_is_no_fault_of_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(farm, "_LOOK", 0.05)
+    tasks = tasks_for(tmp_path / "store", 3)
+    deaf = Deaf()
+
+    def ends() -> bool:
+        for future in deaf.futures:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        return True
+
+    with pytest.raises(StartError, match="ended"):
+        list(run_tasks(tasks, deaf, (), 2, ends))
+    assert not any(open_store(tmp_path / "store").failure(task.key) for task in tasks)
 
 
 def test_a_task_is_done_once(tmp_path: Path) -> None:

@@ -479,7 +479,7 @@ class _Container:
 
 
 class _Elements:
-    """Reads arguments in a style of XML; ``ends`` are what ends the call around them."""
+    """Reads arguments in a style of XML; ``ends`` end their call, ``around`` ends its section."""
 
     def __init__(
         self,
@@ -489,6 +489,7 @@ class _Elements:
         shapes: tuple[Shape, ...],
         words: str,
         ends: tuple[str, ...],
+        around: str,
     ) -> None:
         self._source, self._made, self._ends = source, made, ends
         self._tags = _STYLES[style]
@@ -498,7 +499,8 @@ class _Elements:
         self._is_python = words == "python"
         self._open = [_Container(self._shapes[0], True, "")]
         # What follows an end that is one: where elements nest, anything may.
-        self._following = _following(style, ends) if ends and not self._tags.is_nested else None
+        is_flat = ends and not self._tags.is_nested
+        self._following = _following(style, (*ends, around)) if is_flat else None
 
     def read(self) -> Reading:
         self._made("{")
@@ -704,12 +706,8 @@ def _following(style: str, ends: tuple[str, ...]) -> "regex.Pattern[str]":
     """Return the pattern of what follows the end of an element: another one, or the call's end."""
     import regex
 
-    words = (_first_word(STYLES[style].opening), *(_first_word(each) for each in ends))
+    words = [each.split(maxsplit=1)[0] for each in (STYLES[style].opening, *ends) if each]
     return regex.compile(rf"\s*(?:{'|'.join(map(re.escape, words))})")
-
-
-def _first_word(text: str) -> str:
-    return text.split(maxsplit=1)[0]
 
 
 def _up_to(
@@ -851,12 +849,13 @@ def reading_of(
     shapes: tuple[Shape, ...] = (),
     words: str = "json",
     ends: tuple[str, ...] = (),
+    around: str = "",
 ) -> Reading:
     """Return what reads arguments in a style, of a tool whose schema has these shapes."""
     if style in NOTATIONS:
         return _Literal(source, made, NOTATIONS[style]).read()
     if style in _STYLES:
-        return _Elements(source, made, style, shapes, words, ends).read()
+        return _Elements(source, made, style, shapes, words, ends, around).read()
     return _OF_TEXT[style](source, made)
 
 
