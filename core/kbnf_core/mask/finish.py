@@ -15,9 +15,9 @@ No token of that way crosses a call or its return, so a vocabulary may spell tex
 has a cost: a byte may occur in longer tokens only. There a search over tokens decides, within
 bounds.
 
-A token can match by its bytes and by its name at once; the state after it is then the union of both.
-A union costs the least of its members that have a cost, and is searched only where none has one:
-so a search is asked of the union, never of a member.
+A token can match by its bytes and by its name at once; the state after it is then the union of
+both. A union costs the least of its members that have a cost, and is searched only where none has
+one: so a search is asked of the union, never of a member.
 """
 
 import heapq
