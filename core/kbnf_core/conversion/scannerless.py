@@ -216,9 +216,10 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None
         budget.part = token.name.value
         mode = words.setdefault(token.mode, set())
         others = patterns.setdefault(token.mode, [])
-        budget.spend(len(mode) + dfa.state_count)
         word = only_word(dfa)
-        common = {each for each in ((word,) if word is not None else mode) if dfa.accepts(each)}
+        rivals = mode if word is None else (word,)
+        budget.spend(len(rivals) + dfa.state_count)
+        common = {each for each in rivals if dfa.accepts(each)}
         earlier = [operations.literals(common & mode)] if common & mode else []
         earlier += [each for each in others if common_word(each, dfa) is not None]
         if word is None:

@@ -90,7 +90,7 @@ class _Reader:
         self._findings: list[Diagnostic] = []
         self._losses: list[Loss] = []
         self._gathered = _Gathered()
-        self._files = 0
+        self._loaded = {normpath(source.path)} if source.path else set[str]()
         self._has_modes = False
         self._refused: set[Span] = set()
 
@@ -127,7 +127,6 @@ class _Reader:
     def _gather(self, file: File, site: Span | None) -> None:
         """Add the rules of a file, and of those that it names, which give way to them."""
         gathered = self._gathered
-        self._files += 1
         gathered.ignores_case |= file.ignores_case
         gathered.declared |= file.tokens.keys()
         gathered.broken |= file.broken
@@ -149,7 +148,10 @@ class _Reader:
     def _load(self, name: str, source: Source, site: Span) -> File | None:
         path = normpath(join(dirname(source.path or ""), f"{name}.g4"))
         imports = self._request.imports
-        if self._files >= _MOST_FILES:
+        if path in self._loaded:
+            return None
+        self._loaded.add(path)
+        if len(self._loaded) > _MOST_FILES:
             self._error("E422", f"more than {_MOST_FILES} files are imported", site)
             return None
         if not imports.permit(path, self._source.path):

@@ -180,13 +180,17 @@ def test_files_beside_it(tmp_path: Path) -> None:
     assert {loss.code for loss in grammar.losses} == {"W451"}
 
 
+def test_files_that_import_one_another(tmp_path: Path) -> None:
+    (tmp_path / "B.g4").write_text("grammar B; import A, B; t : 'b' s?;")
+    text = "grammar A; import B; s : 'a' t EOF;"
+    (tmp_path / "A.g4").write_text(text)
+    assert read(text, path=str(tmp_path / "A.g4")).status("abab") == "fits"
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     text = "grammar A; import {}; s : 'a' EOF;"
-    for name in ("Missing", "A"):
-        file = tmp_path / "A.g4"
-        file.write_text(text.format(name))
-        findings = check(text.format(name), str(file))
-        assert "E422" in [finding.code for finding in findings], name
+    findings = check(text.format("Missing"), str(tmp_path / "A.g4"))
+    assert "E422" in [finding.code for finding in findings]
     outside = "grammar A; options { tokenVocab = x.y; } s : 'a' EOF;"
     assert "E422" in [each.code for each in check(outside, str(tmp_path / "A.g4"))]
 
