@@ -288,7 +288,8 @@ def test_llguidance_cuts_a_text_off_at_max_tokens_even_where_it_does_not_match()
     conversion = from_lark(grammar)
     assert [loss.code for loss in conversion.losses] == ["W422"]
     ours = accepts_of(conversion.text)
-    assert [text for text in ("a!", "ab!", "aba!") if ours(text)] == ["aba!"]
+    # Bytes are not tokens: a text may be cut off after any of them, and need not be.
+    assert [text for text in ("a!", "ab!", "aba!") if ours(text)] == ["a!", "ab!", "aba!"]
 
 
 @pytest.mark.parametrize(

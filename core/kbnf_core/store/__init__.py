@@ -338,10 +338,11 @@ def _unpacked(packed: bytes, entry: Entry) -> bytes:
     entry announces.
     """
     try:
-        data = zlib.decompressobj().decompress(packed, entry.size + 1)
+        unpacking = zlib.decompressobj()
+        data = unpacking.decompress(packed, entry.size + 1)
     except zlib.error as error:
         raise ValueError("is damaged") from error
-    if len(data) != entry.size or _digest_of(data) != entry.digest:
+    if not unpacking.eof or len(data) != entry.size or _digest_of(data) != entry.digest:
         raise ValueError("is not what its digest says")
     return data
 
