@@ -487,6 +487,10 @@ def unpacked_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             found[-1] += len(piece)
             return piece
 
+        @property
+        def eof(self) -> bool:
+            return self._inner.eof
+
     class Module:
         error, decompressobj = zlib.error, Counting
 
