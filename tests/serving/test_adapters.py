@@ -235,7 +235,7 @@ def test_a_grammar_that_cannot_be_made_is_refused_before_the_first_token(
 ) -> None:
     with pytest.raises(GrammarError):
         adapter(grammar, VOCABULARY)
-    with pytest.raises(ConfigError, match="too few"):
+    with pytest.raises(ConfigError, match="too small"):
         adapter(GRAMMAR, VOCABULARY, budget=1)
 
 

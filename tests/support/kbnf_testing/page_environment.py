@@ -7,15 +7,19 @@ seconds.
 
 import re
 import shlex
+import sysconfig
 import venv
 from collections.abc import Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution
+from importlib.metadata import distributions as installed
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
 _INSTALL = re.compile(r"pip install ((?:[^`\n#&]|#(?! ))+)")
 _OURS = "kbnf-toolkit"
+_PACKAGES = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+"""Where distributions are looked for: a build leaves metadata in the checkout, too."""
 
 
 def requirements(text: str) -> Iterator[Requirement]:
@@ -44,8 +48,8 @@ def distributions(wanted: Requirement) -> dict[str, Distribution] | None:
             continue
         seen.add((needed.name, extra))
         try:
-            found[needed.name] = distribution(needed.name)
-        except PackageNotFoundError:
+            found[needed.name] = next(installed(name=needed.name, path=_PACKAGES))
+        except StopIteration:
             return None
         for each in map(Requirement, found[needed.name].requires or ()):
             if each.marker is None or each.marker.evaluate({"extra": extra}):
