@@ -48,7 +48,7 @@ def distributions(wanted: Requirement) -> dict[str, Distribution] | None:
             continue
         seen.add((needed.name, extra))
         try:
-            found[needed.name] = next(installed(name=needed.name, path=_PACKAGES))
+            found[needed.name] = next(iter(installed(name=needed.name, path=_PACKAGES)))
         except StopIteration:
             return None
         for each in map(Requirement, found[needed.name].requires or ()):

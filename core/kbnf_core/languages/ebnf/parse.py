@@ -7,6 +7,7 @@ so that names may have blanks in them: ``meta identifier`` is ``meta_identifier`
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -45,7 +46,7 @@ def parse_ebnf(source: Source, limits: Limits) -> tuple[Read[tree.Rule], tuple[C
     return parse_statements(statements, _Ebnf(source, limits, notation)), tuple(comments)
 
 
-class Notation:
+class Notation(ABC):
     """A notation: how a text is split, and the methods that its parser calls."""
 
     sign = "="
@@ -55,9 +56,9 @@ class Notation:
         """Return the parser of one rule."""
         return _parser(self.folder)
 
+    @abstractmethod
     def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
         """Yield the rules of a text, with its comments in the list."""
-        raise NotImplementedError
 
     def definition(self, parts: list[Any]) -> tree.Rule:
         """``name = alternation``."""
