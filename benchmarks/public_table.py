@@ -264,9 +264,14 @@ def summarise(
     if into is None:
         print(text)
         return
-    before, rest = into.read_text(encoding="utf-8").split(BEGIN)
-    _, behind = rest.split(END)
-    into.write_text(f"{before}{BEGIN}\n{text}{END}{behind}", encoding="utf-8")
+    fill(into, BEGIN, END, text)
+
+
+def fill(page: Path, begin: str, end: str, text: str) -> None:
+    """Write a text between two marks of a page."""
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n{text}{end}{after}", encoding="utf-8")
 
 
 BEGIN, END = "<!-- made by benchmarks.public_table -->", "<!-- end of the public table -->"

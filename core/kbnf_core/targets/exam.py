@@ -112,16 +112,17 @@ class Result:
 class Exam:
     """What engines are asked about a schema, which is a JSON value.
 
-    Valid documents of a ``closed`` schema have only members that it names.
+    Valid documents of a ``closed`` schema have only members that it names. ``by_ours`` is False
+    where the engine that is asked is our own, which is no judge then.
     Several threads may ask: whoever wants ``documents`` or ``witnesses`` takes the ``lock``, so
     that they are made once.
     """
 
-    def __init__(self, schema: Json, *, closed: bool = False) -> None:
+    def __init__(self, schema: Json, *, closed: bool = False, by_ours: bool = True) -> None:
         self.schema = schema
         self.closed = closed
         self.text = json.dumps(schema)
-        self.judges = Judges(schema, self.text)
+        self.judges = Judges(schema, self.text, by_ours=by_ours)
         self.lock = new_rlock()
         self._values = Values(self.judges)
 
@@ -212,8 +213,9 @@ class _Examination:
         self._exam = exam
         self._asked = asked
         self._until = time.thread_time() + asked.spent() + seconds
-        self._engine = ENGINES[asked.name]
-        self._version = version_of(asked.name) if asked.adapter is None else "test"
+        is_listed = asked.adapter is None
+        self._opens = ENGINES[asked.name].opens if is_listed else None
+        self._version = version_of(asked.name) if is_listed else ""
         self._found: list[Finding] = []
         self._stopped = False
 
@@ -368,7 +370,7 @@ class _Examination:
         bare = _without_all(document, closed)
         if not closed or not self._takes(bare):
             return None
-        option = self._engine.opens
+        option = self._opens
         words = "objects that do not say `additionalProperties` are closed"
         if option is not None and self._takes_by(self._exam.text, dict([option]), document):
             words += f"; its option `{option[0]}={option[1]}` opens them"

@@ -116,10 +116,14 @@ def spellings(value: Json) -> Iterator[str]:
 
 
 class Judges:
-    """What judges the documents of a schema; ``text`` is the schema as it was written."""
+    """What judges the documents of a schema; ``text`` is the schema as it was written.
 
-    def __init__(self, schema: Json, text: str | None = None) -> None:
+    Our own engine is one of them unless ``by_ours`` is False.
+    """
+
+    def __init__(self, schema: Json, text: str | None = None, *, by_ours: bool = True) -> None:
         self.schema = schema
+        self._by_ours = by_ours
         self._text = json.dumps(schema) if text is None else text
         self._changed: dict[str, Judges] = {}
 
@@ -163,6 +167,8 @@ class Judges:
 
         It is as wide as that of a validator: other spellings of an engine do not count.
         """
+        if not self._by_ours:
+            return None
         try:
             options = as_mapping(VALIDATOR)
             grammar = Grammar.read(self._text, JSON_SCHEMA, options=options)
@@ -191,7 +197,8 @@ class Judges:
     def without(self, pointer: str) -> "Judges":
         """Return the judges of the schema without the member at a pointer."""
         if pointer not in self._changed:
-            self._changed[pointer] = Judges(removed(self.schema, pointer))
+            changed = removed(self.schema, pointer)
+            self._changed[pointer] = Judges(changed, by_ours=self._by_ours)
         return self._changed[pointer]
 
 
