@@ -7,8 +7,10 @@ asks a grammar of this library as engines are asked.
 
 import copy
 import json
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
 from random import Random
@@ -104,13 +106,25 @@ def shown(text: str) -> str:
     return f"`{text}`"
 
 
+_EXPONENT = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.]*e[+-]?\d+')
+"""A string, or a number with an exponent."""
+
+
+def _without_exponent(found: re.Match[str]) -> str:
+    return found[0] if found[0][0] == '"' else f"{Decimal(found[0]):f}"
+
+
 def spellings(value: Json) -> Iterator[str]:
     """Yield the texts of a value that say the same: without blanks and with, escaped where not.
 
-    Whether characters beyond ASCII are escaped is decided by engines, and does not count.
+    Whether characters beyond ASCII are escaped, and numbers have exponents, is decided by engines,
+    and does not count.
     """
     texts = [compact(value), json.dumps(value, ensure_ascii=False)]
     yield from texts
+    plain = _EXPONENT.sub(_without_exponent, texts[0])
+    if plain != texts[0]:
+        yield plain
     if not texts[0].isascii():
         yield from (json.dumps(value, separators=(",", ":")), json.dumps(value))
 

@@ -1,5 +1,6 @@
 """Documents that cover a schema, and witnesses: what each must be, whatever the schema."""
 
+import json
 import time
 from typing import Any
 
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.targets.exam import Exam
-from kbnf_core.targets.judges import Judges, at, compact, pointer_to, removed, replaced
+from kbnf_core.targets.judges import Judges, at, compact, pointer_to, removed, replaced, spellings
 from kbnf_core.targets.values import Values, resolve
 from kbnf_core.targets.violations import Violations, _without_look_around
 from kbnf_testing.samples import examples
@@ -164,3 +165,11 @@ def test_changes_at_a_pointer() -> None:
     assert removed(value, "/a~1b/0") == {"a/b": [{"c~": 2}]}
     assert replaced(value, ("a/b", 0), 7) == {"a/b": [7, {"c~": 2}]}
     assert value == {"a/b": [1, {"c~": 2}]}
+
+
+def test_numbers_are_spelled_without_exponents_too() -> None:
+    value = {"a": 1.5e-10, "1e5": ["1e-5 \\", -2e300]}
+    texts = list(spellings(value))
+    assert [json.loads(text, parse_int=float) for text in texts] == [value] * 3
+    assert texts[-1].startswith('{"a":0.00000000015,"1e5":["1e-5 ')
+    assert len(list(spellings({"a": 5, "b": "1e5"}))) == 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.target_adapters import Ours
 from kbnf_core.frontend import Language
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
@@ -68,6 +69,20 @@ def test_an_engine_that_enforces_nothing(lax: Asked) -> None:
     witnesses = {each.keyword: each.witness for each in result.findings}
     assert witnesses["required"] == "{}"
     assert json.loads(witnesses["enum"] or "") == {"a": 3, "b": ""}
+
+
+def test_our_own_engine_is_no_judge_of_itself() -> None:
+    """An engine has a name of its own; where it is ours, the validator judges alone."""
+    engine = Asked("kbnf", adapter=Ours)
+    try:
+        sound = {"type": "object", "properties": {"a": {"type": "number", "maximum": 1}}}
+        result = examine(Exam(sound, closed=True, by_ours=False), engine)
+        assert (result.engine, result.verdict) == ("kbnf", "ok")
+        assert Exam(sound, by_ours=False).judges.we_take("{}") is None
+        refused = examine(Exam({"pattern": "(a)\\1"}, by_ours=False), engine)
+        assert refused.verdict == "refuses"
+    finally:
+        engine.close()
 
 
 def test_every_finding_can_be_replayed(lax: Asked) -> None:
