@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rebuild
 from kbnf_core.ir.families import MARK, Members, TooManyMembersError, family_of, member_name
-from kbnf_core.kbnf.build import nothing
+from kbnf_core.kbnf.build import nothing, repeated
 from kbnf_core.kbnf.pragmas import MOST_COLUMNS
 from kbnf_core.kbnf.tree import (
     Alternation,
@@ -62,7 +62,7 @@ def written_out(
     if findings:
         return WrittenOut(document, findings)
     try:
-        definitions = _Writer(document, columns, limits, budget).definitions()
+        definitions = _Writer(document, start, columns, limits, budget).definitions()
     except TooManyMembersError as error:
         return WrittenOut(document, (_too_many(document, columns, limits, error.family),))
     return WrittenOut(replace(document, definitions=definitions), ())
@@ -85,8 +85,11 @@ def _too_many(document: Document, columns: int, limits: Limits, family: str) -> 
 class _Writer:
     """Makes the rules of all families of one document."""
 
-    def __init__(self, document: Document, columns: int, limits: Limits, budget: Budget) -> None:
+    def __init__(
+        self, document: Document, start: str, columns: int, limits: Limits, budget: Budget
+    ) -> None:
         self._document = document
+        self._start = start
         self._columns = columns
         self._budget = budget
         self._members: Members[tuple[str, int]] = Members(limits.family_rules)
@@ -105,6 +108,10 @@ class _Writer:
         }
         made: dict[int, list[Definition]] = {}
         self._write_members(made)
+        family, _, number = self._start.partition(MARK)
+        if family in self._bodies and number.isdecimal() and int(number) <= self._columns:
+            self._call(family, int(number))
+            self._write_members(made)
         for name, bodies in self._bodies.items():
             if id(bodies[0]) not in made:
                 # Nothing calls it; what is wrong inside is reported all the same.
@@ -176,14 +183,12 @@ def _value(number: Number, own: int) -> int:
     return number.add + (0 if number.variable is None else own)
 
 
-def _counted(node: Repetition, body: Expression, own: int) -> Repetition:
-    low, high = node.numbers
-    return replace(
-        node,
-        body=body,
-        low=node.low if low is None else _value(low, own),
-        high=node.high if high is None else _value(high, own),
-        numbers=(None, None),
+def _counted(node: Repetition, body: Expression, own: int) -> Expression:
+    first, second = node.numbers
+    low = node.low if first is None else _value(first, own)
+    high = node.high if second is None else _value(second, own)
+    return nothing(node.span) if high is not None and high < low else repeated(
+        body, low, high, node.span
     )
 
 

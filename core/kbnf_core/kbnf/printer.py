@@ -95,7 +95,7 @@ def print_words(root: Expression) -> list[str]:
             case Alternation(branches):
                 _add(pending, branches, " | ", (Alternation,))
             case Repetition(body) as node:
-                pending.append(quantity(node))
+                pending.append(_operator(node))
                 _add(pending, (body,), "", (Alternation, Sequence, Repetition))
             case Bracket(kind, body):
                 pending += [kind.value[1], body, kind.value[0]]
@@ -104,16 +104,21 @@ def print_words(root: Expression) -> list[str]:
     return written
 
 
-def quantity(node: Repetition) -> str:
-    """Return the operator of a repetition."""
-    if not node.is_counted_by_number:
-        return quantifier(node.low, node.high).replace("{0,", "{,")
+def bounds_of(node: Repetition) -> tuple[str, str | None]:
+    """Return the bounds of a repetition as they are written, None for no upper one."""
     first, second = node.numbers
     low = str(node.low if first is None else first)
     if node.high is None:
-        return f"{{{low},}}"
-    high = str(node.high if second is None else second)
-    return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
+        return low, None
+    return low, str(node.high if second is None else second)
+
+
+def _operator(node: Repetition) -> str:
+    """Return the operator of a repetition."""
+    if not node.is_counted_by_number:
+        return quantifier(node.low, node.high).replace("{0,", "{,")
+    low, high = bounds_of(node)
+    return f"{{{low}}}" if low == high else f"{{{low},{high or ''}}}"
 
 
 def _add(
