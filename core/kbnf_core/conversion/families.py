@@ -65,7 +65,18 @@ def written_out(
         definitions = _Writer(document, start, columns, limits, budget).definitions()
     except TooManyMembersError as error:
         return WrittenOut(document, (_too_many(document, columns, limits, error.family),))
-    return WrittenOut(replace(document, definitions=definitions), ())
+    alternatives = dict(_alternatives(document))
+    plain = replace(document, definitions=definitions, alternatives=alternatives)
+    return WrittenOut(plain, ())
+
+
+def _alternatives(document: Document) -> Iterator[tuple[Span, tuple[Span, bool]]]:
+    """Yield the place of each alternative with that of its choice; any may go."""
+    for definition in document.definitions:
+        yield definition.body.span, (document.first_names[definition.name.value], True)
+        for node in postorder(definition.body):
+            if isinstance(node, Alternation):
+                yield from ((branch.span, (node.span, True)) for branch in node.branches)
 
 
 def _too_many(document: Document, columns: int, limits: Limits, family: str) -> Diagnostic:
@@ -106,7 +117,7 @@ class _Writer:
             for each in self._document.definitions
             if each.variable is None
         }
-        made: dict[int, list[Definition]] = {}
+        made: dict[int, dict[int, Definition]] = {}
         self._write_members(made)
         family, _, number = self._start.partition(MARK)
         if family in self._bodies and number.isdecimal() and int(number) <= self._columns:
@@ -120,17 +131,17 @@ class _Writer:
         return tuple(
             copy
             for each in self._document.definitions
-            for copy in ([plain[id(each)]] if each.variable is None else made[id(each)])
+            for copy in ([plain[id(each)]] if each.variable is None else _in_order(made[id(each)]))
         )
 
-    def _write_members(self, made: dict[int, list[Definition]]) -> None:
+    def _write_members(self, made: dict[int, dict[int, Definition]]) -> None:
         """Write out all members that are called, each definition of a family for itself."""
         for name, number in self._members:
             self._budget.part = name
             for definition in self._bodies[name]:
                 title = member_name(name, number)
                 copy = self._without_numbers(definition, title, number)
-                made.setdefault(id(definition), []).append(copy)
+                made.setdefault(id(definition), {})[number] = copy
 
     def _without_numbers(self, definition: Definition, title: str, number: int) -> Definition:
         def parts_of(node: Expression) -> tuple[Expression, ...]:
@@ -168,6 +179,10 @@ class _Writer:
         self._budget.spend()
         span = self._document.first_names[family] if node is None else node.span
         return Reference(Name(title, span if node is None else node.name.span), span)
+
+
+def _in_order(members: dict[int, Definition]) -> list[Definition]:
+    return [members[number] for number in sorted(members)]
 
 
 def _with_numbers(document: Document) -> Iterator[int]:
@@ -219,8 +234,8 @@ class _Check:
             return
         if not variable.value.isidentifier():
             message = f"a rule has the name of a variable after `@`, not `{variable.value}`"
-            fix = Fix("write `n`", (Edit(variable.span, "n"),), safe=False)
-            yield self._finding(message, variable.span, fixes=(fix,))
+            helps = ("bind a variable, `@n`, and count or compare with it",)
+            yield self._finding(message, variable.span, helps=helps)
         if name.value == self._start:
             message = f"the start `{name.value}` is a family; generation starts with one rule"
             help_ = f"start with a rule that calls it, as `{name.value}@0`"
@@ -260,6 +275,8 @@ class _Check:
             yield self._finding(message, number.span, helps=helps)
         if variable is None or (own is not None and own.value == variable.value):
             return
+        if own is not None and not own.value.isidentifier():
+            return  # Its head is reported.
         if own is None:
             end = definition.name.span.end
             edits = (Edit(Span(end, end), f"{MARK}{variable.value}"),)

@@ -2,14 +2,13 @@
 
 A family is a rule with a number, ``block@n`` in KBNF or ``block::_`` in LLGuidance's Lark; a
 template is a rule with arguments. Each stands for many rules of the grammar, of which only those
-are made that the start reaches. ``Members`` is the queue of both readers: it names the rules,
-makes each once, in the order in which they are first called, and bounds their number before they
-cost anything.
+are made that the start reaches. ``Members`` has those that both readers still have to make: each
+once, the one that was called last first, and not more than a limit that is met before they cost
+anything.
 
 Tests: tests/unit/ir/test_families.py
 """
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
@@ -40,19 +39,19 @@ class TooManyMembersError(LimitError):
 
 
 class Members(Generic[_T]):
-    """The rules that are called, each with what its reader needs to make it; iterated as a queue.
+    """The rules that are called, each with what its reader needs to make it.
 
-    Adding while iterating is the normal use.
+    Iterating takes them out, the newest first; adding while iterating is the normal use.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._names: set[str] = set()
-        self._pending: deque[_T] = deque()
+        self._pending: list[_T] = []
 
     def __iter__(self) -> Iterator[_T]:
         while self._pending:
-            yield self._pending.popleft()
+            yield self._pending.pop()
 
     def add(self, name: str, member: _T, family: str) -> None:
         """Ask for the rule ``name`` of ``family``, unless it was asked for before.

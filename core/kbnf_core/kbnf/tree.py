@@ -307,7 +307,9 @@ def numbers_in(node: Expression) -> Iterator[Number]:
         case Reference(number=Number() as number):
             yield number
         case Repetition():
-            yield from (number for number in node.numbers if number is not None)
+            first, second = node.numbers
+            yield from () if first is None else (first,)
+            yield from () if second in (first, None) else (second,)
 
 
 def uses_in(root: Expression) -> Iterator[Name]:

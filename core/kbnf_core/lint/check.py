@@ -42,6 +42,7 @@ from kbnf_core.lint.rules import (
     unbounded_loops,
     unproductive,
     unreachable_end,
+    unused_number,
 )
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
@@ -178,6 +179,7 @@ LINTS: tuple[Lint, ...] = (
     regex_in_text,
     unbounded_loops,
     unproductive,
+    unused_number,
     targets,
     triple_quotes,
     spelling,
