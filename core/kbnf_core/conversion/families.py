@@ -55,8 +55,10 @@ def written_out(
 
     Raises WorkLimitError where ``budget`` is used up.
     """
-    numbers = any(True for node in document.nodes() for _ in numbers_in(node))
-    if not (document.families or numbers):
+    # Most texts have neither, and a look at all nodes would be a pass more.
+    if not document.families and MARK not in document.source.text:
+        return WrittenOut(document, ())
+    if not (document.families or any(numbers_in(node) for node in document.nodes())):
         return WrittenOut(document, ())
     findings = tuple(_Check(document, start, columns).findings())
     if findings:
@@ -189,7 +191,7 @@ def _with_numbers(document: Document) -> Iterator[int]:
     """Yield the identity of each node that has a number in it."""
     inside: set[int] = set()
     for node in document.nodes():
-        if any(True for _ in numbers_in(node)) or any(id(p) in inside for p in children(node)):
+        if numbers_in(node) or any(id(part) in inside for part in children(node)):
             inside.add(id(node))
             yield id(node)
 
@@ -250,7 +252,7 @@ class _Check:
                 if name in self._document.first_names:
                     yield self._no_family(name, number)
             case Exception_(Name(name), _, span) if family_of(name) in families:
-                message = "`except!` takes texts; a family is no list of them"
+                message = "`except!` excludes texts, and a family has more than texts"
                 yield self._finding(message, span)
         for number in numbers_in(node):
             yield from self._number(number, definition)
@@ -263,8 +265,8 @@ class _Check:
 
     def _no_family(self, name: str, number: Number) -> Diagnostic:
         fix = Fix(f"write `{name}`", (Edit(number.span, ""),), safe=False)
-        labels = (Label(self._document.first_names[name], "defined without a number"),)
-        message = f"`{name}` is no family, and has no number"
+        labels = (Label(self._document.first_names[name], "its definition"),)
+        message = f"`{name}` is defined without a number"
         return self._finding(message, number.span, labels=labels, fixes=(fix,))
 
     def _number(self, number: Number, definition: Definition) -> Iterator[Diagnostic]:
@@ -283,7 +285,7 @@ class _Check:
             fix = Fix(f"make `{definition.name.value}` a family", edits, safe=False)
         else:
             fix = Fix(f"write `{own.value}`", (Edit(variable.span, own.value),), safe=False)
-        message = f"`{variable.value}` is no variable of `{definition.title}`"
+        message = f"`{variable.value}` is not the variable of `{definition.title}`"
         yield self._finding(message, variable.span, fixes=(fix,))
 
     def _finding(

@@ -2,9 +2,9 @@
 
 A family is a rule with a number, ``block@n`` in KBNF or ``block::_`` in LLGuidance's Lark; a
 template is a rule with arguments. Each stands for many rules of the grammar, of which only those
-are made that the start reaches. ``Members`` has those that both readers still have to make: each
-once, the one that was called last first, and not more than a limit that is met before they cost
-anything.
+are made that the start reaches. ``Members`` is the list of those that a reader still has to make:
+each once, the one that was called last first. Their number is limited, and the limit is checked
+when a rule is called, before it is made.
 
 Tests: tests/unit/ir/test_families.py
 """

@@ -22,7 +22,7 @@ ORIGINS = ("json-schema", "structural-tag", "tool-list")
 """Languages whose texts, converted to KBNF, have rules that nobody wrote."""
 
 COLUMNS = 64
-"""The greatest number of families where nothing is said."""
+"""The greatest number of families without a pragma."""
 
 MOST_COLUMNS = 1_024
 """The greatest value of ``columns``."""

@@ -491,10 +491,10 @@ def check_definition(
 
 def _check_repetition(source: Source, node: Repetition, limit: int) -> Iterator[Diagnostic]:
     high = node.low if node.high is None else node.high
-    if high < node.low:
+    if high < node.low and not node.is_counted_by_number:
         message = "this count has its larger number first"
         yield Diagnostic("E013", message, source, node.operator)
-    elif high > limit:
+    elif max(node.low, high) > limit:
         yield Diagnostic("E013", f"this count is above {limit}", source, node.operator)
 
 
@@ -649,7 +649,7 @@ def _number(written: str, start: int) -> Number:
     """Return the number that is written at ``start``, as ``@n+2``."""
     match = _NUMBER.fullmatch(written)
     if match is None:
-        raise ValueError(f"{written!r} is no number of a family")
+        raise ValueError(f"{written!r} is not the number of a family")
     first, last = match.span("variable")
     variable = Name(match["variable"], Span(start + first, start + last)) if first >= 0 else None
     span = Span(start, start + len(written))

@@ -301,15 +301,17 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return ()
 
 
-def numbers_in(node: Expression) -> Iterator[Number]:
-    """Yield the numbers that ``node`` itself has: that of a call, or those of a count."""
+def numbers_in(node: Expression) -> tuple[Number, ...]:
+    """Return the numbers that ``node`` itself has: that of a call, or those of a count."""
     match node:
         case Reference(number=Number() as number):
-            yield number
-        case Repetition():
-            first, second = node.numbers
-            yield from () if first is None else (first,)
-            yield from () if second in (first, None) else (second,)
+            return (number,)
+        case Repetition(numbers=(first, second)):
+            # One that is exact has the same number twice.
+            written = (first,) if second is first else (first, second)
+            return tuple(number for number in written if number is not None)
+        case _:
+            return ()
 
 
 def uses_in(root: Expression) -> Iterator[Name]:
