@@ -87,8 +87,14 @@ def _part(random: Random) -> Part:
         number = _number(random, ("", "", "", ">", ">="))
         return Part(family=family, number=number, repeat=random.choice(["", "", "?", "*", "+"]))
     count = _number(random, ("",))
-    bounds = random.choice([(1, 1), (count, count), (0, count), (count, None), (1, count)])
-    return Part(literal=random.choice("xy"), bounds=bounds)
+    bounds: list[tuple[Number | int, Number | int | None]] = [
+        (1, 1),
+        (count, count),
+        (0, count),
+        (count, None),
+        (1, count),
+    ]
+    return Part(literal=random.choice("xy"), bounds=random.choice(bounds))
 
 
 Rules = dict[str, list[list[Part]]]
@@ -154,8 +160,9 @@ def test_families_are_the_rules_written_out(part: int) -> None:
             grammar = Grammar(text)
             engine = Engine(grammar, Vocabulary.bytes())
         except GrammarError as error:
-            assert [each.code for each in error.diagnostics if each.code[0] == "E"] == ["E105"]
-            assert not any(reference.contains(word) for word in WORDS), text
+            fault = error.diagnostics[0].code, any(map(reference.contains, WORDS))
+            if fault != ("E105", False):
+                raise
             continue
         if grammar.is_endless:  # The reference knows finite texts only.
             assert reference.is_empty(), text

@@ -204,8 +204,10 @@ def _counted(node: Repetition, body: Expression, own: int) -> Expression:
     first, second = node.numbers
     low = node.low if first is None else _value(first, own)
     high = node.high if second is None else _value(second, own)
-    return nothing(node.span) if high is not None and high < low else repeated(
-        body, low, high, node.span
+    return (
+        nothing(node.span)
+        if high is not None and high < low
+        else repeated(body, low, high, node.span)
     )
 
 
@@ -298,7 +300,4 @@ class _Check:
     ) -> Diagnostic:
         helps = helps or tuple(fix.message for fix in fixes)
         source = self._document.source
-        return Diagnostic(
-            "E108", message, source, span, labels=labels, helps=helps, fixes=fixes
-        )
-
+        return Diagnostic("E108", message, source, span, labels=labels, helps=helps, fixes=fixes)

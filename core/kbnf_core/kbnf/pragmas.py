@@ -1,11 +1,11 @@
 """Reads the settings that a grammar carries in its comments.
 
 ``(* kbnf: finish=eos start=root *)`` applies for the whole file. ``(* kbnf: ignore[W101] *)``
-silences findings on the line on which the comment ends; where nothing else is on that line,
-on the next line that has text. ``columns=48`` is the greatest number of families. ``from=json-schema`` names the language that a text was converted
-from: rules that nobody wrote are not searched for what could be written otherwise. Several settings
-are separated by blanks or commas. Comments with ``accept`` or ``reject`` are examples, see
-``examples.comments``.
+silences findings on the line on which the comment ends; where nothing else is on that line, on the
+next line that has text. ``columns=48`` is the greatest number of families. ``from=json-schema``
+names the language that a text was converted from: rules that nobody wrote are not searched for what
+could be written otherwise. Several settings are separated by blanks or commas. Comments with
+``accept`` or ``reject`` are examples, see ``examples.comments``.
 """
 
 import re
@@ -103,8 +103,8 @@ def _set(pragmas: Pragmas, setting: re.Match[str], names: Container[str]) -> str
         previous, pragmas.origin = pragmas.origin, value
     else:
         return (
-            f"unknown setting `{key or setting['other']}`; there are finish, start, columns, from and"
-            " ignore[...]"
+            f"unknown setting `{key or setting['other']}`; there are finish, start, columns, from"
+            " and ignore[...]"
         )
     return None if previous in (None, value) else f"`{key}` was already set to `{previous}`"
 

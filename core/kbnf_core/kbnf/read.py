@@ -87,7 +87,8 @@ def without_raw(text: str) -> str:
 
 
 DEFINITION_LINE = re.compile(
-    r"^[ \t]*(?P<name>[A-Za-z_]\w*+)(?:@\w++)?[ \t]*(?P<sign>:(?:[ \t]*:)?(?:[ \t]*=)?|=|->)", re.MULTILINE
+    r"^[ \t]*(?P<name>[A-Za-z_]\w*+)(?:@\w++)?[ \t]*(?P<sign>:(?:[ \t]*:)?(?:[ \t]*=)?|=|->)",
+    re.MULTILINE,
 )
 """A line that looks like the start of a definition."""
 

@@ -195,8 +195,8 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of the lints, and those that ``options`` ask for.
 
     For converted languages fixes are dropped, and each (code, span) is reported once, because
-    conversion clones rules; so does writing out families. Of rules that a conversion generated only errors are reported, because
-    nobody wrote them.
+    conversion clones rules; so does writing out families. Of rules that a conversion generated only
+    errors are reported, because nobody wrote them.
     """
     found = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:

@@ -373,7 +373,9 @@ class RuleBuilder:
                 return self._lexeme_rule(entry.definition, inner)
             return self._call(flat, entry, inner, flat, place)
         value = evaluate(node.parameter, scope.parameter)
-        return self._call(flat, entry, _Scope(entry.module, {}, value), member_name(flat, value), place)
+        return self._call(
+            flat, entry, _Scope(entry.module, {}, value), member_name(flat, value), place
+        )
 
     def _template(self, node: lark.TemplateUse, scope: _Scope) -> Node | None:
         name = node.name.value
