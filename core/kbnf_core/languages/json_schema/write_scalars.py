@@ -209,23 +209,14 @@ class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
     ``hints`` are the names that people should read for the rules of strings. What is counted is a
-    rule of its own where ``apart``: in the middle of another the automaton of that would be taken
-    apart for it.
+    rule of its own: in the middle of another the automaton of that would be taken apart for it.
     """
 
-    def __init__(
-        self,
-        prelude: Prelude,
-        rules: Rules,
-        limits: SchemaLimits,
-        *,
-        apart: bool,
-    ) -> None:
+    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._apart = apart
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
         self.hints: dict[str, str] = {}
@@ -240,8 +231,6 @@ class ScalarWriter:
             return self._texts(part.finite)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
-        if _is_length(part) and not self._apart:
-            return self._string(part, hint)
         return self._remembered(part, hint)
 
     def _with_bounded_runs(self, part: Restricted) -> Restricted:

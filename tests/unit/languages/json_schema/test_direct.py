@@ -14,7 +14,7 @@ from kbnf_core.automata.operations import is_equal
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Options, parse, write_scalars
+from kbnf_core.languages.json_schema import Options, readable, write_scalars
 from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
@@ -98,7 +98,7 @@ def test_nothing_is_written_or_read_to_make_masks(monkeypatch: pytest.MonkeyPatc
     def fail(*_: object) -> None:
         raise AssertionError("this writes KBNF")
 
-    monkeypatch.setattr(parse, "_read_for_people", fail)
+    monkeypatch.setattr(readable, "readable", fail)
     grammar = json_schema_grammar(json.dumps(SCHEMAS["named"]))
     Engine(grammar, Vocabulary.bytes()).compute_allowed_token_ids()
 
