@@ -57,7 +57,7 @@ from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.formats import Named, rule_of, rules
-from kbnf_core.languages.json_schema.names import OtherNames, regex_but
+from kbnf_core.languages.json_schema.names import OtherNames
 from kbnf_core.languages.json_schema.prelude import (
     ESCAPED,
     FAR,
@@ -160,8 +160,8 @@ class Trees:
             case Counted(lengths, length, most, hint):
                 found = self._scalars.by_rules(lengths, length, most, hint)
                 return EMPTY if found is None else self._form(found)
-            case Others(words):
-                return self._others(words)
+            case Others(part, hint):
+                return self._others(part, hint)
             case Numbers(hint):
                 return self._numbers(node.dfa, hint)
             case _:
@@ -193,12 +193,12 @@ class Trees:
                 return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
         return self._in_quotes(found)
 
-    def _others(self, words: tuple[str, ...]) -> Form:
-        """Return the JSON texts of the strings that are none of ``words``."""
-        is_plain = not intersect(from_text("".join(words)), ESCAPED)
-        if self._prelude.spelling.is_usual and is_plain:
-            return self.other_names.write(words)
-        return self._quoted(regex_but(words, self._builder))
+    def _others(self, part: Restricted, hint: str) -> Form:
+        """Return the JSON texts of the strings that are none of some words."""
+        words = part.excluded
+        if intersect(from_text("".join(words)), self._prelude.spelling.escaped):
+            return self._strings(part, part.dfa(self._writer.rules.budget), hint)
+        return self.other_names.write(words)
 
     def _numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return the texts of a set of numbers, whose automaton is ``dfa``.
@@ -308,7 +308,7 @@ class Trees:
         written = texts.of(root)
         is_set = isinstance(root, Characters)
         if written is not None and not (is_set and len(written) > LONG_SET):
-            return _piece(root, written)
+            return self._piece(root, written)
         match root:
             case Characters(points):
                 return self._form(self._scalars.set_of(points))
@@ -334,7 +334,19 @@ class Trees:
     def _together(self, items: tuple[Regex, ...], written: str | None, texts: ShortTexts) -> Form:
         if written is None or len(items) == 1:
             return self._pieces(items[0], texts)
-        return _piece(Sequence(items), written)
+        return self._piece(Sequence(items), written)
+
+    def _piece(self, root: Regex, written: str) -> Form:
+        """Return a regular expression, or the only text that it is."""
+        items = root.parts if isinstance(root, Sequence) else (root,)
+        letters = []
+        for item in items:
+            points = item.points if isinstance(item, Characters) else ()
+            if len(points) != 1 or points[0][0] != points[0][1]:
+                return regex(written)
+            letters.append(chr(points[0][0]))
+        only = self._prelude.spelling.text("".join(letters))
+        return regex(written) if only is None else text(only[1:-1])
 
 
 def _has_escapes(root: Regex, parts: list[bool]) -> bool:
@@ -348,18 +360,6 @@ def _shared_leaf(node: Regular | Call) -> Form:
         return call(node.nonterminal)
     # Whoever reads the rules again need not compile it.
     return replace(regex(str(node.notation)), dfa=node.dfa)
-
-
-def _piece(root: Regex, written: str) -> Form:
-    """Return a regular expression, or the text that it is."""
-    items = root.parts if isinstance(root, Sequence) else (root,)
-    letters = []
-    for item in items:
-        points = item.points if isinstance(item, Characters) else ()
-        if len(points) != 1 or points[0][0] != points[0][1]:
-            return regex(written)
-        letters.append(chr(points[0][0]))
-    return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
 
 
 _FEW, _SHORT = 7, 25
