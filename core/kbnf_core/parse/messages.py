@@ -23,15 +23,14 @@ from codecs import getincrementaldecoder
 from collections.abc import Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kbnf_core.languages.structural_tag.arguments import (
-    OF_BRACKETS,
+from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, reading_of
+from kbnf_core.languages.structural_tag.pieces import (
     BrokenError,
     CutError,
     Pieces,
     Reading,
     read_arguments,
     read_json,
-    reading_of,
 )
 from kbnf_core.languages.structural_tag.reading import (
     Frame,
@@ -40,7 +39,7 @@ from kbnf_core.languages.structural_tag.reading import (
     shapes_in,
     words_of,
 )
-from kbnf_core.languages.structural_tag.validity import misfit, validator_of
+from kbnf_core.languages.structural_tag.validity import misfit, validator_of, value_of
 from kbnf_core.parse.calls import Delta
 from kbnf_core.parse.follow import NOTHING_YET, JsonReader, bytes_of
 from kbnf_core.parse.patterns import (
@@ -108,6 +107,8 @@ class _Call:
         self.keys: list[str] = []
         # Whether its element has no arguments and ends itself.
         self.is_closed = False
+        # The pointer of a member that the arguments have twice.
+        self.repeated: str | None = None
         self.whole: dict[str, Any] | None = None
         self._shown = 0
         self._reader = JsonReader()
@@ -154,9 +155,7 @@ class MessageReader:
         any_name: bool = False,
     ) -> None:
         self._language, self._vocabulary, self._any_name = language, vocabulary, any_name
-        self._compiled = compiled(
-            language.forms, language.sections, language.frames, language.glue, language.excluded
-        )
+        self._compiled = compiled(*language.of_any_tools)
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Pieces()
         self._parts: list[_Text | _Call] = []
@@ -325,6 +324,9 @@ class MessageReader:
         found = start.pattern.match(source.text, source.at)
         assert found is not None  # noqa: S101 - it was found to match
         what = start.what
+        if start.ends:
+            yield from self._end_of_turn(start, blanks)
+            return
         if isinstance(what, Frame) or what is None:
             source.take(found.end())
             if isinstance(what, Frame):
@@ -347,6 +349,21 @@ class MessageReader:
             yield from self._section(what, found.end())
         else:
             yield from self._trial(what, start.pattern, start)
+
+    def _end_of_turn(self, start: Start, blanks: str) -> Reading:
+        """Take what ends a turn, which is content where something follows."""
+        source = self._source
+        self._say("text", blanks)
+        self._leads = False
+        while True:
+            rest = start.pattern.fullmatch(source.text, source.at, partial=not source.is_over)
+            if rest is None:
+                self._say("text", source.take(source.at + 1))
+                return
+            if source.is_over:
+                source.take(len(source.text))
+                return
+            yield
 
     def _start(self) -> Generator[None, None, Start | None]:
         """Return what begins at the next place, as soon as that is certain."""
@@ -560,7 +577,9 @@ class MessageReader:
         name = call.name or ""
         if name not in self._validators:
             self._validators[name] = validator_of(self._language.tools.get(name))
-        pointer = misfit(self._validators[name], value, sum(map(len, call.written)))
+        pointer = call.repeated
+        if pointer is None:
+            pointer = misfit(self._validators[name], value, sum(map(len, call.written)))
         if pointer is not None:
             call.misfit(pointer)
             self._deltas.append(Delta("invalid", pointer, call.number))
@@ -671,8 +690,7 @@ class MessageReader:
         if (name, style) not in self._shapes:
             self._shapes[name, style] = shapes_in(self._language, name, style)
         shapes = self._shapes[name, style]
-        words = form.form.words
-        yield from reading_of(source, made, style, shapes, words, form.ends, form.around)
+        yield from reading_of(source, made, form.manner, shapes)
 
     def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:
         wanted = form.spelled
@@ -802,10 +820,11 @@ class MessageReader:
             at = source.at
             while at < len(source.text) and source.text[at] in _BLANK:
                 at += 1
-            text = source.text[at : at + max(len(form.around), 1)]
-            if form.around and text == form.around:
+            around = form.manner.around
+            text = source.text[at : at + max(len(around), 1)]
+            if around and text == around:
                 return
-            if not form.around.startswith(text):
+            if not around.startswith(text):
                 raise BrokenError
             if source.is_over:
                 raise CutError
@@ -844,7 +863,7 @@ class MessageReader:
     def _arguments_of(self, form: CallPatterns, call: _Call) -> Any:
         """Return the value of the arguments; raise ``BrokenError`` where they are none."""
         try:
-            value = json.loads("".join(call.written))
+            value, call.repeated = value_of("".join(call.written))
         except (ValueError, RecursionError):
             raise BrokenError from None
         is_tool = form.form.is_named and not form.form.tools

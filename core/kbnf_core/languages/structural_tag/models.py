@@ -278,11 +278,35 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
 }  # fmt: skip
 """The formats that are given by their texts: models, texts of calls, and of thoughts."""
 
-AROUND: Mapping[str, Sequence[tuple[str, str]]] = {
-    "llama": [("<|python_tag|>", "")],
-    "llama_4": [("<|python_start|>", "<|python_end|>")],
+_TURNS = {
+    "<|im_end|>": "kimi lfm2 mimo nemotron nemotron_3 qwen_3 qwen_3_5 qwen_3_coder",
+    "<｜end▁of▁sentence｜>": "deepseek_r1 deepseek_v3_1 deepseek_v3_2 deepseek_v4 deepseek_v4_1",
+    "<|END_OF_TURN_TOKEN|>": "cohere",
+    "[|endofturn|]": "exaone",
+    "<turn|>": "gemma_4",
+    "<|user|>": "glm_4_5 glm_4_7",
+    "<|observation|>": "glm_4_5 glm_4_7",
+    "<|end_of_text|>": "granite",
+    "<|eot_id|>": "llama",
+    "<|eom_id|>": "llama",
+    "<|eot|>": "llama_4",
+    "[e~[": "minimax",
+    "</s>": "mistral mistral_v3",
 }
-"""Markers that models may write around calls, and that a format does not ask for: they are read."""
+"""What ends a turn in the templates of models, and the formats of their calls."""
+
+READ: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "llama": {"around": [("<|python_tag|>", "")]},
+    "llama_4": {"around": [("<|python_start|>", "<|python_end|>")]},
+    "granite": {"spelled": [("<|tool_call|>", "<tool_call>")]},
+}
+"""What models write that a format does not ask for, and readers take: markers ``around`` calls, and
+other markers that are ``spelled`` in place of some (Granite 3.1)."""
+
+
+def turn_ends(name: str) -> list[str]:
+    """Return the marks that end a turn of the models of a format."""
+    return [mark for mark, names in _TURNS.items() if name in names.split()]
 
 
 # Formats by name
@@ -326,7 +350,7 @@ def table() -> Mapping[str, Format]:
     }
     every = {**found, **own}
     return {
-        name: {**each, "around": AROUND[name]} if name in AROUND else each
+        name: {**each, **READ.get(name, {}), "turn_ends": turn_ends(name)}
         for name, each in every.items()
     }
 
