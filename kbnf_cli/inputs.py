@@ -429,16 +429,24 @@ class Inputs:
 
 
 def open_engine(
-    console: Console, inputs: Inputs, grammar: Path, *, canonical: bool = False
+    console: Console,
+    inputs: Inputs,
+    grammar: Path,
+    *,
+    canonical: bool = False,
+    of_texts: bool = False,
 ) -> "Engine":
-    """Return an engine for a grammar as options ask for it; say what was lost in converting it."""
+    """Return an engine for a grammar as options ask for it; say what was lost in converting it.
+
+    ``of_texts``: it reads texts (``Grammar.of_texts``).
+    """
     from kbnf_core import Engine
 
     settings = inputs.settings_source()(inputs.name_of(grammar))
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     grammar_ = inputs.grammar(grammar, vocabulary)
     console.diagnostics(grammar_.losses)
-    return Engine(grammar_, vocabulary, canonical=canonical)
+    return Engine(grammar_.of_texts if of_texts else grammar_, vocabulary, canonical=canonical)
 
 
 def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabulary":

@@ -154,7 +154,7 @@ def _open(console: Console, inputs: Inputs, grammar: Path) -> "Grammar":
     settings = inputs.settings_source()(inputs.name_of(grammar))
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
-    return opened
+    return opened.of_texts
 
 
 class _Wanted(NamedTuple):

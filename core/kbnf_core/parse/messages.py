@@ -21,7 +21,8 @@ Tests: tests/unit/parse/test_messages.py, tests/property/test_tool_values.py.
 import json
 from codecs import getincrementaldecoder
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, reading_of
 from kbnf_core.languages.structural_tag.pieces import (
@@ -29,6 +30,7 @@ from kbnf_core.languages.structural_tag.pieces import (
     CutError,
     Pieces,
     Reading,
+    Tolerated,
     read_arguments,
     read_json,
 )
@@ -69,14 +71,6 @@ MOST_NOISE = 1_000
 left out where a call follows them."""
 
 _BLANK = " \t\n\r"
-
-
-class Tolerated(NamedTuple):
-    """What was forgiven, and where: offsets in characters."""
-
-    what: str
-    start: int
-    end: int
 
 
 # Reading
@@ -170,7 +164,7 @@ class MessageReader:
         self._held: list[tuple[_Call, Any]] | None = None
         self.count = 0
         self.cut: int | None = None
-        self.tolerated: list[Tolerated] = []
+        self.tolerated = self._source.tolerated
         self._is_over = False
         self._running = self._run()
 
@@ -179,9 +173,22 @@ class MessageReader:
     def feed(self, piece: str | bytes | int) -> None:
         """Read the next piece: text, bytes, or a token."""
         if not isinstance(piece, str):
-            piece = self._decoder.decode(bytes_of(piece, self._vocabulary))
+            marker = self._marker_of(piece) if isinstance(piece, int) else None
+            data = bytes_of(piece, self._vocabulary) if marker is None else marker.encode()
+            piece = self._decoder.decode(data)
         self._source.add(piece)
         next(self._running, None)
+
+    def _marker_of(self, token: int) -> str | None:
+        """Return the text of a special token that is a marker of the format, None for another."""
+        if self._vocabulary is None or token not in self._vocabulary.special_ids:
+            return None
+        name = self._vocabulary.token_string(token)
+        return name if name and any(name in text for text in self._texts) else None
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [*self._language.texts()]
 
     def finish(self) -> None:
         """Say that the text is over."""
@@ -803,7 +810,11 @@ class MessageReader:
         if missing:
             self._note(f"`{' '.join(missing)}` is missing", begin, source.place)
         else:
-            if form.closed is not None and "".join(closed) != form.closed.rstrip():
+            text = "".join(closed)
+            if form.form.style not in OF_BRACKETS:
+                # Blanks after the last element are those of the arguments.
+                text = text.lstrip()
+            if form.closed is not None and text != form.closed.rstrip():
                 self._note("blanks differ", begin, source.place)
             yield from self._skip([form.behind])
 

@@ -61,6 +61,13 @@ def test_a_language_is_derived_of_each_format_and_is_a_value(name: str) -> None:
     assert loaded(json.loads(json.dumps(dumped(language)))) == language
 
 
+@pytest.mark.parametrize("name", table())
+def test_nothing_is_forgiven_in_what_a_format_writes(name: str) -> None:
+    found = read(name, EXAMPLES[name])
+    assert calls(found) == [CALL]
+    assert not found.tolerated
+
+
 QWEN = [
     '<tool_call>{"name":"get_weather","arguments":{"city":"Paris"}}</tool_call>',
     '<tool_call>\n\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n\n</tool_call>',

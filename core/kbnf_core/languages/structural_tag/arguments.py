@@ -150,6 +150,9 @@ class _Elements:
 
     In a style whose elements are named by the members, an element that is repeated is a list, as in
     XML; so an object inside of the arguments is held up to its end.
+
+    A value may contain the beginning of another element. Where that is one which the schema asks
+    for, and which does not follow, the end of the value was forgotten.
     """
 
     def __init__(
@@ -168,6 +171,10 @@ class _Elements:
         # What follows an end that is one: where elements nest, anything may.
         is_flat = ends and not self._tags.is_nested
         self._following = _following(style, (*ends, manner.around)) if is_flat else None
+        self._awaited: dict[str, str] = {}
+        if is_flat:
+            opening, named = STYLES[style].opening, STYLES[style].named
+            self._awaited = {f"{opening}{name}{named}": name for name in self._shapes[0].needed}
 
     def _made(self, text: str) -> None:
         if self._held is None:
@@ -215,6 +222,8 @@ class _Elements:
             self._made(f"{json.dumps(name, ensure_ascii=False)}: " if holder.is_object else "")
         shape = holder.inside(self._shapes, name)
         holder.count += 1
+        if name in self._shapes[0].needed:
+            self._awaited = {begun: each for begun, each in self._awaited.items() if each != name}
         yield from self._value(shape, closing, told)
 
     def _value(self, shape: Shape, closing: str, told: str | None) -> Reading:
@@ -304,7 +313,10 @@ class _Elements:
         """Read a value up to its end; an end that nothing of the format follows is none."""
         source = self._source
         while True:
-            is_closed = yield from up_to(source, closing, self._ends, said)
+            ends = (*self._ends, *self._awaited)
+            is_closed = yield from up_to(source, closing, ends, said, self._is_end)
+            if not is_closed:
+                source.note(f"`{closing}` is missing")
             if self._following is None or not is_closed:
                 return
             found = yield from source.matching(self._following)
@@ -313,6 +325,29 @@ class _Elements:
             if source.is_over and source.is_blank:
                 return
             said(closing)
+
+    def _is_end(self, word: str) -> Generator[None, None, bool]:
+        """Tell whether the beginning of an element that is awaited ends the value ahead of it.
+
+        It does not where that element comes later, nor where the text is over too early.
+        """
+        import regex
+
+        if self._awaited.pop(word, None) is None:
+            return False
+        source, closing = self._source, re.escape(self._tags.closing)
+        ends = "|".join(map(re.escape, self._ends))
+        later = regex.compile(rf"{closing}\s*(?:(?P<again>{re.escape(word)})|{ends})")
+        skipped = len(word)
+        while True:
+            is_over = source.is_over
+            found = later.search(source.text, source.at + skipped, partial=not is_over)
+            if found is not None and not found.partial:
+                return found["again"] is None
+            if is_over:
+                return False
+            skipped = (len(source.text) if found is None else found.start()) - source.at
+            yield
 
     def _other(self, kinds: tuple[str, ...], closing: str, *, drops: bool) -> Reading:
         """Read a value that may be no string, once it is over."""

@@ -24,6 +24,7 @@ from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from kbnf_core.ir import TokenTerminal
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.json_text import objects_in
 
@@ -395,6 +396,33 @@ def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
 def marker_texts(found: Format) -> set[str]:
     """Return the markers in the fixed texts of a format."""
     return {each for text in fixed_texts(found) for each in _MARKER.findall(text)}
+
+
+def token_markers(found: Format, vocabulary: "Vocabulary") -> dict[str, TokenTerminal]:
+    """Return the markers of a format that are one token, and which ones.
+
+    They are special tokens, and ordinary ones that spell a marker in a fixed text of the format or
+    of the style of its arguments.
+    """
+    from kbnf_core.languages.structural_tag.nested import style_texts
+
+    special = vocabulary.special_tokens
+    texts = [*fixed_texts(found)]
+    texts += {text for each in _styles_in(found) for text in style_texts(each)}
+    ids = {each: {special[each]} for each in special if any(each in text for text in texts)}
+    for each in {each for text in texts for each in _MARKER.findall(text)}:
+        spelling = vocabulary.token_ids(each.encode())
+        if spelling:
+            ids.setdefault(each, set()).update(spelling)
+    return {
+        each: TokenTerminal(None, tuple((one, one) for one in sorted(known)))
+        for each, known in ids.items()
+    }
+
+
+def _styles_in(found: Format) -> set[str]:
+    values = objects_in([*found["templates"].values(), *found["shared"]])
+    return {str(each["style"]) for each in values if isinstance(each.get("style"), str)}
 
 
 def fixed_texts(found: Format) -> Iterator[str]:

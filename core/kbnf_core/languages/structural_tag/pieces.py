@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
 from kbnf_core.languages.structural_tag.nested import Notation
@@ -48,13 +48,21 @@ class CutError(Exception):
     """A text is over too early."""
 
 
+class Tolerated(NamedTuple):
+    """What was forgiven, and where: offsets in characters."""
+
+    what: str
+    start: int
+    end: int
+
+
 class Pieces:
     """A text that comes in pieces: what has come and is not taken is ``text`` from ``at`` on.
 
-    ``base`` is the number of characters ahead of ``text``.
+    ``base`` is the number of characters ahead of ``text``, ``tolerated`` what was forgiven.
     """
 
-    __slots__ = ("at", "base", "is_over", "kept", "text")
+    __slots__ = ("at", "base", "is_over", "kept", "text", "tolerated")
 
     def __init__(self) -> None:
         self.text = ""
@@ -62,6 +70,11 @@ class Pieces:
         self.is_over = False
         # What was taken, since somebody asked for that.
         self.kept: list[str] | None = None
+        self.tolerated: list[Tolerated] = []
+
+    def note(self, what: str, size: int = 0) -> None:
+        """Note what was forgiven: the last characters that were taken."""
+        self.tolerated.append(Tolerated(what, self.place - size, self.place))
 
     def add(self, text: str) -> None:
         """Add the next piece."""
@@ -188,6 +201,7 @@ def _string(source: Pieces, made: Made) -> Reading:
             return
         elif char < " ":
             made(characters(source.take(source.at + 1)))
+            source.note(f"{char!r} is not escaped", 1)
         else:
             plain = _PLAIN.match(source.text, source.at)
             assert plain is not None  # noqa: S101 - one of its characters is there
@@ -215,6 +229,8 @@ def _scalar(source: Pieces, made: Made) -> Reading:
             raise CutError if source.is_over and _is_begun(so_far[0]) else BrokenError
         source.take(source.at + len(word))
         made(_CONSTANTS[word])
+        if word in OF_PYTHON:
+            source.note(f"`{word}` is Python's", len(word))
         return
     number = NUMBER.match(source.text, source.at)
     if number is None:
@@ -411,12 +427,17 @@ class Literal:
 
 
 def up_to(
-    source: Pieces, closing: str, ends: tuple[str, ...], said: Made
+    source: Pieces,
+    closing: str,
+    ends: tuple[str, ...],
+    said: Made,
+    is_end: Callable[[str], Generator[None, None, bool]] | None = None,
 ) -> Generator[None, None, bool]:
     """Read a text up to what closes it, which is taken; return whether that was there.
 
     Where it is missing, one of ``ends`` closes the text, which is not taken; what follows such an
-    end is held back until that is known. Raises ``CutError`` where neither comes.
+    end is held back until that is known, or ``is_end`` says so. Raises ``CutError`` where neither
+    comes.
     """
     held: list[str] | None = None
     words = (closing, *ends)
@@ -426,6 +447,8 @@ def up_to(
             found = first.search(source.text, source.at)
             if found is not None and found[0] != closing:
                 said(source.take(found.start()))
+                if is_end is not None and (yield from is_end(found[0])):
+                    return False
                 held = []
         at = source.text.find(closing, source.at) if held is not None or found is not None else -1
         if at >= 0:

@@ -25,14 +25,14 @@ their values are those of their marked rules (``marks``).
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_of, tool_name
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
-from kbnf_core.languages.structural_tag.nested import NOTATIONS
+from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts
 from kbnf_core.languages.structural_tag.presets import filled
 from kbnf_core.languages.structural_tag.read import Node, Report, read_value
 from kbnf_core.text.errors import KbnfError
@@ -116,6 +116,18 @@ class Language(NamedTuple):
     def of_any_tools(self) -> "_OfAnyTools":
         """All that does not depend on the tools: forms, sections, frames, glue, ends, excluded."""
         return (self.forms, self.sections, self.frames, self.glue, self.ends, self.excluded)
+
+    def texts(self) -> Iterator[str]:
+        """Yield all fixed texts."""
+        for form in self.forms:
+            yield from (text for _, text in (*form.head, *form.middle, *form.tail))
+            yield from style_texts(form.style)
+        for section in self.sections:
+            yield from (text for _, text in (*section.begin, *section.end))
+            yield section.separator
+        for frame in self.frames:
+            yield from (frame.begin, *frame.ends)
+        yield from (*self.glue, *self.ends)
 
     def beginning_as(self, other: "Language | None") -> "Language":
         """Return the language whose texts begin, and end, as those of another one."""
