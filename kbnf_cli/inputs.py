@@ -425,7 +425,10 @@ class Inputs:
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""
-        return self.vocab or settings.vocab or BUILT_IN, self.eos or settings.eos or ()
+        name = self.vocab or settings.vocab or BUILT_IN
+        if self.schema.get("token_markers") and name == BUILT_IN:
+            raise ConfigError("--token-markers needs --vocab: a marker is a token of a model")
+        return name, self.eos or settings.eos or ()
 
 
 def open_engine(

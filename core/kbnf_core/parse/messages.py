@@ -810,13 +810,16 @@ class MessageReader:
         if missing:
             self._note(f"`{' '.join(missing)}` is missing", begin, source.place)
         else:
-            text = "".join(closed)
-            if form.form.style not in OF_BRACKETS:
-                # Blanks after the last element are those of the arguments.
-                text = text.lstrip()
-            if form.closed is not None and text != form.closed.rstrip():
-                self._note("blanks differ", begin, source.place)
+            self._note_closed(form, "".join(closed), begin)
             yield from self._skip([form.behind])
+
+    def _note_closed(self, form: CallPatterns, text: str, begin: int) -> None:
+        """Note where the closing words of a call are written otherwise than in the format."""
+        if form.form.style not in OF_BRACKETS:
+            # Blanks after the last element are those of the arguments.
+            text = text.lstrip()
+        if form.closed is not None and text != form.closed.rstrip():
+            self._note("blanks differ", begin, self._source.place)
 
     def _require_over(self, form: CallPatterns, call: _Call) -> Reading:
         """Raise an error unless a call without closing words is over.

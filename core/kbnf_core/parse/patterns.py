@@ -231,18 +231,13 @@ def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
 
 
 def _manner(form: Form, sections: Sequence[Section]) -> Manner:
-    """Return how the arguments of a form are written.
-
-    Line breaks around the values of elements are the format's where it has the elements on lines of
-    their own.
-    """
+    """Return how the arguments of a form are written."""
     if form.style in OF_BRACKETS:
         return Manner(form.style, form.words)
     around = () if form.section is None else _words(sections[form.section].end)[:1]
     ends = _end_in("".join(each for _, each in form.tail))
-    ahead = "".join(each for _, each in form.middle)
-    is_verbatim = form.is_named and not blanks_behind(ahead)
-    return Manner(form.style, form.words, ends, "".join(word for _, word in around), is_verbatim)
+    word = "".join(word for _, word in around)
+    return Manner(form.style, form.words, ends, word, form.is_verbatim)
 
 
 def _end_in(tail: str) -> tuple[str, ...]:

@@ -296,13 +296,15 @@ _TURNS = {
 }
 """What ends a turn in the templates of models, and the formats of their calls."""
 
-READ: Mapping[str, Mapping[str, Sequence[Any]]] = {
+READ: Mapping[str, Mapping[str, Any]] = {
     "llama": {"around": [("<|python_tag|>", "")]},
     "llama_4": {"around": [("<|python_start|>", "<|python_end|>")]},
     "granite": {"spelled": [("<|tool_call|>", "<tool_call>")]},
+    "mimo": {"is_verbatim": True},
 }
-"""What models write that a format does not ask for, and readers take: markers ``around`` calls, and
-other markers that are ``spelled`` in place of some (Granite 3.1)."""
+"""What readers take that a format does not ask for: markers ``around`` calls, other markers that
+are ``spelled`` in place of some (Granite 3.1), and values ``is_verbatim``: line breaks around them
+are theirs."""
 
 
 def turn_ends(name: str) -> list[str]:

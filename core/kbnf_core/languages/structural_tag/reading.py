@@ -48,7 +48,7 @@ class Form(NamedTuple):
 
     ``tools`` are the names that are written so, none for any; ``name`` is that of the tool where it
     is written nowhere, and then ``head`` is all that is ahead of the arguments. ``section`` is the
-    number of the section that it is in.
+    number of the section that it is in. Values ``is_verbatim`` have no line breaks around them.
     """
 
     head: tuple[Item, ...]
@@ -60,6 +60,7 @@ class Form(NamedTuple):
     is_named: bool = True
     name: str | None = None
     section: int | None = None
+    is_verbatim: bool = False
 
 
 class Section(NamedTuple):
@@ -167,7 +168,9 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> Language | 
         found = _with_markers(found, begin, end)
     for written, other in format_.get("spelled", ()):
         found = _respelled(found, written, other)
-    return found._replace(tools=tools, ends=tuple(format_.get("turn_ends", ())))
+    is_verbatim = bool(format_.get("is_verbatim"))
+    forms = tuple(form._replace(is_verbatim=is_verbatim) for form in found.forms)
+    return found._replace(forms=forms, tools=tools, ends=tuple(format_.get("turn_ends", ())))
 
 
 def _respelled(language: Language, written: str, other: str) -> Language:

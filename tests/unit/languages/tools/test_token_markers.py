@@ -164,7 +164,9 @@ def test_a_marker_in_a_string_of_json_is_text() -> None:
     grammar = Grammar.from_tools(TOOLS, tool_calls="qwen_3", token_markers=SPECIAL)
     engine = Engine(grammar, SPECIAL)
     engine.try_accept_new_token(256)
-    engine.try_accept_new_bytes(b'\n{"name": "get_weather", "arguments": {"city": "<tool_call>"}}\n')
+    engine.try_accept_new_bytes(
+        b'\n{"name": "get_weather", "arguments": {"city": "<tool_call>"}}\n'
+    )
     engine.try_accept_new_token(257)
     assert engine.can_finish()
 
