@@ -29,6 +29,7 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
+from kbnf_core.ir.families import family_of
 from kbnf_core.text.diagnostics.segments import Role, Segment
 from kbnf_core.text.errors import (
     ConfigError,
@@ -241,7 +242,7 @@ def known_rule(grammar: "Grammar", name: str) -> str:
     from kbnf_core.text.suggest import Suggestions
 
     names = grammar.parser.names
-    if name not in names:
+    if name not in names and name not in map(family_of, names):
         close = Suggestions(names).closest(name)
         guess = f"; did you mean `{close}`?" if close else ""
         raise ConfigError(f"the grammar has no rule `{name}`{guess}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Node
+from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.files import BELOW, Imports
@@ -225,7 +226,8 @@ class Parsed:
 
     def place(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""
-        return self.document.first_names.get(rule, NOWHERE)
+        names = self.document.first_names
+        return names.get(rule) or names.get(family_of(rule), NOWHERE)
 
     def empty(self) -> Diagnostic | None:
         """Return why no text ends, where the language knows better than its rules do."""
