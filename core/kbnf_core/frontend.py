@@ -90,9 +90,9 @@ class Language(ABC):
         del path, imports
         return text
 
-    def uses_vocabulary(self, text: str) -> bool:
+    def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the reading of a text depends on the vocabulary in its request."""
-        del text
+        del text, options
         return False
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,7 +119,8 @@ class Shape(NamedTuple):
     """What a value may be that is not written as JSON: the names of its types.
 
     A string is a ``word`` where space around it is none of it. ``members`` and ``items`` have the
-    numbers of the shapes inside; ``other`` that of members that are not listed.
+    numbers of the shapes inside; ``other`` that of members that are not listed. ``needed`` are the
+    names of those that an object has to have.
     """
 
     kinds: tuple[str, ...] = ()
@@ -127,6 +128,7 @@ class Shape(NamedTuple):
     other: int | None = None
     first: tuple[int, ...] = ()
     items: int | None = None
+    needed: tuple[str, ...] = ()
 
 
 class Mark(NamedTuple):
