@@ -287,7 +287,7 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
     from kbnf_core.automata.operations import difference, intersect
     from kbnf_core.automata.regex.compile import compile_regex
     from kbnf_core.automata.to_regex import to_regex
-    from kbnf_core.languages.json_schema.patterns import conditions
+    from kbnf_core.languages.json_schema.formats import conditions
     from kbnf_core.text.errors import LimitError
 
     try:

@@ -42,7 +42,6 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     options_of,
 )
-from kbnf_core.languages.json_schema.prelude import LETTERS
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
@@ -52,6 +51,7 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsatisfiable,
 )
+from kbnf_core.languages.json_schema.rules import LETTERS
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
 from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs

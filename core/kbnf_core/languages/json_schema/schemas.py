@@ -18,7 +18,6 @@ from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
 from kbnf_core.languages.json_schema.document import Document, Place
-from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -82,7 +81,9 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.type_keywords import (
     pointer_to,
+    read_closed,
     read_others,
+    read_unevaluated,
     take_list,
     take_names,
     take_object,

@@ -40,9 +40,8 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
 from kbnf_core.languages.json_schema.expressions import constant
-from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.formats import formats_of, to_whole
 from kbnf_core.languages.json_schema.keywords import subschemas
-from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import (
     Escapes,
     Formats,
@@ -61,14 +60,13 @@ from kbnf_core.languages.json_schema.parse import (
     raw_strings,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.patterns import to_whole
-from kbnf_core.languages.json_schema.prelude import NAMES, gap_of
 from kbnf_core.languages.json_schema.problems import (
     NARROWED,
     Problem,
     ProblemError,
     refers_to_itself,
 )
+from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget

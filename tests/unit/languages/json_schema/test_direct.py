@@ -18,16 +18,15 @@ from kbnf_core.languages.json_schema import Options, readable, write_scalars
 from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
-from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.normal_form import NormalForm, Objects, Products, Type
-from kbnf_core.languages.json_schema.prelude import Spelling, spell_text
+from kbnf_core.languages.json_schema.rules import Spelling, spell_text
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
     Lengths,
     lengths_of,
 )
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
-from kbnf_core.languages.json_schema.write_scalars import quoted
+from kbnf_core.languages.json_schema.write_scalars import all_but, quoted
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language

@@ -12,7 +12,7 @@ from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.parse import guided
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.rules import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
