@@ -19,7 +19,7 @@ from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
-from kbnf_core.text.json_text import NoJsonError, objects_in, parse_json
+from kbnf_core.text.json_text import NoJsonError, escape, objects_in, parse_json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 
@@ -54,14 +54,10 @@ def problem_of(text: str) -> str:
     if is_sound(schema, "", report, Options()):
         schemas = Schemas(schema, "", report, Options())
         for each in objects_in(schema):
-            reference = each.get("$ref")
-            if isinstance(reference, str) and not _ANCHOR.match(reference):
-                schemas.followed(reference, "")
+            # One to another document may lead somewhere where that is known.
+            if str(each.get("$ref")).startswith("#"):
+                schemas.followed(each, "")
     return report.errors[0].message if report.errors else ""
-
-
-_ANCHOR = re.compile("#[^/]|[^#]*$|[^#]+#")
-"""A reference that an identifier may be for, in this document or in another one."""
 
 
 def misfit(validator: Any, value: Any, size: int) -> str | None:
@@ -79,7 +75,7 @@ def misfit(validator: Any, value: Any, size: int) -> str | None:
         return None
     if error is None:
         return None
-    return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in error.path)
+    return "".join(f"/{escape(str(each))}" for each in error.path)
 
 
 @lru_cache(maxsize=256)
