@@ -1,7 +1,7 @@
 """JSON Schema to rules of the IR, and to KBNF that people read.
 
 ```
-text -- parse: read_json, bundle --> value -- keywords: review --> sound, or document: jsonschema
+text -- document: read_json, bundled --> value -- keywords: review --> problems, or facts
                                                 |
 document: places, $ref --> schemas: Reader --> expressions --> schemas, normal_form: by type
                                                 |                       |
