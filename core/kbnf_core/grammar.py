@@ -566,17 +566,10 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places in them; built on first use. Raises as ``tables``.
-
-        Of a JSON Schema with very many names its rules are those that masks are made of.
-        """
+        """What parses texts and explains places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
-        def build() -> Parser:
-            rules = self.written_rules or self.reading.parsed_with or _usable(self.reading)
-            return Parser(rules, self._limits)
-
-        return self._build(build)
+        return self._build(lambda: Parser(self.explained, self._limits))
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.

@@ -61,7 +61,7 @@ from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.readable import Readable
+    from kbnf_core.languages.json_schema.readable import Outline
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(
@@ -306,10 +306,6 @@ def checked(value: Json, options: Options) -> tuple[Options, Review]:
     return guided(value, options), facts
 
 
-_MOST_LETTERS = 2_000
-"""Letters in the names of members; of more, texts are parsed by the rules that are run."""
-
-
 class SchemaReading(Parsed):
     """What a sound schema is read to, and who answers what is asked of it later.
 
@@ -328,7 +324,7 @@ class SchemaReading(Parsed):
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
             self._document = tree.Document(text.source, (), ())
             if as_tree:
-                self.rules, self._document = self._read.meaning, self._readable
+                self.rules, self._document = self._outline.meaning, self._readable
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -351,23 +347,16 @@ class SchemaReading(Parsed):
         return self._writer
 
     @cached_property
-    def is_large(self) -> bool:  # type: ignore[override] # worked out when it is asked for
-        """Whether names of members are so long together that rules for people grow out of hand.
+    def _outline(self) -> "Outline":
+        # Only texts and explanations need it.
+        from kbnf_core.languages.json_schema.readable import Outline
 
-        These write "any key but those" letter by letter; the rules that are run have an automaton.
-        """
-        letters, pending = 0, [self._text.value]
-        while pending and letters <= _MOST_LETTERS:
-            value = pending.pop()
-            if isinstance(value, dict):
-                for keyword in ("properties", "required"):
-                    names = value.get(keyword)
-                    if isinstance(names, dict | list):
-                        letters += sum(len(each) for each in names if isinstance(each, str))
-                pending += value.values()
-            elif isinstance(value, list):
-                pending += value
-        return letters > _MOST_LETTERS
+        with _limited_work():
+            return Outline(self._written(), self._text.places(), self._text.pointer)
+
+    def named(self) -> Mapping[str, ir.Node]:
+        """Return the rules with those of members, at the places of their schemas."""
+        return self._outline.meaning
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""
@@ -377,17 +366,11 @@ class SchemaReading(Parsed):
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _read(self) -> "Readable":
-        # Only texts and explanations need it.
+    def _readable(self) -> tree.Document:
         from kbnf_core.languages.json_schema.readable import readable
 
         with _limited_work():
-            return readable(self._written(), self._text.places(), self._text.pointer)
-
-    @cached_property
-    def _readable(self) -> tree.Document:
-        read = self._read
-        return tree.Document(self._text.source, read.definitions, (), remarks=read.comments)
+            return readable(self._written(), self._outline, self._text.source)
 
     def place(self, rule: str) -> Span:
         """Return where the schema of a rule is."""

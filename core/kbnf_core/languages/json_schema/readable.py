@@ -16,7 +16,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
-from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
@@ -86,7 +85,7 @@ from kbnf_core.languages.json_schema.write_scalars import (
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse, useful
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
@@ -412,8 +411,9 @@ class Outline:
     """Gives the members of objects rules of their own, and parts of rules the places of schemas.
 
     ``places`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
-    comments call a place. ``comments`` are what to say of rules, ``spans`` where their schemas are,
-    by their names; ``members`` are the rules of members.
+    comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
+    the same with the automata of the rules that all schemas share. ``comments`` are what to say of
+    rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
 
     def __init__(
@@ -426,27 +426,28 @@ class Outline:
         self._properties: dict[tuple[str, Expression], str] = {}
         # Rules of values that are where the rules of their members are.
         self._inner: set[str] = set()
-        self.rules: dict[str, Node] = {}
+        self._found: dict[str, Node] = {}
         self.members: set[str] = set()
         self.spans: dict[str, Span] = {}
         self.comments: dict[str, str] = {}
-
-    def write(self, rules: Mapping[str, Node]) -> dict[str, Node]:
-        """Return ``rules``, and those of members."""
-        names = self._writer.names
+        rules = with_texts(writer.start, writer.to_read())
         for name, body in rules.items():
-            self.rules[name] = fold(body, ir.children, self._outlined)
-        for number, (expression, name) in enumerate(names.items()):
+            self._found[name] = fold(body, ir.children, self._outlined)
+        for number, (expression, name) in enumerate(writer.names.items()):
             if name in rules:
                 self.spans[name] = self._span(expression)
                 if not number or (isinstance(expression, Ref) and name not in self._inner):
                     self._remark(name, expression)
-        return self.rules
+        spans = self.spans
+        self.rules = {
+            name: _at(body, spans.get(name, NOWHERE)) for name, body in self._found.items()
+        }
+        self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
     def _outlined(self, node: Node, parts: list[Node]) -> Node:
         match node:
             case ir.Sequence(notation=Value(schema)):
-                return nodes.placed(nodes.sequence(*parts), self._span(schema))
+                return _at(nodes.sequence(*parts), self._span(schema))
             case ir.Sequence(notation=Property(name, schema)):
                 return self._member(name, schema, parts)
             case _:
@@ -463,7 +464,7 @@ class Outline:
             rule = self._writer.rules.fresh(f"{name}_property" if is_other else name)
             self._properties[name, schema] = rule
             self.members.add(rule)
-            self.rules[rule] = nodes.sequence(*parts)
+            self._found[rule] = nodes.sequence(*parts)
             self.spans[rule] = span
             self._remark(rule, schema, name)
             self._inner.add(self._writer.names.get(schema, ""))
@@ -497,22 +498,22 @@ class Outline:
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
-class Readable(NamedTuple):
-    """The rules of a schema as people read them, with their comments by name.
+def _at(root: Node, span: Span) -> Node:
+    """Return an expression whose parts without a place are at ``span``."""
 
-    ``meaning`` has the same rules in the IR, before it is known how their automata are written.
-    """
+    def one(node: Node, parts: list[Node]) -> Node:
+        node = ir.rebuild(node, parts)
+        return (
+            replace(node, span=span) if node.span is NOWHERE and node is not nodes.EMPTY else node
+        )
 
-    definitions: tuple[tree.Definition, ...]
-    comments: Mapping[str, str]
-    meaning: Mapping[str, Node]
+    return root if span is NOWHERE else fold(root, ir.children, one)
 
 
-def readable(writer: Writer, places: Mapping[str, Span], pointer: Callable[[str], str]) -> Readable:
-    """Return the rules that ``writer`` has written. Raises ProblemError for a limit."""
-    start, outline, trees = writer.start, Outline(writer, places, pointer), Trees(writer)
-    rules = outline.write(with_texts(start, writer.to_read()))
-    written = trees.write(start, rules)
+def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
+    """Return the tree of the rules that ``writer`` has written. Raises ProblemError for a limit."""
+    start, trees = writer.start, Trees(writer)
+    written = trees.write(start, outline.rules)
     comments, others = outline.comments, trees.other_names.comments
     sections = {
         "Formats": trees.format_names.values(),
@@ -535,7 +536,7 @@ def readable(writer: Writer, places: Mapping[str, Span], pointer: Callable[[str]
     definitions = [
         definition(name, placed_form(found[name], spans[name]), spans[name]) for name in order
     ]
-    return Readable(tuple(definitions), comments, {**rules, **writer.prelude.bodies()})
+    return tree.Document(source, tuple(definitions), (), remarks=comments)
 
 
 def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
