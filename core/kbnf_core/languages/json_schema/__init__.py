@@ -4,8 +4,8 @@
                  text or value
                        |  language, python_types
                        v
-  checks        document, bundle  <---- services, tags, targets, %json
-  keywords, lint       |
+  checks        document  <---- keywords (one visit); services, tags, targets, %json ask it
+  lint, services       |
                        v  type_keywords, formats (patterns, formats.kbnf)
   algebra       expressions --schemas--> normal_form, value_sets
                        |                     |

@@ -23,6 +23,7 @@ from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     Contents,
+    document_of,
     in_tokens,
     is_clean,
     is_sound,
@@ -173,7 +174,8 @@ class Writer(Generic[B]):
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
         if fields["style"] in OF_JSON:
-            return self._contents.schema(schema, options, pointer, hint, fields["excludes"])
+            document = document_of(schema, self._report, options)
+            return self._contents.schema(document, options, pointer, hint, fields["excludes"])
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
 

@@ -195,7 +195,7 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
 ) -> None:
     count = 30
     not_one = {"allOf": [{"not": {"const": number}} for number in range(count)]}
-    document = Document(read_json(json.dumps(not_one)), Options().limits)
+    document = Document(read_json(json.dumps(not_one)), Options())
     root = document.root()
     assert isinstance(root, Ref)
     parts = [document.inside(document.place(root), "allOf", str(n)) for n in range(count)]
@@ -274,7 +274,7 @@ def test_patterns_without_a_common_name_need_no_condition_on_each_other() -> Non
     patterns = {f"^x{number}-": {"minimum": number} for number in range(12)}
     schema = {"patternProperties": patterns, "additionalProperties": False}
     options = Options()
-    document = Document(read_json(json.dumps(schema)), options.limits)
+    document = Document(read_json(json.dumps(schema)), options)
     root = document.root()
     assert isinstance(root, Ref)
     (objects,) = Schemas(document, options).shape(root)[Type.OBJECT]
