@@ -51,7 +51,7 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
     """Return ``dfa``, trimmed as all are, over characters; NotTextError where it is not text."""
     if dfa.is_empty:
         return CharacterDfa((), ())
-    reader = _Reader(dfa) if dfa.spelled is None else _SpelledReader(*dfa.spelled)
+    reader = CharacterEdges(dfa) if dfa.spelled is None else _SpelledReader(*dfa.spelled)
     found: list[tuple[Edge, ...]] = []
 
     def step(state: int) -> list[int]:
@@ -94,8 +94,8 @@ class _SpelledReader:
         return found
 
 
-class _Reader:
-    """Reads whole characters from states of a byte automaton."""
+class CharacterEdges:
+    """Reads whole characters from states of an automaton over bytes; NotTextError as above."""
 
     def __init__(self, dfa: Dfa) -> None:
         self._accepting = dfa.accepting

@@ -71,6 +71,12 @@ def test_touching_tokens_are_a_loss_with_their_texts() -> None:
     assert read(text, lossy=True).status("ab c") == "fits"
 
 
+def test_boundaries_are_those_of_characters() -> None:
+    """The first byte of the arrow begins letters, too."""
+    grammar = read("grammar S; s : ID '→' ID EOF; ID : [\\p{L}]+; WS : ' ' -> skip;")
+    assert [grammar.status(each) for each in ("a→é", "a → é", "aé")] == ["fits", "fits", "cut"]
+
+
 def test_an_earlier_token_wins() -> None:
     grammar = read("grammar K; s : A B EOF; A : [a-c]; B : [a-e];")
     assert grammar.status("ad") == "fits"
