@@ -136,6 +136,13 @@ def test_a_token_may_be_the_start() -> None:
     assert Grammar.read(text, ANTLR, start="A").status(" aa") == "fits"
 
 
+def test_a_token_that_calls_itself_uses_rules_and_not_tokens() -> None:
+    """As a token, ``LETTER`` has no text: one before it matches letters, too."""
+    text = "grammar D; s : LABEL EOF; LABEL : LETTER REST?; REST : SIGN REST?; SIGN : LETTER | '-';"
+    grammar = read(text + "LETTER : [a-z];")
+    assert [grammar.status(each) for each in ("a", "a-b", "-")] == ["fits", "fits", "wrong"]
+
+
 def test_left_recursion_and_empty_alternatives() -> None:
     grammar = read("grammar E; s : e EOF; e : <assoc=right> e '^' e | e '+' e | N | ; N : [0-9];")
     assert grammar.status("1+2^3") == "fits"
