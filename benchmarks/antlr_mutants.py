@@ -14,8 +14,8 @@ kbnf accepts, *narrow* those that only ANTLR accepts. The kind of a wide one is 
 its first error:
 
 - ``no token``: its lexer has no token there;
-- ``longer token``: the token there, or before it, goes on beyond the end of a token of kbnf;
-- ``other token``: it ends where one of kbnf ends, but is another token;
+- ``longer token``: that, or one before it, goes on where kbnf has two tokens that touch;
+- ``other token``: it is another one than that of kbnf;
 - ``parser``: the tokens are those of kbnf.
 """
 
@@ -26,9 +26,8 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.antlr import entry, examples, grammars
 from kbnf_core import Grammar, GrammarError
@@ -64,18 +63,22 @@ for line in sys.stdin:
     if errors.first is None and stream.LA(1) != -1:
         errors.first = [stream.LT(1).start, False, "what follows the text"]
     stream.fill()
-    tokens = [[each.start, each.stop + 1, each.type] for each in stream.tokens[:-1]]
+    names = [lex.symbolicNames[: each.type + 1][-1] for each in stream.tokens[:-1]]
+    tokens = [[each.start, each.stop + 1, n] for each, n in zip(stream.tokens, names)]
     print(json.dumps([errors.first, tokens]), flush=True)
 """
 
 
 class Verdict(NamedTuple):
-    """A text, its change, ANTLR's first error (position, whether the lexer's, message), tokens."""
+    """A text, its change, ANTLR's first error (position, whether the lexer's, message), tokens.
+
+    Tokens have their ends and their names, those without a rule ``<INVALID>``.
+    """
 
     text: str
     change: str
     error: tuple[int, bool, str] | None
-    tokens: list[tuple[int, int, int]]
+    tokens: list[tuple[int, int, str]]
 
 
 def mutant(text: str, rng: random.Random) -> tuple[str, str]:
@@ -140,22 +143,24 @@ def kind(grammar: Grammar, verdict: Verdict) -> str:
     place, is_lexers, _ = error
     if is_lexers:
         return "no token"
-    ends = {end for _, end in _leaves(grammar.parse(verdict.text.encode()))}
-    for start, end, _ in verdict.tokens:
-        if start > place:
-            break
-        if len(verdict.text[:end].encode()) not in ends:
-            return "longer token"
-    return "parser"
-
-
-def _leaves(tree: Any) -> Iterator[tuple[int, int]]:
-    stack = [tree]
+    rules: dict[tuple[int, int], set[str]] = {}
+    stack = [grammar.parse(verdict.text.encode())]
     while stack:
         node = stack.pop()
+        rules.setdefault((node.start, node.end), set()).add(node.rule)
         stack.extend(node.children)
-        if not node.children:
-            yield node.start, node.end
+    borders = {border for span in rules for border in span}
+    for *ends, name in verdict.tokens:
+        start, end = (len(verdict.text[:each].encode()) for each in ends)
+        if ends[0] > place:
+            break
+        if not borders.isdisjoint(range(start + 1, end)):
+            return "longer token"
+        if name != "<INVALID>" and not any(
+            each.startswith(name) for each in rules.get((start, end), ())
+        ):
+            return "other token"
+    return "parser"
 
 
 def main() -> None:
@@ -193,7 +198,8 @@ def main() -> None:
             if is_ours and not is_right:
                 counts["wide"] += 1
                 counts[f"wide, {kind(grammar, each)}"] += 1
-                print(f"wide {path.stem}: {each.change!r}: {each.error}"[:300], flush=True)
+                found = f"wide ({kind(grammar, each)}) {path.stem}: {each.change!r}: {each.error}"
+                print(found[:300], flush=True)
             elif is_right and not is_ours:
                 counts["narrow"] += 1
                 print(f"narrow {path.stem}: {each.change!r}"[:300], flush=True)

@@ -408,9 +408,14 @@ class _Boundaries:
                 self._starting[first] = self._starting.get(first, 0) | 1 << number
 
     def ends(self, token: int) -> Dfa | None:
-        """Return the texts that begin with a character with which the lexer does not read on."""
-        pattern = f"{print_characters(complement(self._read_on[token]))}(?s:.*)"
-        return compile_regex(pattern, self._limits).dfa
+        """Return the texts that begin with a character with which the lexer does not read on.
+
+        None where it always reads on, up to the end of the text.
+        """
+        points = complement(self._read_on[token])
+        if not points:
+            return None
+        return compile_regex(f"{print_characters(points)}(?s:.*)", self._limits).dfa
 
     def parted(self, token: int) -> int:
         """Return the set of the tokens into which the lexer reads on, whatever their texts."""

@@ -143,6 +143,11 @@ def test_a_token_that_calls_itself_uses_rules_and_not_tokens() -> None:
     assert [grammar.status(each) for each in ("a", "a-b", "-")] == ["fits", "fits", "wrong"]
 
 
+def test_a_skipped_token_may_go_on_up_to_the_end_of_the_text() -> None:
+    grammar = read("grammar E; s : 'a'+ EOF; END : '#' .* -> skip; WS : ' ' -> skip;")
+    assert [grammar.status(each) for each in ("a #", "a a# a\n", "# a")] == ["fits", "fits", "wrong"]
+
+
 def test_left_recursion_and_empty_alternatives() -> None:
     grammar = read("grammar E; s : e EOF; e : <assoc=right> e '^' e | e '+' e | N | ; N : [0-9];")
     assert grammar.status("1+2^3") == "fits"
