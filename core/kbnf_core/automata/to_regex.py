@@ -214,13 +214,13 @@ MOST_LEAVES = 2_000
 """Sets of characters in an expression; a larger one is unreadable, and rules do better."""
 
 
-def to_regex(dfa: Dfa) -> str:
-    """Return a regular expression for ``dfa``.
+def to_regex(dfa: Dfa, most_leaves: int = MOST_LEAVES) -> str:
+    """Return a regular expression for ``dfa``, with at most so many sets of characters.
 
     Raises ``NotTextError`` where a word is not UTF-8, ``LimitError`` where the automaton or the
     expression is too large.
     """
-    return print_expression(to_expression(to_characters(dfa), Builder()))
+    return print_expression(to_expression(to_characters(dfa), Builder(), most_leaves))
 
 
 def to_expression(

@@ -22,10 +22,10 @@ each round of the fixpoints, and quadratic in the distinct sets of first charact
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.codepoints import (
@@ -55,6 +55,7 @@ from kbnf_core.kbnf.build import (
     repeated,
     sequence,
 )
+from kbnf_core.kbnf.parsed import Loss
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import (
     Alternation,
@@ -76,6 +77,10 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Span
+
+LEXING = "W452"
+LARGEST = 20_000
+"""Sets of characters in the pattern of a token; one without many keywords is a tree of these."""
 
 
 @dataclass(slots=True, eq=False)
@@ -104,33 +109,16 @@ class Token:
                 return None
 
 
-class Touching(NamedTuple):
-    """A place where two tokens may touch that the lexer would read as one: their shortest texts."""
-
-    span: Span
-    first: bytes
-    second: bytes
-
-    @property
-    def message(self) -> str:
-        """What a finding says."""
-        first, second = (each.decode(errors="replace") for each in (self.first, self.second))
-        return (
-            "tokens may touch that the lexer would read as one, such as"
-            f" `{first}` and `{second}` in `{first}{second}`"
-        )
-
-
 @dataclass(slots=True)
 class Scannerless:
-    """Rules over characters, their start, and the ``places`` where tokens may touch wrongly.
+    """Rules over characters, their start, and what the lexer would not accept.
 
     ``generated`` are the spans at which there are rules that nobody wrote.
     """
 
     definitions: list[Definition]
     start: str
-    places: list[Touching] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
     generated: frozenset[Span] = frozenset()
 
     def reached(self) -> "Scannerless":
@@ -161,12 +149,14 @@ def without_lexer(
     names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
     tokens = [part for token in tokens for part in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
+    losses: list[Loss] = []
     if everywhere is None:
-        _tell_apart(everything, limits, budget)
+        losses = [*_tell_apart(everything, limits, budget)]
     kinds = _Kinds(everything)
     followers = _Followers(rules, kinds, start, budget)
     boundaries = _Boundaries(kinds, everywhere, limits, budget)
-    return _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
+    result = _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
+    return replace(result, losses=[*losses, *result.losses])
 
 
 def _key(leaf: Expression) -> str:
@@ -214,8 +204,8 @@ def _split(token: Token, names: set[str]) -> Iterator[Token]:
         yield replace(token, name=Name(name, token.name.span), body=body)
 
 
-def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None:
-    """Take the texts of each token from those after it in the same mode."""
+def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iterator[Loss]:
+    """Take the texts of each token from those after it in the same mode; yield where it cannot."""
     words: dict[str, set[bytes]] = {}
     patterns: dict[str, list[Dfa]] = {}
     for token in tokens:
@@ -236,21 +226,24 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None
         else:
             mode.add(word)
         if earlier:
-            take(token, earlier, limits, budget)
+            yield from take(token, earlier, limits, budget)
 
 
-def take(token: Token, words: Iterable[Dfa], limits: Limits, budget: Budget) -> None:
-    """Take words from a token; it keeps them where the rest has no pattern of moderate size."""
-    rest = token.dfa
-    if rest is None:
+def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
+    """Take words from a token; yield a loss where what is left has no pattern of moderate size."""
+    dfa = token.dfa
+    if dfa is None:
         return
-    try:
-        rest = operations.difference(rest, operations.union(*words, limits=limits), limits, budget)
-    except LimitError:
-        return
-    form = write_dfa(rest, token.body.span)
+    form: Expression | None = None
+    with suppress(LimitError):
+        rest = operations.difference(dfa, operations.union(*words, limits=limits), limits, budget)
+        form = write_dfa(rest, token.body.span, LARGEST)
     if form is not None:
         token.body = replace(form, dfa=rest) if isinstance(form, Pattern) else form
+        return
+    shared = next(filter(None, (common_word(each, dfa) for each in words)), b"").decode()
+    message = f"`{token.name.value}` keeps texts of other tokens, such as `{shared}`"
+    yield Loss(LEXING, message, token.span)
 
 
 class _Kinds:
@@ -275,13 +268,10 @@ class _Kinds:
         number = None if is_empty(leaf) else self.numbers.get(_key(leaf))
         return None if number is None else 1 << number
 
-    def members(self, bits: int) -> Iterator[int]:
-        """Yield the numbers of the tokens in a set; the end is none."""
-        bits &= self.end - 1
-        while bits:
-            low = bits & -bits
-            yield low.bit_length() - 1
-            bits ^= low
+
+def _lowest(bits: int) -> int:
+    """Return the lowest number in a set."""
+    return (bits & -bits).bit_length() - 1
 
 
 class _Followers:
@@ -513,7 +503,7 @@ class _Writer:
             for name, same in kinds.tokens.items()
             if all(each.is_immediate for each in same)
         )
-        self._places: list[Touching] = []
+        self._losses: list[Loss] = []
 
     def write(
         self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: set[str]
@@ -531,7 +521,7 @@ class _Writer:
         head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
         between = [*self._between()]
         generated = frozenset((begin, between[0].span))
-        return Scannerless([head, *written, *between], text, self._places, generated)
+        return Scannerless([head, *written, *between], text, self._losses, generated)
 
     def _body(self, body: Expression) -> Expression:
         def one(node: Expression, parts: list[Expression]) -> Expression:
@@ -558,15 +548,17 @@ class _Writer:
         parted = follow & self._parted[number]
         if parted and parted == follow:
             return self._space
-        if parted and not self._places:
-            second = next(self._kinds.members(parted))
-            self._places.append(Touching(leaf.span, self._word(number), self._word(second)))
+        if parted and not self._losses:
+            first, second = (self._word(each) for each in (number, _lowest(parted)))
+            message = "tokens may touch that the lexer would read as one, such as"
+            message += f" `{first}` and `{second}` in `{first}{second}`"
+            self._losses.append(Loss(LEXING, message, leaf.span))
         return self._gap
 
-    def _word(self, number: int) -> bytes:
+    def _word(self, number: int) -> str:
         """Return a shortest text of a token."""
         dfa = self._kinds.tokens[self._kinds.names[number]][0].dfa
-        return (dfa and operations.shortest_word(dfa)) or b""
+        return ((dfa and operations.shortest_word(dfa)) or b"").decode()
 
     def _between(self) -> Iterator[Definition]:
         """Yield the rules of skipped tokens: any number, and at least one."""

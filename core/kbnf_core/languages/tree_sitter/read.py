@@ -39,7 +39,7 @@ from kbnf_core.text.json_text import NoJsonError, escape, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
-INVALID, UNSUPPORTED, APPROXIMATE, LEXING = "E001", "E451", "W451", "W452"
+INVALID, UNSUPPORTED, APPROXIMATE = "E001", "E451", "W451"
 
 _PLAIN = frozenset(("ALIAS", "FIELD", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT"))
 """Forms that say nothing about the texts of their content."""
@@ -206,8 +206,8 @@ class _Reader:
         words = self._words(grammar, limits, budget)
         tokens = [*self._tokens.values()]
         result = without_lexer(bodies, tokens, start, limits, budget, {*words, *skipped})
-        for place in result.places:
-            self._losses.setdefault(place.span, Loss(LEXING, place.message, place.span))
+        for loss in result.losses:
+            self._losses.setdefault(loss.span, loss)
         return result.reached()
 
     def _words(self, grammar: Mapping[str, Any], limits: Limits, budget: Budget) -> Iterable[str]:
@@ -218,7 +218,9 @@ class _Reader:
         contexts = {"global": self._word, **self._contexts}
         for context, name in contexts.items():
             self._tokens[name] = replace(word, name=Name(name, word.name.span))
-            take(self._tokens[name], [literals(_reserved(grammar, context))], limits, budget)
+            words = [literals(_reserved(grammar, context))]
+            for loss in take(self._tokens[name], words, limits, budget):
+                self._losses.setdefault(loss.span, loss)
         return contexts.values()
 
     def _in_context(self, form: Form, context: str) -> Form:

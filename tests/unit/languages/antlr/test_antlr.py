@@ -145,7 +145,11 @@ def test_a_token_that_calls_itself_uses_rules_and_not_tokens() -> None:
 
 def test_a_skipped_token_may_go_on_up_to_the_end_of_the_text() -> None:
     grammar = read("grammar E; s : 'a'+ EOF; END : '#' .* -> skip; WS : ' ' -> skip;")
-    assert [grammar.status(each) for each in ("a #", "a a# a\n", "# a")] == ["fits", "fits", "wrong"]
+    assert [grammar.status(each) for each in ("a #", "a a# a\n", "# a")] == [
+        "fits",
+        "fits",
+        "wrong",
+    ]
 
 
 def test_left_recursion_and_empty_alternatives() -> None:
