@@ -63,7 +63,7 @@ for line in sys.stdin:
     if errors.first is None and stream.LA(1) != -1:
         errors.first = [stream.LT(1).start, False, "what follows the text"]
     stream.fill()
-    names = [lex.symbolicNames[: each.type + 1][-1] for each in stream.tokens[:-1]]
+    names = [made.symbolicNames[: each.type + 1][-1] for each in stream.tokens[:-1]]
     tokens = [[each.start, each.stop + 1, n] for each, n in zip(stream.tokens, names)]
     print(json.dumps([errors.first, tokens]), flush=True)
 """
