@@ -33,7 +33,8 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
-from kbnf_core.kbnf.printer import quote
+from kbnf_core.ir.families import family_of
+from kbnf_core.kbnf.printer import bounds_of, quote
 from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
@@ -100,12 +101,12 @@ def outline(root: Expression, origins: Mapping[str, str]) -> Iterator[str]:
 def _times(node: Repetition | Bracket) -> str:
     if isinstance(node, Bracket):
         return "optional" if node.kind is BracketKind.OPTIONAL else "any number of times"
-    match node.low, node.high:
-        case 0, 1:
+    match bounds_of(node):
+        case "0", "1":
             return "optional"
-        case 0, None:
+        case "0", None:
             return "any number of times"
-        case 1, None:
+        case "1", None:
             return "once or more"
         case low, None:
             return f"{low} times or more"
@@ -120,7 +121,8 @@ def leaf_words(node: Leaf, origins: Mapping[str, str]) -> str:
     match node:
         case Reference():
             name = node.name.value
-            return origins.get(name, name) or "more turns of this loop"
+            called = origins.get(name, name) or "more turns of this loop"
+            return f"{called}{node.number or ''}"
         case Terminal():
             return f"the text {quote(node.text.value)}"
         case ByteString():
@@ -222,7 +224,7 @@ def explain(
     console.diagnostics(found.losses)
     reading = read_whole(found, None)
     name = rule or reading.start
-    if name not in reading.document.first_names:
+    if name not in reading.document.first_names and name not in _rules(reading):
         raise click.ClickException(_unknown(name, reading))
     vocabulary = None
     if lacks_vocabulary(reading):
@@ -256,6 +258,15 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
+def _rules(reading: "Reading") -> Mapping[str, object]:
+    return {} if reading.grammar is None else reading.grammar.rules
+
+
+def _members(reading: "Reading", name: str) -> list[str]:
+    """Return the rule, or all rules of a family."""
+    return [each for each in _rules(reading) if name in (each, family_of(each))]
+
+
 def _readable(subject: str | Path, inputs: Inputs) -> Readable:
     if isinstance(subject, Path):
         return inputs.text(subject)
@@ -276,7 +287,9 @@ def _unknown(name: str, reading: "Reading") -> str:
 def _explain(
     found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
-    definitions = [d for d in reading.document.definitions if d.name.value == name]
+    definitions = [d for d in reading.document.definitions if d.name.value == name] or [
+        d for d in reading.written_out.definitions if d.name.value == name
+    ]
     origins = reading.document.origins
     whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
     first, follow, may_end = _borders(whole, name)
@@ -285,7 +298,7 @@ def _explain(
         tuple(definitions),
         tuple(line for each in definitions for line in outline(each.body, origins)),
         tuple(part for each in definitions for part in _regexes(each)),
-        _shortest(found, name, vocabulary),
+        _shortest(found, next(iter(_members(reading, name)), name), vocabulary),
         first,
         follow,
         may_end and not whole.is_endless,
@@ -303,7 +316,8 @@ def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
 
 def _users(reading: "Reading", name: str) -> "list[str]":
     definitions = reading.document.definitions
-    users = (d.name.value for d in definitions if any(n.value == name for n in uses_in(d.body)))
+    family = family_of(name)
+    users = (d.name.value for d in definitions if any(n.value == family for n in uses_in(d.body)))
     origins = reading.document.origins
     return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
 
@@ -331,12 +345,16 @@ def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     from kbnf_core.lower.facts import END, Firsts, follow_sets
 
     rules, analysis = reading.grammar, reading.analysis
-    if rules is None or analysis is None or name not in rules.rules:
+    if rules is None or analysis is None:
         return (), (), False
+    members = _members(reading, name)
     firsts = Firsts(rules, analysis)
-    body = rules.rules[name]
-    follow = follow_sets(rules, analysis, firsts)[name]
-    first = firsts.within(body)[id(body)]
+    follows = follow_sets(rules, analysis, firsts)
+    first, follow = set[int](), set[int]()
+    for member in members:
+        body = rules.rules[member]
+        first |= firsts.within(body)[id(body)]
+        follow |= follows[member]
     return tuple(byte_ranges(first)), tuple(byte_ranges(follow - {END})), END in follow
 
 

@@ -103,7 +103,7 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
         raise click.UsageError("--shortest and --max-tokens exclude each other")
     if wish.shortest and wish.ascii_only:
         raise click.UsageError("--shortest and --ascii exclude each other")
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, of_texts=True)
     if not engine.grammar.is_endless:  # Else there is nothing to bound.
         engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)

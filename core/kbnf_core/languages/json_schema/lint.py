@@ -156,10 +156,10 @@ class _Survey(Writer):
         except ProblemError as error:
             self._keep(error.problem)
 
-    def place(self, expression: Expression, hint: str) -> Node | None:
+    def form(self, expression: Expression, hint: str) -> Node | None:
         """Go on with any value instead of one that has a problem."""
         try:
-            return super().place(expression, hint)
+            return super().form(expression, hint)
         except LimitError as error:
             self._keep(unsupported(f"an automaton needs {error}", "").problem)
         except ProblemError as error:

@@ -2,33 +2,27 @@
 
 Rules are named after definitions and properties.
 
-The names of additional members are all strings but some, as an automaton and as an expression. For
-people they are one rule: a name that is none of those goes along their trie and leaves it by a
-character that is written as itself; or it goes on with an escape, or ends, at a beginning that is
-none of them; or it is one of them and goes on with an escape. The ways off the trie, and these
-beginnings, are listed, so that each takes a text as long as its depth: words longer than ``CHUNK``
-are cut, and what follows a beginning of that length is a rule of its own.
+The names of additional members are all strings but some: an automaton (``all_but``), which for
+people is one rule (``OtherNames``). A name that is none of those goes along their trie and leaves
+it by a character that is written as itself; or it goes on with an escape, or ends, at a beginning
+that is none of them; or it is one of them and goes on with an escape. The ways off the trie, and
+these beginnings, are listed, so that each takes a text as long as its depth: words longer than
+``CHUNK`` are cut, and what follows a beginning of that length is a rule of its own.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from kbnf_core.automata.algebra import NOTHING, Choice
+from kbnf_core.automata.algebra import Choice
 from kbnf_core.automata.algebra import Sequence as Sequenced
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.codepoints import ANY, difference, from_text
+from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa, join, rows_over, separate
-from kbnf_core.automata.expression import Builder, Expression, print_character, print_characters
+from kbnf_core.automata.expression import print_character, print_characters
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.kbnf.build import EMPTY, Form, alternation, call, optional, regex, sequence, text
-from kbnf_core.languages.json_schema.prelude import (
-    ESCAPED,
-    Prelude,
-    Spelling,
-    is_spelt_once,
-    spell_text,
-)
+from kbnf_core.languages.json_schema.prelude import Prelude, Spelling, is_spelt_once, spell_text
 from kbnf_core.languages.json_schema.value_sets import compiled_pattern
 from kbnf_core.text.json_text import steps_of
 
@@ -75,9 +69,6 @@ def is_definition(pointer: str) -> bool:
     return pointer.rpartition("/")[0].endswith(("/$defs", "/definitions"))
 
 
-PLAIN = difference(ANY, ESCAPED)
-"""Characters that stand for themselves."""
-
 WIDTH = 72
 """Columns of a regular expression."""
 
@@ -104,7 +95,7 @@ class OtherNames:
     def write(self, words: tuple[str, ...]) -> Form:
         """Return the JSON texts of the names that are none of ``words``.
 
-        All of them, and their texts, have the characters of PLAIN.
+        All of these have only characters that stand for themselves.
         """
         key = tuple(sorted(words))
         if key not in self._known:
@@ -124,10 +115,11 @@ class OtherNames:
     def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
         """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
         whole = dict.fromkeys(word for word in words if word[:CHUNK] not in inner)
-        rest, escape = (
-            call(self._prelude.use(name).nonterminal) for name in ("name_rest", "escape")
-        )
-        escaped, end = sequence(escape, rest), text('"')
+        rest, end = call(self._prelude.use("name_rest").nonterminal), text('"')
+        escaped: list[Form] = []
+        if self._prelude.spelling.escape:
+            escaped = [sequence(call(self._prelude.use("escape").nonterminal), rest)]
+        plain = difference(ANY, self._prelude.spelling.escaped)
         below, spelled = _trie([*whole, *inner])
         away: list[_Way] = []
         ends: list[_Way] = []
@@ -135,18 +127,17 @@ class OtherNames:
             if start in inner:
                 continue
             written, letters = spelled[start]
-            others, points = _plain_but(chars)
+            others, points = _but(chars, plain)
             away.append((written + others, (*letters, points)))
             if start and start not in whole:
                 ends.append(spelled[start])
         ways = [sequence(_lines(away), rest)]
         if whole:
-            ways.append(sequence(alternation(map(text, whole)), escaped))
-        if "" not in whole:
-            begun = optional(_lines(ends)) if ends else EMPTY
-            ways.append(sequence(begun, alternation([escaped, end])))
-        elif ends:
-            ways.append(sequence(_lines(ends), alternation([escaped, end])))
+            ways += [sequence(alternation(map(text, whole)), each) for each in escaped]
+        if ends or "" not in whole:
+            begun = _lines(ends) if ends else EMPTY
+            begun = begun if "" in whole or not ends else optional(begun)
+            ways.append(sequence(begun, alternation([*escaped, end])))
         return alternation([*ways, *(sequence(text(head), call(inner[head])) for head in inner)])
 
 
@@ -205,13 +196,13 @@ def _letter(char: str) -> tuple[str, Characters]:
 
 
 @lru_cache(maxsize=1_024)
-def _plain_but(chars: str) -> tuple[str, Characters]:
-    """Return the plain characters but some, as they are written and as a set.
+def _but(chars: str, plain: CodePoints) -> tuple[str, Characters]:
+    """Return the characters of a set but some, as they are written and as a set.
 
     A process keeps 1,024 of them: names begin with the same few letters. Without, a conversion of a
     schema to KBNF makes a tenth more calls.
     """
-    points = difference(PLAIN, from_text(chars))
+    points = difference(plain, from_text(chars))
     return print_characters(points), Characters(points)
 
 
@@ -233,63 +224,3 @@ def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     )
     accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
     return Dfa(classes, rows, accepting)
-
-
-def regex_but(words: Sequence[str], builder: Builder) -> Expression:
-    """Return an expression for all other strings.
-
-    The continuation of those that leave the words' trie is written once, not at every node.
-    """
-    trie = _Trie(words)
-
-    def leaving(below: Mapping[str, Expression], _: bool) -> Expression:
-        others = builder.characters(difference(ANY, from_text("".join(below))))
-        return builder.alternation([others, _after(below, builder)])
-
-    anything = builder.star(builder.characters(ANY))
-    away = builder.sequence([trie.fold(leaving), anything])
-    return builder.alternation([away, trie.ends(builder)])
-
-
-class _Trie:
-    """Words from their beginnings."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self._children: list[dict[str, int]] = [{}]
-        self._words: set[int] = set()
-        for word in words:
-            node = 0
-            for char in word:
-                node = self._children[node].setdefault(char, len(self._children))
-                if node == len(self._children):
-                    self._children.append({})
-            self._words.add(node)
-
-    def fold(self, one: Callable[[Mapping[str, Expression], bool], Expression]) -> Expression:
-        """Return what ``one`` makes of the root.
-
-        It is given what it made of the nodes below, by their characters, and whether a word ends.
-        """
-        found: list[Expression] = [NOTHING] * len(self._children)
-        for node in reversed(range(len(found))):
-            below = {char: found[child] for char, child in self._children[node].items()}
-            found[node] = one(below, node in self._words)
-        return found[0]
-
-    def ends(self, builder: Builder) -> Expression:
-        """Return the beginnings that are no words."""
-
-        def one(below: Mapping[str, Expression], is_word: bool) -> Expression:
-            inner = _after(below, builder)
-            return inner if is_word else builder.optional(inner)
-
-        return self.fold(one)
-
-
-def _after(below: Mapping[str, Expression], builder: Builder) -> Expression:
-    """Return what is below a node of a trie, each after its character."""
-    return builder.alternation(
-        builder.sequence([builder.text(char), inner])
-        for char, inner in below.items()
-        if inner is not NOTHING
-    )

@@ -8,10 +8,11 @@ which are those of the ``Standard``.
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -62,6 +63,9 @@ from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json, escape
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.readable import Outline
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(
@@ -295,15 +299,10 @@ def checked(value: Json, text: str, options: Options) -> tuple[Options, Review]:
     return guided(value, options), facts
 
 
-_MOST_LETTERS = 2_000
-"""Letters in the names of members; of more, texts are parsed by the rules that are run."""
-
-
 class SchemaReading(Parsed):
     """What a sound schema is read to, and who answers what is asked of it later.
 
-    It has the rules that are run; or, ``as_tree``, the tree that people read, in which schemas with
-    the same contents are not one, with rules of the same texts.
+    It has the rules that are run; or, ``as_tree``, those that people read (``readable``).
     """
 
     is_written = False
@@ -312,11 +311,15 @@ class SchemaReading(Parsed):
         super().__init__(broken(text.source), (), START)
         self._text = text
         self._errors: Sequence[Problem] = ()
-        self._read: _Readable | None = None
         self._writer: Writer | None = None
         try:
-            outcome = self._to_read() if as_tree else self._to_run()
+            self._writer = _writer(text)
+            self.rules, outcome = _made(self._writer, self._writer.rules_for)
+            self._document = tree.Document(text.source, (), ())
+            if as_tree:
+                self.rules, self._document = self._outline.meaning, self._readable
         except ProblemError as error:
+            self.rules = None
             self._errors = self._why(error.problem)
             self.diagnostics = tuple(map(text.diagnostic, self._errors))
             return
@@ -324,17 +327,6 @@ class SchemaReading(Parsed):
         self.finish = Finish.EAGER if outcome.eager else Finish.EOS
         self.losses = tuple(map(text.loss, outcome.losses))
         self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
-
-    def _to_read(self) -> Outcome:
-        self._read = _read_for_people(self._text)
-        self._document, self.rules = self._read.document, self._read.meaning
-        return self._read.outcome
-
-    def _to_run(self) -> Outcome:
-        self._writer = _writer(self._text)
-        self.rules, outcome = _made(self._writer, self._writer.rules_for)
-        self._document = tree.Document(self._text.source, (), ())
-        return outcome
 
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
@@ -348,46 +340,43 @@ class SchemaReading(Parsed):
         return self._writer
 
     @cached_property
-    def is_large(self) -> bool:  # type: ignore[override] # worked out when it is asked for
-        """Whether names of members are so long together that rules for people grow out of hand.
+    def _outline(self) -> "Outline":
+        # Only texts and explanations need it.
+        from kbnf_core.languages.json_schema.readable import Outline
 
-        These write "any key but those" letter by letter; the rules that are run have an automaton.
-        """
-        letters, pending = 0, [self._text.value]
-        while pending and letters <= _MOST_LETTERS:
-            value = pending.pop()
-            if isinstance(value, dict):
-                for keyword in ("properties", "required"):
-                    names = value.get(keyword)
-                    if isinstance(names, dict | list):
-                        letters += sum(len(each) for each in names if isinstance(each, str))
-                pending += value.values()
-            elif isinstance(value, list):
-                pending += value
-        return letters > _MOST_LETTERS
+        with _limited_work():
+            return Outline(self._written(), self._text.places(), self._text.pointer)
+
+    def named(self) -> Mapping[str, ir.Node]:
+        """Return the rules with those of members, at the places of their schemas."""
+        return self._outline.meaning
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""
-        return self._readable if self._read is None else self._read.document
-
-    @cached_property
-    def _readable(self) -> tree.Document:
         try:
-            return _read_for_people(self._text).document
+            return self._readable
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
+    @cached_property
+    def _readable(self) -> tree.Document:
+        from kbnf_core.languages.json_schema.readable import readable
+
+        with _limited_work():
+            return readable(self._written(), self._outline, self._text.source)
+
     def place(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
-        if self.rules is None or self._read is not None:
+        if self.rules is None or self._document.definitions:
             return super().place(rule)
         return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
     @cached_property
     def _pointers(self) -> Mapping[str, str]:
         """The pointers of the rules that are run."""
-        rules = self.rules or {}
-        return self._written().rules.pointers_of(rules, rules)
+        writer = self._written()
+        rules = writer.all_rules()
+        return writer.rules.pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -402,7 +391,7 @@ class SchemaReading(Parsed):
             return every_problem(text.value, text.options, problem)
         if problem is not None and problem != unsatisfiable(problem.pointer):
             return [problem]
-        schemas = (self._read or self._writer or _writer(text)).schemas
+        schemas = (self._writer or _writer(text)).schemas
         return [contradiction(schemas) or problem or unsatisfiable("")]
 
     def warn_of_misspelt(self) -> None:
@@ -422,10 +411,8 @@ class SchemaReading(Parsed):
         """Return what is likely a mistake, but what the errors report."""
         from kbnf_core.languages.json_schema.lint import contradictions
 
-        text, readable = self._text, self._read
-        dead = self._dead() if readable is None else readable.dead
-        schemas = readable.schemas if readable else self._written().schemas
-        found = [*self._oddities(), *contradictions(schemas, dead)]
+        text, dead = self._text, self._dead()
+        found = [*self._oddities(), *contradictions(self._written().schemas, dead)]
         why = self._why(None) if "" in dead else self._errors
         return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
 
@@ -437,7 +424,7 @@ class SchemaReading(Parsed):
 
     def _dead(self) -> Set[str]:
         """Return the pointers of rules without a text, of those that call each other of one."""
-        rules = self.rules or {}
+        rules = {} if self.rules is None else self._written().all_rules()
         facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
@@ -447,27 +434,6 @@ class SchemaReading(Parsed):
             for name, body in dead.items()
         }
         return {self._pointers[name] for name in last_components(graph)}
-
-
-class _Readable(NamedTuple):
-    """A schema as people read it; ``dead`` are the pointers of schemas that have no value."""
-
-    document: tree.Document
-    meaning: Mapping[str, ir.Node]
-    outcome: Outcome
-    dead: Set[str]
-    schemas: Schemas
-
-
-def _read_for_people(text: SchemaText) -> _Readable:
-    """Return the rules in which schemas with the same contents are not one. Raises ProblemError."""
-    # Only texts and explanations need it.
-    from kbnf_core.languages.json_schema.readable import ReadableWriter
-
-    writer = ReadableWriter(schemas_of(text.value, text.options), text.places(), text.pointer)
-    definitions, outcome = _made(writer, writer.write)
-    document = tree.Document(text.source, tuple(definitions), (), remarks=writer.comments)
-    return _Readable(document, writer.meaning, outcome, writer.dead, writer.schemas)
 
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -496,13 +462,15 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
-    from kbnf_core.languages.json_schema.readable import Notations
+    from kbnf_core.languages.json_schema.readable import Trees, with_texts
 
     options = guided(schema, options or Options())
     writer = Writer(schemas_of(schema, options), prefix)
-    rules, outcome = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
+    start, outcome = _made(writer, writer.write_all)
+    with _limited_work():
+        rules = Trees(writer).write(start, with_texts(start, writer.to_read()))
     definitions = tuple(definition(*rule) for rule in rules.items())
-    return Embedded(prefix + START, definitions, outcome, writer.schemas)
+    return Embedded(start, definitions, outcome, writer.schemas)
 
 
 def raw_strings(
@@ -569,12 +537,19 @@ def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
     """
     schemas = writer.schemas
     root = schemas.document.root()
-    try:
+    with _limited_work():
         made, eager = make(root), _is_prefix_free(schemas, root)
-    except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
     return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
+
+
+@contextmanager
+def _limited_work() -> Iterator[None]:
+    """Raise ProblemError where the steps of work pass their limit."""
+    try:
+        yield
+    except WorkLimitError as error:
+        raise too_large("steps of work", error.limit, "work", error.part) from None
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

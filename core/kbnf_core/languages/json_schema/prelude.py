@@ -387,6 +387,7 @@ class Shared:
             call.nonterminal for each in self.punctuation for call in ir.calls(each)
         )
         character = self.spelling.character
+        self.is_canonical = options.escapes not in (Escapes.ANY, Escapes.UNICODE)
         if options.escapes is Escapes.ANY:
             character = ANY_CHARACTER
         elif options.escapes is Escapes.UNICODE:
@@ -494,6 +495,8 @@ class Prelude:
         self.punctuation, self.punctuating = self._shared.punctuation, self._shared.punctuating
         self.whole_fraction = self._shared.whole_fraction
         self.has_bounded_digits = self._shared.are_bounded
+        # Whether the characters of any string are spelt as those of a pattern.
+        self.is_canonical = self._shared.is_canonical
         self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
         self.spelling = self._shared.spelling
         self.rules: dict[str, ir.Node] = {}

@@ -8,13 +8,33 @@ Tests: tests/unit/languages/json_schema/test_places.py
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from kbnf_core.ir import Node, calls
+from kbnf_core.ir import Node, Notation, calls
+from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.problems import Problem, too_large
 from kbnf_core.languages.json_schema.schemas import Schemas
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Property(Notation):
+    """A named member of an object, a sequence whose last part is the value.
+
+    ``schema`` is that of the value, or the schema of the object that has it in ``properties``.
+    """
+
+    name: str
+    schema: Expression | Place
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Value(Notation):
+    """A value that is written where it is in another one, and its schema."""
+
+    schema: Ref
 
 
 class Rules(dict[str, Node]):

@@ -40,7 +40,7 @@ from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import Named, bounded_format, named
-from kbnf_core.languages.json_schema.names import all_but, regex_but
+from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
@@ -193,9 +193,10 @@ class Counted(Notation):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Others(Notation):
-    """The JSON texts of the strings that are none of ``words``."""
+    """The JSON texts of all strings but those that a set leaves out."""
 
-    words: tuple[str, ...]
+    part: Restricted
+    hint: str
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -209,23 +210,14 @@ class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
     ``hints`` are the names that people should read for the rules of strings. What is counted is a
-    rule of its own where ``apart``: in the middle of another the automaton of that would be taken
-    apart for it.
+    rule of its own: in the middle of another the automaton of that would be taken apart for it.
     """
 
-    def __init__(
-        self,
-        prelude: Prelude,
-        rules: Rules,
-        limits: SchemaLimits,
-        *,
-        apart: bool,
-    ) -> None:
+    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._apart = apart
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
         self.hints: dict[str, str] = {}
@@ -240,8 +232,6 @@ class ScalarWriter:
             return self._texts(part.finite)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
-        if _is_length(part) and not self._apart:
-            return self._string(part, hint)
         return self._remembered(part, hint)
 
     def _with_bounded_runs(self, part: Restricted) -> Restricted:
@@ -319,7 +309,7 @@ class ScalarWriter:
         if words and all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
-                return Regular(automaton, NOWHERE, Others(words))
+                return Regular(automaton, NOWHERE, Others(part, hint))
         atom, length = part.literals[0][0], part.length
         if _is_length(part) and isinstance(atom, Length):
             characters = repeated(self._prelude.use("character"), atom.low, atom.high)
@@ -470,7 +460,7 @@ class ScalarWriter:
 
     def set_of(self, points: CodePoints) -> Node:
         """Return one character of a set; a long one is a rule."""
-        if points == ANY:
+        if points == ANY and self._prelude.is_canonical:
             return self._prelude.use("character")
         if points not in self._sets:
             spelled = self._prelude.spelling.spell(points)
@@ -562,15 +552,11 @@ class ScalarWriter:
 
 
 def as_written(part: Restricted, builder: Builder) -> Regex | None:
-    """Return the expression as it was written, where there is just one; or a listed rest."""
+    """Return the expression as it was written, where there is just one."""
     if len(part.literals) != 1:
         return None
     atom, wanted = part.literals[0]
-    if wanted and isinstance(atom, Matching):
-        return builder.read(atom.regex)
-    if not wanted and part.excluded:
-        return regex_but(part.excluded, builder)
-    return None
+    return builder.read(atom.regex) if wanted and isinstance(atom, Matching) else None
 
 
 def format_of(part: Restricted) -> Named | None:

@@ -15,6 +15,7 @@ trigger begins, and an automaton says which texts lead up to it.
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -32,7 +33,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, text
+from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, sequence, text
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
@@ -127,6 +128,29 @@ def is_clean(trigger: str, words: Iterable[str]) -> bool:
     )
 
 
+def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.Node:
+    """Return an expression in whose texts each marker is a token."""
+    if not markers:
+        return node
+    longest = sorted(markers, key=len, reverse=True)
+    marker = re.compile(b"(" + b"|".join(map(re.escape, longest)) + b")")
+
+    def one(each: ir.Node, parts: list[ir.Node]) -> ir.Node:
+        if not isinstance(each, ir.Literal):
+            return ir.rebuild(each, parts)
+        found = [piece for piece in marker.split(each.data) if piece]
+        return sequence(
+            *(
+                ir.Token(markers[piece], each.span)
+                if piece in markers
+                else ir.Literal(piece, each.span)
+                for piece in found
+            )
+        )
+
+    return fold(node, ir.children, one)
+
+
 def up_to(trigger: str, words: Sequence[str]) -> ir.Node:
     """Return the texts that end with ``trigger`` before any of ``words`` occurs in them.
 
@@ -193,6 +217,8 @@ class Contents(ABC, Generic[B]):
         self.names = names
         self.report = report
         self.pointer = ""
+        self.markers: Mapping[bytes, ir.TokenTerminal] = {}
+        """Texts that are one token each in what these rules write."""
         self._limits = limits
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
@@ -221,7 +247,8 @@ class Contents(ABC, Generic[B]):
 
     def add(self, name: str, node: ir.Node, *, ahead: bool = False) -> ir.Node:
         """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
-        self._rules.insert(0 if ahead else len(self._rules), (name, self.body(node)))
+        written = self.body(in_tokens(node, self.markers))
+        self._rules.insert(0 if ahead else len(self._rules), (name, written))
         return call(name)
 
     def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:

@@ -281,6 +281,7 @@ class _Draft:
     other: int | None = None
     first: list[int] = field(default_factory=list)
     items: int | None = None
+    needed: list[str] = field(default_factory=list)
 
 
 class _Shapes:
@@ -302,8 +303,9 @@ class _Shapes:
             for each, where in self._schemas.cases(schema, pointer):
                 self._add(found, each, where, is_root=number == 0)
             yield Shape(
-                tuple(found.kinds), found.members, found.other, tuple(found.first), found.items
-            )
+                tuple(found.kinds), found.members, found.other, tuple(found.first), found.items,
+                tuple(found.needed),
+            )  # fmt: skip
 
     def _number(self, schema: Any, pointer: str) -> int:
         if pointer not in self._numbers:
@@ -334,6 +336,7 @@ class _Shapes:
         if kind == "object":
             for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
                 found.members[name] = self._number(each, where)
+            found.needed += filter(found.members.__contains__, schema.get("required", ()))
             other = other_members(schema, self._options)
             if other is not False:
                 found.other = self._number(other, f"{pointer}/additionalProperties")
@@ -390,6 +393,9 @@ def dump(marked: Marked) -> str:
     return json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
+_LISTS = ("kinds", "first", "needed")
+
+
 def _shape(shape: Shape) -> dict[str, Any]:
     return {**shape._asdict(), "members": dict(shape.members)}
 
@@ -406,7 +412,7 @@ def load(text: str, limits: Limits) -> Marked:
                 mark["name"],
                 mark["style"],
                 tuple(
-                    Shape(**{**each, "kinds": tuple(each["kinds"]), "first": tuple(each["first"])})
+                    Shape(**{**each, **{key: tuple(each[key]) for key in _LISTS}})
                     for each in mark["shapes"]
                 ),
                 mark["trigger"],

@@ -37,6 +37,7 @@ from kbnf_core.languages.structural_tag.contents import (
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.xml import (
     PYTHON_WORDS,
+    STYLES,
     Members,
     kind_of,
     other_members,
@@ -695,3 +696,11 @@ class LiteralArguments(NestedArguments):
             for more in (sequence(separator, each),)
         )
         return alternation([*values, calls["any_object"], calls["any_list"]]), objects, lists
+
+
+def style_texts(style: str) -> tuple[str, ...]:
+    """Return the texts around values in a style that may have markers."""
+    if style in STYLES:
+        found = STYLES[style]
+        return (found.opening, found.named, found.value, found.closing)
+    return (NOTATIONS[style].quote,) if style in NOTATIONS else ()

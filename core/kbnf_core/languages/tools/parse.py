@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.ir import Grammar, calls
+from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.bundle import bundle_each
 from kbnf_core.languages.json_schema.expressions import constant
@@ -35,7 +35,12 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
-from kbnf_core.languages.structural_tag.models import CHOICES, format_named
+from kbnf_core.languages.structural_tag.models import (
+    CHOICES,
+    Format,
+    format_named,
+    token_markers,
+)
 from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
@@ -59,7 +64,7 @@ from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
-from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
 from kbnf_core.text.source import Source
@@ -500,9 +505,10 @@ class ToolTag(TagReading):
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
         report.sound = {id(each.arguments): each.arguments for each in listed.tools}
-        super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
-        self.listed = listed
         known = format_named(str(how.tool_calls))
+        nodes = read_value(tag, report, request.limits)
+        super().__init__(nodes, report, request, listed.options, _markers(known, how, request))
+        self.listed = listed
         self.made_of = MadeOf.of(known)
         self._template = known.get("response_template")
         self._format = known
@@ -524,6 +530,15 @@ class ToolTag(TagReading):
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
+
+
+def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerminal]:
+    """Return the markers of a format that are tokens. Raises ``ConfigError``."""
+    if not how.token_markers:
+        return {}
+    if request.vocabulary is None:
+        raise ConfigError("`token_markers` needs a vocabulary")
+    return token_markers(known, request.vocabulary)
 
 
 class _Report(Report):

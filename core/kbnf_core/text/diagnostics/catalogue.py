@@ -81,6 +81,7 @@ _RULES = (
     Rule("E105", "empty-language", "No text, or only the empty one, matches the grammar."),
     Rule("E106", "grammar-too-large", "The grammar needs more states than the limit."),
     Rule("E107", "too-much-work", "The grammar takes more work than the limit."),
+    Rule("E108", "misused-number", "A family and the number of a rule do not fit together."),
     # Regular expressions
     Rule("E201", "regex-syntax-error", "A regular expression is malformed."),
     Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),

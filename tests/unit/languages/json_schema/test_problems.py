@@ -14,7 +14,7 @@ from kbnf_core import convert as conversions
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages import GBNF, JSON_SCHEMA
-from kbnf_core.languages.json_schema import Options, SchemaLimits, document, parse
+from kbnf_core.languages.json_schema import Options, SchemaLimits, document, readable
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_testing.counted import growth
@@ -262,19 +262,20 @@ def test_huge_numbers_are_answered_quickly(number: str) -> None:
         from_json_schema(f'{{"type": "integer", "minimum": {number}, "multipleOf": 1e999999}}')
 
 
-def test_what_is_read_for_people_passes_a_limit_with_a_code(
+def test_rules_for_people_that_pass_a_limit_are_those_that_are_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Parsers need the rules for people, which may take more work than those that are run."""
+    """Those for people may take more work than those that are run."""
 
     def fail(*_: object) -> None:
         raise WorkLimitError(5, "start")
 
-    monkeypatch.setattr(parse, "_read_for_people", fail)
+    monkeypatch.setattr(readable, "readable", fail)
     grammar = Grammar.from_json_schema({"type": "string"})
+    assert grammar.parse('"a"')
     with pytest.raises(GrammarError) as caught:
-        _ = grammar.parser
-    assert [each.code for each in caught.value.diagnostics] == ["E107"]
+        grammar.to_kbnf()
+    assert [each.code for each in caught.value.diagnostics] == ["E804"]
 
 
 @pytest.mark.parametrize("count", [32, 63])
