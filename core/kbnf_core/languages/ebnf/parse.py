@@ -55,7 +55,7 @@ _MARKS = _OPENED | {"LPAR", "RPAR", "MINUS", "SEMI", "WRONG_SIGN", "JUNK"}
 """What is a text, where no text is quoted; of what is opened, only its first character is."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Difference(Reference):
     """``x - y``: a use of a rule that nobody can name, until its automaton is known."""
 
@@ -63,7 +63,7 @@ class Difference(Reference):
     excluded: Expression
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Prose(Reference):
     """``? ... ?`` or ``!! ...``: a description for people."""
 
@@ -145,7 +145,7 @@ class Notation(ABC):
     def prose(self, parts: list[Word]) -> Expression:
         """``? ... ?`` or ``!! ...``."""
         span = span_of(parts[0])
-        return Prose(_unnamed(span), span, parts[0].value.strip("?! \t"))
+        return Prose(_unnamed(span), span, text=parts[0].value.strip("?! \t"))
 
     def group(self, parts: list[Any]) -> Expression:
         """``( x )``, ``[ x ]`` or ``{ x }``."""
@@ -332,7 +332,7 @@ def _extent(words: list[Word]) -> slice:
 
 def _difference(kept: Expression, excluded: Expression) -> Expression:
     span = _cover([kept, excluded])
-    return Difference(_unnamed(span), span, kept, excluded)
+    return Difference(_unnamed(span), span, kept=kept, excluded=excluded)
 
 
 def _unnamed(span: Span) -> Name:
