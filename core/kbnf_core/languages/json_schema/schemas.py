@@ -18,7 +18,6 @@ from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
 from kbnf_core.languages.json_schema.document import Document, Place
-from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -49,6 +48,7 @@ from kbnf_core.languages.json_schema.keywords import (
     REFUSED_BY_LLGUIDANCE,
     STRINGS,
     UNEVALUATED,
+    Review,
 )
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
@@ -82,7 +82,9 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.type_keywords import (
     pointer_to,
+    read_closed,
     read_others,
+    read_unevaluated,
     take_list,
     take_names,
     take_object,
@@ -140,10 +142,9 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 """By a first member, what it holds, and what it holds together with the next ones, by these."""
 
 
-def schemas_of(schema: Json, options: Options) -> "Schemas":
-    """Return the schemas of a document."""
-    limits, standard, closed = options.limits, options.standard, bool(options.closed)
-    return Schemas(Document(schema, limits, standard, closed=closed), options)
+def schemas_of(schema: Json, options: Options, facts: Review | None = None) -> "Schemas":
+    """Return the schemas of a document; ``facts`` are those of its review, if that was made."""
+    return Schemas(Document(schema, options, facts), options)
 
 
 class Schemas:

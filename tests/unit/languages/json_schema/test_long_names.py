@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbnf_core import Engine, Grammar, ParseError, Vocabulary
-from kbnf_core.languages.json_schema import names
+from kbnf_core.languages.json_schema import readable
 from kbnf_testing.samples import examples
 
 MANY = {
@@ -30,7 +30,7 @@ def without(words: list[str]) -> Grammar:
 @given(words=st.lists(st.sampled_from(NAMES), min_size=1, unique=True), chunk=st.integers(1, 4))
 def test_names_are_cut_anywhere(words: list[str], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(names, "CHUNK", chunk)
+        patch.setattr(readable, "CHUNK", chunk)
         grammar = without(words)
         again = Grammar(grammar.to_kbnf())
     texts = [f'{{"{name}": 1}}' for name in [*NAMES, "ab\\n", "\\nab", "aaaaaaa", "c", "aac"]]
