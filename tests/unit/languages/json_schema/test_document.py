@@ -1,5 +1,6 @@
 """The document of a schema is the one that follows references, for all who read schemas."""
 
+import json
 import re
 from pathlib import Path
 from random import Random
@@ -11,7 +12,8 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 import kbnf_core
-from kbnf_core import Grammar
+from kbnf_core import Grammar, check
+from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.keywords import walk
@@ -145,6 +147,15 @@ def test_a_problem_of_an_argument_is_at_its_place_in_the_document() -> None:
     with pytest.raises(GrammarError) as caught:
         in_xml(schema)
     assert "/format/json_schema/$defs/p/pattern: " in str(caught.value)
+
+
+def test_a_loss_of_an_argument_is_at_its_place_in_the_document() -> None:
+    listed = {"type": "array", "items": {"type": "string", "maxLength": 3}}
+    schema = {"type": "object", "properties": {"x": listed}}
+    tag = {"type": "json_schema", "json_schema": schema, "style": "qwen_xml", "excludes": ["q"]}
+    text = json.dumps({"type": "structural_tag", "format": tag})
+    (finding,) = [each for each in check(text, language=STRUCTURAL_TAG) if each.code == "W441"]
+    assert finding.message.startswith("/format/json_schema/properties/x: ")
 
 
 CIRCLES: list[tuple[Any, list[str]]] = [
