@@ -794,9 +794,8 @@ class Grammar:
             self._stored.check_vocabulary(vocabulary)
             return
         known = self.reading.request.vocabulary
-        if known is None or known is vocabulary or self.vocabulary_mark is None:
-            return
-        if known.fingerprint != vocabulary.fingerprint:
+        mark = None if known is None or known is vocabulary else self.vocabulary_mark
+        if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 
     @cached_property
