@@ -81,7 +81,7 @@ class Grammar:
     """A grammar, immutable but for its caches; engines and threads may share one.
 
     ``text`` is KBNF, or the name of an included grammar, such as ``json`` or ``builtin:json``; the
-    ``from_*`` methods read other languages, whose places messages name.
+    ``from_*`` methods read other languages; messages have positions in the text as written.
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
