@@ -1,6 +1,7 @@
 """``kbnf sample``: texts of a language."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import write_typed
-from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
+from kbnf_cli.inputs import GRAMMAR, Inputs, complete_rule, open_engine
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -37,6 +38,7 @@ class Wish:
     max_tokens: int | None
     shortest: bool
     ascii_only: bool
+    without: tuple[str, ...]
 
 
 @click.command(
@@ -81,6 +83,13 @@ class Wish:
     "treats alike.",
 )
 @click.option("--ascii", "ascii_only", is_flag=True, help="Print texts of ASCII characters only.")
+@click.option(
+    "--without",
+    metavar="RULE",
+    multiple=True,
+    shell_complete=complete_rule,
+    help="Only texts that do not use this rule; repeatable.",
+)
 @format_option(
     ["text", "raw", "json"],
     "text: one line each, with escapes, for `--escaped` of other commands; raw: unchanged.",
@@ -103,7 +112,12 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
         raise click.UsageError("--shortest and --max-tokens exclude each other")
     if wish.shortest and wish.ascii_only:
         raise click.UsageError("--shortest and --ascii exclude each other")
+    if wish.shortest and wish.without:
+        raise click.UsageError("--shortest and --without exclude each other")
     engine = open_engine(console, inputs, grammar)
+    for name in wish.without:
+        if name not in engine.grammar.rules.rules:
+            raise click.UsageError(_unknown(name, engine.grammar.rules.rules))
     if not engine.grammar.is_endless:  # Else there is nothing to bound.
         engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)
@@ -134,8 +148,22 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
     if wish.shortest:
         found = engine.shortest_texts(wish.number)
         return found.texts, count_texts(engine, wish.number) if found.is_all else None
-    drawn = sample_texts(engine, wish.number, wish.seed, wish.length, ascii_only=wish.ascii_only)
+    drawn = sample_texts(
+        engine,
+        wish.number,
+        wish.seed,
+        wish.length,
+        ascii_only=wish.ascii_only,
+        without=wish.without,
+    )
     return drawn.texts, drawn.total
+
+
+def _unknown(name: str, rules: Collection[str]) -> str:
+    from kbnf_core.text.suggest import Suggestions
+
+    close = Suggestions(rules).closest(name)
+    return f"the grammar has no rule `{name}`" + (f"; did you mean `{close}`?" if close else "")
 
 
 def _is_cut(engine: "Engine", total: int) -> bool:
@@ -161,6 +189,8 @@ def _why_few(wish: Wish, number: int, total: int | None) -> str:
         return f"{count_of(number, 'text')} found within the limit of work; there may be others"
     more = f"--length {max(4 * wish.length, 32)} draws longer ones"
     kind = "different ASCII text" if wish.ascii_only else "different text"
+    if wish.without and not number:
+        return f"there is no text without {', '.join(f'`{name}`' for name in wish.without)}"
     return f"only {count_of(number, kind)} found; {more}"
 
 
