@@ -1,7 +1,7 @@
 """``kbnf sample``: texts of a language."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -108,26 +108,20 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     supported language, an artifact, the name of a shipped grammar, or `-` for stdin. Exits with
     status 1 if there is no text.
     """
-    if wish.shortest and wish.max_tokens is not None:
-        raise click.UsageError("--shortest and --max-tokens exclude each other")
-    if wish.shortest and wish.ascii_only:
-        raise click.UsageError("--shortest and --ascii exclude each other")
-    if wish.shortest and wish.without:
-        raise click.UsageError("--shortest and --without exclude each other")
+    of_drawing = {
+        "--max-tokens": wish.max_tokens is not None,
+        "--ascii": wish.ascii_only,
+        "--without": bool(wish.without),
+    }
+    for option in of_drawing if wish.shortest else ():
+        if of_drawing[option]:
+            raise click.UsageError(f"--shortest and {option} exclude each other")
     engine = open_engine(console, inputs, grammar)
-    for name in wish.without:
-        if name not in engine.grammar.rules.rules:
-            raise click.UsageError(_unknown(name, engine.grammar.rules.rules))
+    _check_names(wish.without, engine.grammar.rules.rules)
     if not engine.grammar.is_endless:  # Else there is nothing to bound.
         engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)
-    if format_ == "json":
-        console.text(json.dumps(_value(texts, total)) + "\n")
-    elif format_ == "raw":
-        for text in texts:
-            console.binary(text + b"\n")
-    else:
-        console.text("".join(f"{write_typed(text)}\n" for text in texts))
+    _print(console, texts, total, format_)
     if len(texts) < wish.number and format_ != "json":
         if engine.grammar.is_endless:
             console.note(f"there is no text: none of `{engine.grammar.start}` ever ends (W308)")
@@ -159,11 +153,25 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
     return drawn.texts, drawn.total
 
 
-def _unknown(name: str, rules: Collection[str]) -> str:
+def _check_names(names: Sequence[str], rules: Collection[str]) -> None:
+    """Raise ``UsageError`` for a name that is none of a rule."""
     from kbnf_core.text.suggest import Suggestions
 
-    close = Suggestions(rules).closest(name)
-    return f"the grammar has no rule `{name}`" + (f"; did you mean `{close}`?" if close else "")
+    for name in names:
+        if name not in rules:
+            close = Suggestions(rules).closest(name)
+            advice = f"; did you mean `{close}`?" if close else ""
+            raise click.UsageError(f"the grammar has no rule `{name}`{advice}")
+
+
+def _print(console: Console, texts: Sequence[bytes], total: int | None, format_: str) -> None:
+    if format_ == "json":
+        console.text(json.dumps(_value(texts, total)) + "\n")
+    elif format_ == "raw":
+        for text in texts:
+            console.binary(text + b"\n")
+    else:
+        console.text("".join(f"{write_typed(text)}\n" for text in texts))
 
 
 def _is_cut(engine: "Engine", total: int) -> bool:
@@ -194,7 +202,7 @@ def _why_few(wish: Wish, number: int, total: int | None) -> str:
     return f"only {count_of(number, kind)} found; {more}"
 
 
-def _value(texts: tuple[bytes, ...], total: int | None) -> dict[str, object]:
+def _value(texts: Sequence[bytes], total: int | None) -> dict[str, object]:
     """Return the object that ``schemas/sample.schema.json`` describes."""
     return {
         "schema": SCHEMA,
