@@ -1,6 +1,7 @@
 """``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
+from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.describe import describe
 from kbnf_core.kbnf.tree import Pattern, PatternKind, postorder, uses_in
 from kbnf_core.text.diagnostics.catalogue import find_rule, read_page
@@ -124,7 +126,7 @@ def explain(
     console.diagnostics(found.losses)
     reading = read_whole(found, None)
     name = rule or reading.start
-    if name not in reading.document.first_names:
+    if name not in reading.document.first_names and name not in _rules(reading):
         raise click.ClickException(_unknown(name, reading))
     vocabulary = None
     if lacks_vocabulary(reading):
@@ -158,6 +160,15 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
+def _rules(reading: "Reading") -> Mapping[str, object]:
+    return {} if reading.grammar is None else reading.grammar.rules
+
+
+def _members(reading: "Reading", name: str) -> list[str]:
+    """Return the rule, or all rules of a family."""
+    return [each for each in _rules(reading) if name in (each, family_of(each))]
+
+
 def _readable(subject: str | Path, inputs: Inputs) -> Readable:
     if isinstance(subject, Path):
         return inputs.text(subject)
@@ -178,7 +189,9 @@ def _unknown(name: str, reading: "Reading") -> str:
 def _explain(
     found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
-    definitions = [d for d in reading.document.definitions if d.name.value == name]
+    definitions = [d for d in reading.document.definitions if d.name.value == name] or [
+        d for d in reading.written_out.definitions if d.name.value == name
+    ]
     origins = reading.document.origins
     whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
     first, follow, may_end = _borders(whole, name)
@@ -187,7 +200,7 @@ def _explain(
         tuple(definitions),
         tuple(str(line) for each in definitions for line in describe(each.body, origins)),
         tuple(part for each in definitions for part in _regexes(each)),
-        _shortest(found, name, vocabulary),
+        _shortest(found, next(iter(_members(reading, name)), name), vocabulary),
         first,
         follow,
         may_end and not whole.is_endless,
@@ -205,7 +218,8 @@ def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
 
 def _users(reading: "Reading", name: str) -> "list[str]":
     definitions = reading.document.definitions
-    users = (d.name.value for d in definitions if any(n.value == name for n in uses_in(d.body)))
+    family = family_of(name)
+    users = (d.name.value for d in definitions if any(n.value == family for n in uses_in(d.body)))
     origins = reading.document.origins
     return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
 
@@ -222,8 +236,8 @@ def _shortest(
         if reading.is_endless:
             return None
         grammar = Grammar.of(replace(reading, finish=Finish.EOS))
-        # Without any, each has a token that is named.
-        return Engine(grammar, Vocabulary.bytes()).shortest_texts(_TEXTS).texts or None
+        engine = Engine(grammar, vocabulary or Vocabulary.bytes())
+        return engine.shortest_texts(_TEXTS).texts or None
     except KbnfError:
         return None
 
@@ -233,12 +247,16 @@ def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     from kbnf_core.lower.facts import END, Firsts, follow_sets
 
     rules, analysis = reading.grammar, reading.analysis
-    if rules is None or analysis is None or name not in rules.rules:
+    if rules is None or analysis is None:
         return (), (), False
+    members = _members(reading, name)
     firsts = Firsts(rules, analysis)
-    body = rules.rules[name]
-    follow = follow_sets(rules, analysis, firsts)[name]
-    first = firsts.within(body)[id(body)]
+    follows = follow_sets(rules, analysis, firsts)
+    first, follow = set[int](), set[int]()
+    for member in members:
+        body = rules.rules[member]
+        first |= firsts.within(body)[id(body)]
+        follow |= follows[member]
     return tuple(byte_ranges(first)), tuple(byte_ranges(follow - {END})), END in follow
 
 

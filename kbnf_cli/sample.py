@@ -116,7 +116,7 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     for option in of_drawing if wish.shortest else ():
         if of_drawing[option]:
             raise click.UsageError(f"--shortest and {option} exclude each other")
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, of_texts=True)
     _check_names(wish.without, engine.grammar.rules.rules)
     if not engine.grammar.is_endless:  # Else there is nothing to bound.
         engine.remaining = wish.max_tokens

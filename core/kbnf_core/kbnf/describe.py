@@ -13,7 +13,7 @@ from kbnf_core.automata import algebra
 from kbnf_core.automata.codepoints import CodePoints, complement
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Assertion, Characters, Look, Node
-from kbnf_core.kbnf.printer import quote
+from kbnf_core.kbnf.printer import bounds_of, quote
 from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
@@ -99,18 +99,18 @@ def describe(root: Expression, origins: Mapping[str, str]) -> Iterator[Line]:
 
 def _times_of(node: Repetition | Bracket) -> str:
     if isinstance(node, Bracket):
-        return times(0, 1 if node.kind is BracketKind.OPTIONAL else None)
-    return times(node.low, node.high)
+        return times("0", "1" if node.kind is BracketKind.OPTIONAL else None)
+    return times(*bounds_of(node))
 
 
-def times(low: int, high: int | None) -> str:
+def times(low: str, high: str | None) -> str:
     """Return the words for a number of repetitions; ``high`` None has no bound."""
     match low, high:
-        case 0, 1:
+        case "0", "1":
             return "optional"
-        case 0, None:
+        case "0", None:
             return "any number of times"
-        case 1, None:
+        case "1", None:
             return "once or more"
         case low, None:
             return f"{low} times or more"
@@ -135,7 +135,8 @@ def leaf_words(node: Leaf, origins: Mapping[str, str]) -> str:
     match node:
         case Reference():
             name = node.name.value
-            return origins.get(name, name) or "more turns of this loop"
+            called = origins.get(name, name) or "more turns of this loop"
+            return f"{called}{node.number or ''}"
         case Terminal():
             return f"the text {quote(node.text.value)}"
         case ByteString():
@@ -182,7 +183,8 @@ def _regex_lines(root: Node) -> list[_Words]:
                 lines.append((depth, "one of:"))
                 pending += [(part, depth + 1) for part in reversed(node.branches)]
             case algebra.Repeat():
-                lines.append((depth, f"{times(node.low, node.high)}:"))
+                high = None if node.high is None else str(node.high)
+                lines.append((depth, f"{times(str(node.low), high)}:"))
                 pending.append((node.body, depth + 1))
             case Assertion():
                 lines.append((depth, _LOOKS[node.look]))

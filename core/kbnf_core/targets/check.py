@@ -209,7 +209,7 @@ def check_targets(
     exams = [Exam(schema, closed=closed) for _, _, schema in schemas]
     # No engine waits for another one: each goes through all schemas.
     by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
-    for number, (tool, prefix, schema) in enumerate(schemas):
+    for number, (tool, prefix, _) in enumerate(schemas):
         results = [each[number] for each in by_engine]
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
@@ -220,7 +220,7 @@ def check_targets(
                 findings.append(Diagnostic("I901", message, source, source.locate(prefix)))
         for service in panel.services:
             asks = service not in STRICT or tool in strict
-            problems = check_service(schema, service) if asks else []
+            problems = check_service(exams[number].judges.document, service) if asks else []
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
             findings += [_refused(source, service, each, prefix, tool) for each in problems]
         rows += [Row(tool, name, NOT_INSTALLED) for name in panel.missing]

@@ -170,7 +170,7 @@ def test_other_lengths_are_lengths() -> None:
 
 def read(schema: Any) -> tuple[Document, Place]:
     """Return a document and the place of its root."""
-    document = Document(read_json(json.dumps(schema)), Options().limits)
+    document = Document(read_json(json.dumps(schema)), Options())
     root = document.root()
     assert isinstance(root, Ref)
     return document, document.place(root)
