@@ -242,6 +242,12 @@ class Reading:
         The language is that of ``grammar``, and so are the rules where these are the author's, or
         where a limit of the tree is passed that the rules keep.
         """
+        named = None if self.grammar is None else self.parsed.named()
+        return self.of_tree if named is None else Grammar(self.start, named)
+
+    @cached_property
+    def of_tree(self) -> Grammar | None:
+        """The grammar that the tree for people means; ``grammar`` where that passes a limit."""
         if self.parsed.rules is None or self.grammar is None:
             return self.grammar
         from kbnf_core.lower.translate import translate
@@ -259,11 +265,6 @@ class Reading:
         request = self.request._replace(as_tree=True)
         found = read_grammar(self.parsed.source, self.language, request)
         return self if found.errors else found
-
-    @property
-    def parsed_with(self) -> Grammar | None:
-        """The rules that trees of texts are made of: those with names for people, if not large."""
-        return self.grammar if self.parsed.is_large else self.explained
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:

@@ -82,7 +82,7 @@ class Grammar:
     """A grammar, immutable but for its caches; engines and threads may share one.
 
     ``text`` is KBNF, or the name of an included grammar, such as ``json`` or ``builtin:json``; the
-    ``from_*`` methods read other languages, whose places messages name.
+    ``from_*`` methods read other languages; messages have positions in the text as written.
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
@@ -566,17 +566,10 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places in them; built on first use. Raises as ``tables``.
-
-        Of a JSON Schema with very many names its rules are those that masks are made of.
-        """
+        """What parses texts and explains places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
-        def build() -> Parser:
-            rules = self.written_rules or self.reading.parsed_with or _usable(self.reading)
-            return Parser(rules, self._limits)
-
-        return self._build(build)
+        return self._build(lambda: Parser(self.explained, self._limits))
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.
@@ -794,7 +787,9 @@ class Grammar:
             self._stored.check_vocabulary(vocabulary)
             return
         known = self.reading.request.vocabulary
-        mark = None if known is None or known is vocabulary else self.vocabulary_mark
+        if known is None or known is vocabulary or not self.tables.token_terminals:
+            return
+        mark = self.vocabulary_mark
         if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 

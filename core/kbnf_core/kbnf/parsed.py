@@ -186,15 +186,13 @@ class Parsed:
     should know. ``rules`` stand for the tree in a language without rules of its own: there is a
     tree beside them only where its parts are places that somebody wrote (``is_written``), made
     when it is asked for. ``ends_itself`` says whether no text is known to be the beginning of
-    another one, ``is_large`` whether the tree that people read of such rules is out of proportion
-    to them.
+    another one.
     """
 
     rules: Mapping[str, Node] | None = None
     is_written = True
     finish: Finish | None = None
     ends_itself = False
-    is_large = False
 
     def __init__(
         self,
@@ -223,6 +221,10 @@ class Parsed:
     def readable(self) -> Document:
         """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""
         return self.document
+
+    def named(self) -> Mapping[str, Node] | None:
+        """Return the rules with names and places for people; None where they are the tree's."""
+        return None
 
     def place(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""

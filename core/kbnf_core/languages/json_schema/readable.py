@@ -7,26 +7,35 @@ of nothing or of one other rule, are left out in the end.
 *Automata* of strings and numbers come with a ``Notation`` that says what they were made of. What is
 written has the language of the automaton: a named format, an expression where that is short, and
 rules where it grows. Formats are written by their rules (``formats.kbnf``), spelt as JSON strings.
+
+*Other names*, all strings but some, are one rule (``OtherNames``). A name that is none of those
+goes along their trie and leaves it by a character that is written as itself; or it goes on with an
+escape, or ends, at a beginning that is none of them; or it is one of them and goes on with an
+escape. The ways off the trie, and these beginnings, are listed, so that each takes a text as long
+as its depth: words longer than ``CHUNK`` are cut, and what follows a beginning of that length is a
+rule of its own.
 """
 
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Sequence as Several
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
-from typing import NamedTuple
 
 from kbnf_core import ir
+from kbnf_core.automata import codepoints
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.algebra import children as regex_children
-from kbnf_core.automata.codepoints import from_text, intersect
+from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
 from kbnf_core.automata.dfa import Dfa, empty
 from kbnf_core.automata.expression import (
     Builder,
     ShortTexts,
     Spell,
+    print_character,
     print_characters,
     print_expression,
 )
@@ -47,6 +56,7 @@ from kbnf_core.kbnf.build import (
     definition,
     is_empty,
     of_ir,
+    optional,
     regex,
     repeated,
     sequence,
@@ -57,18 +67,19 @@ from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.formats import Named, rule_of, rules
-from kbnf_core.languages.json_schema.names import OtherNames
-from kbnf_core.languages.json_schema.prelude import (
+from kbnf_core.languages.json_schema.rules import (
     ESCAPED,
     FAR,
     NAMES,
     SHORT_WHOLE,
     WHOLE,
+    Prelude,
+    Property,
+    Value,
     automaton_within,
     spell_text,
 )
-from kbnf_core.languages.json_schema.prelude import regex as regex_of
-from kbnf_core.languages.json_schema.rules import Property, Value
+from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.languages.json_schema.write_scalars import (
@@ -86,7 +97,7 @@ from kbnf_core.languages.json_schema.write_scalars import (
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse, useful
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
@@ -412,8 +423,9 @@ class Outline:
     """Gives the members of objects rules of their own, and parts of rules the places of schemas.
 
     ``places`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
-    comments call a place. ``comments`` are what to say of rules, ``spans`` where their schemas are,
-    by their names; ``members`` are the rules of members.
+    comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
+    the same with the automata of the rules that all schemas share. ``comments`` are what to say of
+    rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
 
     def __init__(
@@ -426,27 +438,28 @@ class Outline:
         self._properties: dict[tuple[str, Expression], str] = {}
         # Rules of values that are where the rules of their members are.
         self._inner: set[str] = set()
-        self.rules: dict[str, Node] = {}
+        self._found: dict[str, Node] = {}
         self.members: set[str] = set()
         self.spans: dict[str, Span] = {}
         self.comments: dict[str, str] = {}
-
-    def write(self, rules: Mapping[str, Node]) -> dict[str, Node]:
-        """Return ``rules``, and those of members."""
-        names = self._writer.names
+        rules = with_texts(writer.start, writer.to_read())
         for name, body in rules.items():
-            self.rules[name] = fold(body, ir.children, self._outlined)
-        for number, (expression, name) in enumerate(names.items()):
+            self._found[name] = fold(body, ir.children, self._outlined)
+        for number, (expression, name) in enumerate(writer.names.items()):
             if name in rules:
                 self.spans[name] = self._span(expression)
                 if not number or (isinstance(expression, Ref) and name not in self._inner):
                     self._remark(name, expression)
-        return self.rules
+        spans = self.spans
+        self.rules = {
+            name: _at(body, spans.get(name, NOWHERE)) for name, body in self._found.items()
+        }
+        self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
     def _outlined(self, node: Node, parts: list[Node]) -> Node:
         match node:
             case ir.Sequence(notation=Value(schema)):
-                return nodes.placed(nodes.sequence(*parts), self._span(schema))
+                return _at(nodes.sequence(*parts), self._span(schema))
             case ir.Sequence(notation=Property(name, schema)):
                 return self._member(name, schema, parts)
             case _:
@@ -463,7 +476,7 @@ class Outline:
             rule = self._writer.rules.fresh(f"{name}_property" if is_other else name)
             self._properties[name, schema] = rule
             self.members.add(rule)
-            self.rules[rule] = nodes.sequence(*parts)
+            self._found[rule] = nodes.sequence(*parts)
             self.spans[rule] = span
             self._remark(rule, schema, name)
             self._inner.add(self._writer.names.get(schema, ""))
@@ -497,22 +510,22 @@ class Outline:
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
-class Readable(NamedTuple):
-    """The rules of a schema as people read them, with their comments by name.
+def _at(root: Node, span: Span) -> Node:
+    """Return an expression whose parts without a place are at ``span``."""
 
-    ``meaning`` has the same rules in the IR, before it is known how their automata are written.
-    """
+    def one(node: Node, parts: list[Node]) -> Node:
+        node = ir.rebuild(node, parts)
+        return (
+            replace(node, span=span) if node.span is NOWHERE and node is not nodes.EMPTY else node
+        )
 
-    definitions: tuple[tree.Definition, ...]
-    comments: Mapping[str, str]
-    meaning: Mapping[str, Node]
+    return root if span is NOWHERE else fold(root, ir.children, one)
 
 
-def readable(writer: Writer, places: Mapping[str, Span], pointer: Callable[[str], str]) -> Readable:
-    """Return the rules that ``writer`` has written. Raises ProblemError for a limit."""
-    start, outline, trees = writer.start, Outline(writer, places, pointer), Trees(writer)
-    rules = outline.write(with_texts(start, writer.to_read()))
-    written = trees.write(start, rules)
+def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
+    """Return the tree of the rules that ``writer`` has written. Raises ProblemError for a limit."""
+    start, trees = writer.start, Trees(writer)
+    written = trees.write(start, outline.rules)
     comments, others = outline.comments, trees.other_names.comments
     sections = {
         "Formats": trees.format_names.values(),
@@ -535,7 +548,7 @@ def readable(writer: Writer, places: Mapping[str, Span], pointer: Callable[[str]
     definitions = [
         definition(name, placed_form(found[name], spans[name]), spans[name]) for name in order
     ]
-    return Readable(tuple(definitions), comments, {**rules, **writer.prelude.bodies()})
+    return tree.Document(source, tuple(definitions), (), remarks=comments)
 
 
 def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
@@ -611,3 +624,137 @@ def tidied(
                 break
             form = found[name] = found.pop(only)
     return found
+
+
+CHUNK = 32
+"""Characters of words that one rule looks at."""
+
+
+class OtherNames:
+    """Writes the names that are none of some words, each set of words once.
+
+    ``comments`` are what to say of the rules, by name; ``rules`` are where rules go, and ``fresh``
+    takes a hint for a name and returns the name.
+    """
+
+    def __init__(
+        self, prelude: Prelude, fresh: Callable[[str], str], rules: dict[str, Form]
+    ) -> None:
+        self._prelude = prelude
+        self._fresh = fresh
+        self._rules = rules
+        self._known: dict[tuple[str, ...], Form] = {}
+        self.comments: dict[str, str] = {}
+
+    def write(self, words: tuple[str, ...]) -> Form:
+        """Return the JSON texts of the names that are none of ``words``.
+
+        All of these have only characters that stand for themselves.
+        """
+        key = tuple(sorted(words))
+        if key not in self._known:
+            name = self._fresh("other_key")
+            self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
+            self._known[key] = call(name)
+            # Rules to write: the name, what comes first in it, the rests of words that it avoids.
+            pending = [(name, [text('"')], words)]
+            while pending:
+                name, first, rests = pending.pop()
+                cut = _cut(rests)
+                inner = {head: self._fresh(name) for head in cut}
+                self._rules[name] = sequence(*first, self._ways(rests, inner))
+                pending += [(inner[head], [], cut[head]) for head in cut]
+        return self._known[key]
+
+    def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
+        """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
+        whole = dict.fromkeys(word for word in words if word[:CHUNK] not in inner)
+        rest, end = call(self._prelude.use("name_rest").nonterminal), text('"')
+        escaped: list[Form] = []
+        if self._prelude.spelling.escape:
+            escaped = [sequence(call(self._prelude.use("escape").nonterminal), rest)]
+        plain = codepoints.difference(ANY, self._prelude.spelling.escaped)
+        below, spelled = _trie([*whole, *inner])
+        away: list[_Way] = []
+        ends: list[_Way] = []
+        for start, chars in below.items():
+            if start in inner:
+                continue
+            written, letters = spelled[start]
+            others, points = _but(chars, plain)
+            away.append((written + others, (*letters, points)))
+            if start and start not in whole:
+                ends.append(spelled[start])
+        ways = [sequence(_lines(away), rest)]
+        if whole:
+            ways += [sequence(alternation(map(text, whole)), each) for each in escaped]
+        if ends or "" not in whole:
+            begun = _lines(ends) if ends else EMPTY
+            begun = begun if "" in whole or not ends else optional(begun)
+            ways.append(sequence(begun, alternation([*escaped, end])))
+        return alternation([*ways, *(sequence(text(head), call(inner[head])) for head in inner)])
+
+
+def _cut(words: Several[str]) -> dict[str, tuple[str, ...]]:
+    """Return the rests of words that are cut, by their heads."""
+    found: dict[str, tuple[str, ...]] = {}
+    if max(map(len, words)) > CHUNK:
+        for word in words:
+            if len(word) >= CHUNK:
+                found[word[:CHUNK]] = (*found.get(word[:CHUNK], ()), word[CHUNK:])
+    return found
+
+
+_Way = tuple[str, tuple[Characters, ...]]
+"""One character after the other: as a regular expression, and their sets."""
+
+
+def _trie(words: Several[str]) -> tuple[dict[str, str], dict[str, _Way]]:
+    """Return for each beginning of words the characters that go on from it, and how it is spelt."""
+    below = {"": ""}
+    spelled: dict[str, _Way] = {"": ("", ())}
+    for word in words:
+        for end, char in enumerate(word):
+            start, longer = word[:end], word[: end + 1]
+            if longer not in below:
+                below[start] += char
+                below[longer] = ""
+                written, letters = spelled[start]
+                one, points = _letter(char)
+                spelled[longer] = written + one, (*letters, points)
+    return below, spelled
+
+
+def _lines(ways: Iterable[_Way]) -> Form:
+    """Return the alternatives, as many in one regular expression as fit on a line."""
+    lines: list[list[_Way]] = []
+    room = 0
+    for way in ways:
+        room -= len(way[0]) + 1
+        if not lines or room < 0:
+            lines.append([])
+            room = WIDTH - len(way[0]) - 1
+        lines[-1].append(way)
+    return alternation(map(_line, lines))
+
+
+def _line(ways: Several[_Way]) -> Form:
+    """Return alternatives as one regular expression, with its tree."""
+    branches = [Sequence(sets) if len(sets) > 1 else sets[0] for _, sets in ways]
+    whole = Choice(tuple(branches)) if len(branches) > 1 else branches[0]
+    return regex("|".join(written for written, _ in ways), parsed=whole)
+
+
+def _letter(char: str) -> tuple[str, Characters]:
+    return print_character(ord(char)), Characters(from_text(char))
+
+
+@lru_cache(maxsize=1_024)
+def _but(chars: str, plain: CodePoints) -> tuple[str, Characters]:
+    """Return the characters of a set but some, as they are written and as a set.
+
+    A process keeps 1,024 of them: names begin with the same few letters. Without, a conversion of a
+    schema to KBNF makes a tenth more calls.
+    """
+    points = codepoints.difference(plain, from_text(chars))
+    return print_characters(points), Characters(points)

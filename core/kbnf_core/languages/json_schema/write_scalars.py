@@ -29,6 +29,7 @@ from kbnf_core.automata.dfa import (
     empty,
     first_bytes,
     join,
+    rows_over,
     separate,
 )
 from kbnf_core.automata.expression import Builder, print_expression
@@ -40,20 +41,7 @@ from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import Named, bounded_format, named
-from kbnf_core.languages.json_schema.names import all_but
-from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.prelude import (
-    FRACTION_DIGITS,
-    HIGHEST,
-    LOWEST,
-    WHOLE,
-    Prelude,
-    Spelling,
-    digits,
-    integers,
-    regex,
-)
-from kbnf_core.languages.json_schema.problems import (
+from kbnf_core.languages.json_schema.keywords import (
     ENDLESS_BLANKS,
     ENDLESS_DIGITS,
     Problem,
@@ -61,7 +49,20 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.rules import Rules
+from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.languages.json_schema.rules import (
+    FRACTION_DIGITS,
+    HIGHEST,
+    LOWEST,
+    WHOLE,
+    Prelude,
+    Rules,
+    Spelling,
+    digits,
+    integers,
+    is_spelt_once,
+    regex,
+)
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
     Compared,
@@ -72,6 +73,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Multiple,
     OneOf,
     Restricted,
+    compiled_pattern,
     lengths_of,
 )
 from kbnf_core.languages.json_schema.write_counts import (
@@ -679,3 +681,23 @@ def _is_length(part: Restricted) -> bool:
     """Tell whether a set is all strings of some lengths."""
     atom, wanted = part.literals[0]
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
+
+
+def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
+    """Return the texts of all other strings; None where a word has several texts.
+
+    This is minimal: what was added and a state of any string differ by a word. (That states are
+    not breadth first does not matter to grammars.)
+    """
+    spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
+    texts = [text.encode() for text in spelt if text is not None]
+    if len(texts) < len(words):
+        return None
+    anything = compiled_pattern(f'"{spelling.character}*"').dfa
+    assert anything is not None  # noqa: S101 - the pattern is ours
+    classes = join([anything.classes, separate(b"".join(texts))])
+    rows = AUTOMATA.leave_out(
+        rows_over(anything, classes), [text.translate(classes) for text in texts]
+    )
+    accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
+    return Dfa(classes, rows, accepting)

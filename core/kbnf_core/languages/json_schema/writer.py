@@ -37,8 +37,15 @@ from kbnf_core.languages.json_schema.keywords import (
     LOCAL,
     REFUSED_BY_LLGUIDANCE,
     UNEVALUATED,
+    UNSUPPORTED,
+    ProblemError,
+    narrowed,
+    refers_to_itself,
+    too_large,
+    too_many_kinds,
+    unsatisfiable,
+    unsupported,
 )
-from kbnf_core.languages.json_schema.names import is_definition, last_step
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
@@ -52,18 +59,15 @@ from kbnf_core.languages.json_schema.normal_form import (
     without,
 )
 from kbnf_core.languages.json_schema.options import Order
-from kbnf_core.languages.json_schema.prelude import Prelude, spell_text
-from kbnf_core.languages.json_schema.problems import (
-    UNSUPPORTED,
-    ProblemError,
-    narrowed,
-    refers_to_itself,
-    too_large,
-    too_many_kinds,
-    unsatisfiable,
-    unsupported,
+from kbnf_core.languages.json_schema.rules import (
+    Prelude,
+    Property,
+    Rules,
+    Value,
+    is_definition,
+    last_step,
+    spell_text,
 )
-from kbnf_core.languages.json_schema.rules import Property, Rules, Value
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     MANY_COUNTED,

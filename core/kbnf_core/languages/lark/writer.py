@@ -270,7 +270,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    grammar = reading.explained
+    grammar = reading.of_tree
     if grammar is None:
         raise GrammarError(reading.diagnostics)
     if reading.is_endless:

@@ -34,6 +34,7 @@ from kbnf_core.ir.build import alternation, optional, repeated, sequence
 from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
@@ -62,6 +63,7 @@ from kbnf_core.text.source import Source
 _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 
 _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=Escapes.ANY)
+_ANYTHING = SchemaDocument(True, _ANY_JSON)
 
 
 class _ReadTrees(Trees):
@@ -80,11 +82,16 @@ class _ReadTrees(Trees):
         return plain
 
     def schema(
-        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+        self,
+        document: SchemaDocument,
+        options: Options,
+        pointer: str,
+        hint: str,
+        words: Sequence[str] = (),
     ) -> ir.Node:
         """Return the JSON texts of a schema; what they exclude, the writer has left out."""
         del words
-        return super().schema(schema, options, pointer, hint)
+        return super().schema(document, options, pointer, hint)
 
 
 class MarkedWriter(Writer[Form]):
@@ -120,7 +127,7 @@ class MarkedWriter(Writer[Form]):
         shapes: tuple[Shape, ...] = ()
         if style == "json":
             pointer = f"{node.pointer}/json_schema"
-            form = self._contents.schema(True, _ANY_JSON, pointer, "json")
+            form = self._contents.schema(_ANYTHING, _ANY_JSON, pointer, "json")
         else:
             form = super()._json_schema(node)
             if style not in (*NOTATIONS, *OF_JSON):

@@ -16,13 +16,14 @@ from kbnf_core.frontend import Language
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
-from kbnf_core.languages.json_schema.names import Names
+from kbnf_core.languages.json_schema.keywords import TOO_LARGE
 from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.problems import TOO_LARGE
+from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     Contents,
+    document_of,
     in_tokens,
     is_clean,
     is_sound,
@@ -173,7 +174,8 @@ class Writer(Generic[B]):
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
         if fields["style"] in OF_JSON:
-            return self._contents.schema(schema, options, pointer, hint, fields["excludes"])
+            document = document_of(schema, self._report, options)
+            return self._contents.schema(document, options, pointer, hint, fields["excludes"])
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
 

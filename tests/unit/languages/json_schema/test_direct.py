@@ -18,16 +18,15 @@ from kbnf_core.languages.json_schema import Options, readable, write_scalars
 from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
-from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.normal_form import NormalForm, Objects, Products, Type
-from kbnf_core.languages.json_schema.prelude import Spelling, spell_text
+from kbnf_core.languages.json_schema.rules import Spelling, spell_text
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
     Lengths,
     lengths_of,
 )
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
-from kbnf_core.languages.json_schema.write_scalars import quoted
+from kbnf_core.languages.json_schema.write_scalars import all_but, quoted
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language
@@ -196,7 +195,7 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
 ) -> None:
     count = 30
     not_one = {"allOf": [{"not": {"const": number}} for number in range(count)]}
-    document = Document(read_json(json.dumps(not_one)), Options().limits)
+    document = Document(read_json(json.dumps(not_one)), Options())
     root = document.root()
     assert isinstance(root, Ref)
     parts = [document.inside(document.place(root), "allOf", str(n)) for n in range(count)]
@@ -275,7 +274,7 @@ def test_patterns_without_a_common_name_need_no_condition_on_each_other() -> Non
     patterns = {f"^x{number}-": {"minimum": number} for number in range(12)}
     schema = {"patternProperties": patterns, "additionalProperties": False}
     options = Options()
-    document = Document(read_json(json.dumps(schema)), options.limits)
+    document = Document(read_json(json.dumps(schema)), options)
     root = document.root()
     assert isinstance(root, Ref)
     (objects,) = Schemas(document, options).shape(root)[Type.OBJECT]

@@ -22,7 +22,6 @@ from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.formats import NAMES, PLAIN, bounded_format, formats_of
-from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import (
     Digits,
     Escapes,
@@ -32,9 +31,10 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     as_mapping,
 )
-from kbnf_core.languages.json_schema.prelude import Spelling
 from kbnf_core.languages.json_schema.readable import tidied
+from kbnf_core.languages.json_schema.rules import Spelling
 from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
+from kbnf_core.languages.json_schema.write_scalars import all_but
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
