@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 
 from kbnf_core import ConfigError, Engine, Grammar, Vocabulary
 from kbnf_core.mask.canonical import MOST_BYTES, rows_of
@@ -147,6 +147,22 @@ def test_traces_call_canonical_what_the_tokenizer_writes_within_a_text(name: str
     other = {*starts(single)} - {*starts(encode("Hello"))}
     assert len(other) > 1
     assert trace(engine, read_log(log, vocabulary)).noncanonical == len(other)
+
+
+def test_a_text_that_the_tokenizer_composes_is_allowed_in_both_forms() -> None:
+    """What NFC composes is never encoded: then that is canonical which comes without NFC."""
+    tokenizer = tokenizer_files.byte_level()
+    text = "a cafe\u0301"
+    tokens = tokenizer.encode(text).ids
+    tokenizer.normalizer = normalizers.NFC()
+    vocabulary = Vocabulary.of(tokenizer)
+    assert refused_tokens(vocabulary, vocabulary.encode, 300) == []
+    assert vocabulary.decode(vocabulary.encode(text)) == "a caf\xe9".encode()
+    engine = Engine(r'start ::= #"[^\\x00]*";', vocabulary, finish="eos", canonical=True)
+    engine.accept_tokens(tokens)
+    assert engine.canonical_breaks == 0
+    engine.compute_allowed_token_ids()
+    assert vocabulary.eos_token_ids <= {*engine.get_allowed_token_ids_from_last_computation()}
 
 
 def test_every_way_to_a_mask_is_the_same() -> None:

@@ -86,7 +86,10 @@ def of_ranks(tokens: Mapping[int, bytes], pattern: str) -> BytePairs:
 
 
 _KEPT_NORMALIZERS = frozenset((None, "NFC", "Prepend", "Replace", "Sequence"))
-"""Of a ``tokenizer.json``: those that leave a text what it was, but for blanks and rare marks."""
+"""Of a ``tokenizer.json``: those that leave a text what it was, but for blanks and rare marks.
+
+A text that NFC changes is never encoded as it is: canonical is then what is encoded without NFC.
+"""
 
 
 def of_document(
