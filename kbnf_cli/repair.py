@@ -101,7 +101,7 @@ def repair(
     called uncertain. Exits with status 1 if a text has no repair within the cost.
     """
     texts = all_texts(console, grammar, files, given, split)
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, of_texts=True)
     status = Exit.CLEAN
     for text in texts:
         verdict = judge(engine, text)
