@@ -787,9 +787,10 @@ class Grammar:
             self._stored.check_vocabulary(vocabulary)
             return
         known = self.reading.request.vocabulary
-        if known is None or known is vocabulary or self.vocabulary_mark is None:
+        if known is None or known is vocabulary or not self.tables.token_terminals:
             return
-        if known.fingerprint != vocabulary.fingerprint:
+        mark = self.vocabulary_mark
+        if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 
     @cached_property
