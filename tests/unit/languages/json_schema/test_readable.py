@@ -142,6 +142,21 @@ def test_a_rule_without_a_title_stands_behind_the_one_that_it_is_part_of() -> No
     assert order.index("start_from_f") < order.index("a") < order.index("f")
 
 
+def test_equal_automata_are_written_once() -> None:
+    """Six copies of these numbers were 6 times the text: 7.5 MB of a schema of 608 characters."""
+    number = {"allOf": [{"type": "number", "multipleOf": n} for n in (11, 7)], "minimum": 100}
+    few, many = (
+        from_json_schema(json.dumps({"properties": dict.fromkeys(names, number)})).text
+        for names in ("a", "abcdef")
+    )
+    assert few.count("::=") > 100
+    assert len(many) < 1.2 * len(few)
+    one, all_six = (Grammar(text) for text in (few, many))
+    for number_text in ("154", "155", "77", "231.0", "-154"):
+        value = f'{{"a": {number_text}}}'
+        assert one.status(value) == all_six.status(value)
+
+
 class Item(pydantic.BaseModel):
     """One of a list."""
 
