@@ -39,6 +39,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.formats import formats_of, to_whole
+from kbnf_core.languages.json_schema.keywords import (
+    NARROWED,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
+)
 from kbnf_core.languages.json_schema.options import (
     Escapes,
     Formats,
@@ -54,13 +61,6 @@ from kbnf_core.languages.json_schema.parse import (
     helps_of,
     raw_strings,
     rules_to_run,
-)
-from kbnf_core.languages.json_schema.problems import (
-    NARROWED,
-    UNRESOLVED,
-    Problem,
-    ProblemError,
-    refers_to_itself,
 )
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report

@@ -146,7 +146,11 @@ _RULES = (
     # JSON Schema
     Rule("E451", "foreign-unsupported", "A construct of a foreign grammar has no equivalent."),
     Rule("W451", "foreign-approximate", "A construct of a foreign grammar is only partly kept."),
-    Rule("W452", "foreign-lexing", "Tokens may touch that the lexer would read as one."),
+    Rule(
+        "W452",
+        "foreign-lexing",
+        "Tokens touch that the lexer would read as one, or match texts of others.",
+    ),
     Rule("E801", "unsupported-keyword", "No grammar can enforce this keyword."),
     Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
     Rule("E803", "unsatisfiable-schema", "No value satisfies the schema."),
