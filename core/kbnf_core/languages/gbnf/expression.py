@@ -28,7 +28,7 @@ from kbnf_core.automata.algebra import (
     postorder,
     where,
 )
-from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.automata.codepoints import ANY, CodePoints
 from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.ir.analysis import cycles, fixpoint, reachable
@@ -348,15 +348,28 @@ def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
             done.add(name)
 
 
-def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> None:
-    """Rewrite ``rules``, in place, so that none can begin with itself."""
+MOST_MEMBERS = 32
+"""Rules that begin with each other; the rewritten ones are as many as their square."""
+
+
+def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]]:
+    """Rewrite ``rules``, in place, so that none can begin with itself.
+
+    Returns the cycles of more than ``MOST_MEMBERS``, of which each rule becomes any text.
+    """
+    lost: list[list[str]] = []
     found = cycles(_first_calls(rules, nonempty.nullable))
     recursive = {name for members in found for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
         found = cycles(_first_calls(rules, nonempty.nullable))
     for members in found:
-        _solve(rules, members, nonempty)
+        if len(members) <= MOST_MEMBERS:
+            _solve(rules, members, nonempty)
+            continue
+        rules.update(dict.fromkeys(members, repetition(Characters(ANY), 1, None)))
+        lost.append(members)
+    return lost
 
 
 def _split_nullable(rules: Rules, recursive: set[str], nonempty: Nonempty) -> None:
