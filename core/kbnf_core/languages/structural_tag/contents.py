@@ -280,12 +280,13 @@ class Contents(ABC, Generic[B]):
         try:
             found, outcome = self._of_schema(document, options, hint, words)
         except ProblemError as error:
-            where = error.problem.pointer or document.pointer
-            report_problem(self.report, error.problem._replace(pointer=where), pointer)
+            report_problem(self.report, _placed(error.problem, document), pointer)
             return EMPTY
-        for loss in outcome.losses:
+        for problem in outcome.losses:
+            loss = _placed(problem, document)
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in outcome.notes:
+        for problem in outcome.notes:
+            note = _placed(problem, document)
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return found
 
@@ -630,6 +631,11 @@ def document_of(schema: Any, report: Report, options: Options) -> SchemaDocument
     """Return the document of a schema, which may have been reported sound."""
     _, facts = report.sound.get(id(schema), (schema, None))
     return SchemaDocument(schema, options, facts)
+
+
+def _placed(problem: Problem, document: SchemaDocument) -> Problem:
+    """Return a problem of the texts of a document; one without a pointer is of its root."""
+    return problem if problem.pointer else problem._replace(pointer=document.pointer)
 
 
 def report_problem(report: Report, problem: Problem, pointer: str) -> None:
