@@ -77,10 +77,7 @@ class Lexer:
     def form_before_end(self, rule: tree.Rule) -> Form | None:
         """Return the texts of a rule that do not end the text; None where none of them has to."""
         expression = resolve(rule.body, self._steps)
-        leaves = algebra.postorder(expression) if expression is not None else ()
-        if not any(
-            isinstance(leaf, Characters) and intersect(leaf.points, _END) for leaf in leaves
-        ):
+        if expression is None or not any(map(_may_end, algebra.postorder(expression))):
             return None
         rest = self._rebuilt(
             expression, lambda points: self._builder.characters(difference(points, _END))

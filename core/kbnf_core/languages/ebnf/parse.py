@@ -336,7 +336,8 @@ def name_of(word: Word) -> str:
 def _words(lexer: Lexer, comments: list[Comment]) -> Iterator[Word]:
     for word in lexer.words():
         if word.type == "COMMENT":
-            comments.append(Comment(word.value[2:-2], span_of(word)))
+            inner = word.value[1:] if word.value[0] == "#" else word.value[2:-2]
+            comments.append(Comment(inner, span_of(word)))
         else:
             yield word
 
