@@ -204,11 +204,10 @@ def _counted(node: Repetition, body: Expression, own: int) -> Expression:
     first, second = node.numbers
     low = node.low if first is None else _value(first, own)
     high = node.high if second is None else _value(second, own)
-    return (
-        nothing(node.span)
-        if high is not None and high < low
-        else repeated(body, low, high, node.span)
-    )
+    if high is not None and high < low:
+        return nothing(node.span)
+    # One turn is the body, at the place of the whole.
+    return replace(repeated(body, low, high, node.span), span=node.span)
 
 
 class _Check:

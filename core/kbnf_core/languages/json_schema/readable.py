@@ -132,6 +132,9 @@ class Trees:
         self._forms: dict[str, Form] = {}
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
+        # Calls of the rules of automata that are too large for one expression; equal ones have one,
+        # of numbers and of strings: what is in both is spelt alike.
+        self._large: dict[CharacterDfa, Form] = {}
         self.other_names = OtherNames(writer.prelude, self._fresh, self._forms)
         self.format_names: dict[str, str] = {}
         self.called = cache(called)
@@ -244,11 +247,12 @@ class Trees:
     def _some_numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return texts of numbers, whose automaton is ``dfa``, without shared rules."""
         characters = to_characters(dfa)
+        if characters in self._large:
+            return self._large[characters]
         try:
-            found = to_expression(characters, self._builder, MOST_LEAVES)
+            return self._plain(to_expression(characters, self._builder, MOST_LEAVES))
         except LimitError:
             return self._linear(characters, print_characters, hint)
-        return self._plain(found)
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Form:
         def step(state: int) -> Step[int]:
@@ -259,7 +263,10 @@ class Trees:
         rules = self._writer.rules
         write = partial(regex_of, budget=rules.budget)
         found = write_linear(0, step, rules, hint, len(characters.edges))
-        return EMPTY if found is None else self._form(found)
+        name = self._fresh(hint)
+        self._forms[name] = EMPTY if found is None else self._form(found)
+        self._large[characters] = call(name)
+        return self._large[characters]
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
