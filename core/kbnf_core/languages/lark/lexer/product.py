@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from heapq import heappop, heappush
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
@@ -74,8 +75,10 @@ class Reach:
     grammar: LexicalGrammar
     lexed: Lexed
     _targets: dict[tuple[str, State], States] = field(default_factory=dict)
+    _numbers: dict[tuple[str, State], int] = field(default_factory=dict)
     _known: dict[tuple[int, State], States] = field(default_factory=dict)
-    _pending: dict[tuple[str, State], None] = field(default_factory=dict)
+    _pending: set[tuple[str, State]] = field(default_factory=set)
+    _queue: list[tuple[int, tuple[str, State]]] = field(default_factory=list)
     _callers: dict[tuple[str, State], dict[tuple[str, State], None]] = field(default_factory=dict)
     _current: tuple[str, State] = ("", State())
     _is_solved: bool = False
@@ -85,14 +88,15 @@ class Reach:
         first = (self.grammar.start, self.lexed.start)
         self._ask(first)
         befores: set[State] = set()
-        while self._pending:
-            # The last one asked for is called by those before it, so it comes first.
-            self._current, _ = self._pending.popitem()
+        while self._queue:
+            self._current = heappop(self._queue)[1]
+            self._pending.discard(self._current)
             befores.add(self._current[1])
             found = self._after_rule(*self._current)
             if found != self._targets[self._current]:
                 self._targets[self._current] = found
-                self._pending.update(self._callers.get(self._current, {}))
+                for caller in self._callers.get(self._current, ()):
+                    self._schedule(caller)
             if (
                 len(self._targets) > MOST_VARIANTS + len(self.grammar.rules)
                 or len(befores) > MOST_STATES
@@ -104,7 +108,17 @@ class Reach:
     def _ask(self, key: tuple[str, State]) -> None:
         if key not in self._targets:
             self._targets[key] = frozenset()
-            self._pending[key] = None
+            self._numbers[key] = len(self._numbers)
+            self._schedule(key)
+
+    def _schedule(self, key: tuple[str, State]) -> None:
+        """Put a rule into the queue, those requested last first: they are called by the others.
+
+        So a choice is looked at again once its branches are known, not after each of them.
+        """
+        if key not in self._pending:
+            self._pending.add(key)
+            heappush(self._queue, (-self._numbers[key], key))
 
     def _after_rule(self, rule: str, before: State) -> States:
         states = self.after(self.grammar.rules[rule], before)
