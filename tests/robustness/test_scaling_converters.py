@@ -54,6 +54,15 @@ def test_lark_costs_in_proportion_to_its_size(family: str) -> None:
     assert growth(from_lark, LARK[family], size) < (2.5 if size != 100 else 2.3)
 
 
+@pytest.mark.parametrize(("lexing", "most"), [("llguidance", 2.3), ("lalr", 3.4)])
+@pytest.mark.parametrize("family", ["alternatives", "terminals"])
+def test_alternatives_are_not_compared_with_each_other(
+    family: str, lexing: str, most: float
+) -> None:
+    # Lark's own analysis has for each of n states the n terminals that may come next.
+    assert growth(partial(from_lark, lexing=lexing), LARK[family], 100) < most
+
+
 @pytest.mark.parametrize("family", GBNF)
 def test_gbnf_costs_in_proportion_to_its_size(family: str) -> None:
     assert growth(from_gbnf, GBNF[family], 100) < MOST
