@@ -21,11 +21,13 @@ from typing import Any
 
 import click
 
+from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, compact, pointer_to
 from kbnf_core.targets.process import Asked, installed, version_of
-from kbnf_core.targets.values import resolve, visits
+from kbnf_core.targets.values import visits
 
 LENGTHS = (8, 24, 60, 120)
 
@@ -64,10 +66,10 @@ def _pointer(schema: Json, path: list[str | int]) -> str:
     pointer, place = "", schema
     for step in path:
         while isinstance(place, dict) and step not in place:
-            target = resolve(schema, place.get("$ref"))
+            target = Document(schema, Options()).target_in(place)
             if target is None:
                 break
-            pointer, place = target
+            pointer, place = target.pointer, target.value
         pointer += pointer_to(step)
         try:
             place = place[step]

@@ -3,15 +3,14 @@
     python -m benchmarks.vllm_parsers FOLDER
 
 ``FOLDER`` is the unpacked source of vLLM (``pip download --no-deps --no-clean --no-binary :all:
-vllm==0.33.0`` leaves it, though its build fails). Its tests run in this process with a tokenizer of
-markers and characters. What a parser returned for a text is compared with ours: calls by name and
-arguments, content but for blanks around it; text behind calls counts where vLLM has it. Calls have
-any name where a test gives no tools of these names. Thoughts are taken off as vLLM took them off.
+vllm==0.33.0`` leaves it). Its tests run in this process with a tokenizer of markers and characters;
+the packages that vLLM imports are needed, its compiled modules are not. Calls are compared by name
+and arguments, content without the blanks around it; text after calls counts where vLLM has it.
+Calls have any name where a test gives no tools of these names. Thoughts are taken off as vLLM took
+them off. Tests that ask for calls otherwise than by ``auto`` are left out.
 
-The packages that vLLM imports are needed (``ABSENT`` are empty), none of its compiled
-modules. Tests that ask for calls otherwise than by ``auto`` are left out: what is read then depends
-on the request. So are those of tokens that are dropped by number (``NO_TEXTS``). Tests whose names
-say that their texts are malformed (``MALFORMED``) are counted apart.
+``vllm_parsers.json`` has the formats by the names of parsers, the names of tests whose texts are
+malformed, which are counted apart, and for those that are read otherwise the reason.
 """
 
 import argparse
@@ -20,6 +19,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -30,29 +30,15 @@ import pytest
 
 from kbnf_core.integrations.tool_calls import ToolCalls
 
-ABSENT = {"uvloop", "cv2"}
-"""Packages that vLLM imports and that reading calls has no use of."""
+DATA: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+METHODS = {"parse": 1, "extract_tool_calls": 1, "extract_tool_calls_streaming": 6}
+"""The methods that read calls, and the place of the request among their arguments."""
 
-FORMATS = """deepseek_?v32=deepseek_v3_2 deepseek_?v31=deepseek_v3_1 deepseek_?v3=deepseek_r1
-deepseek_?v41=deepseek_v4_1 deepseek_?v4=deepseek_v4 gemma4=gemma_4 glm4=glm_4_7 granite4=qwen_3
-hermes=qwen_3 granite20b|functiongemma= granite_thinking=qwen_3_coder granite=granite kimi_?k2=kimi
-kimi_?k3=kimi_k3 lfm2=lfm2 llama3=llama olmo3= pythonic=llama_4 minimax_?m2=minimax
-minimax_?m3=minimax_m3 mimo=mimo nemotron|step3p5=nemotron_3 qwen3=qwen_3_coder cohere=cohere
-mistral_pre=mistral_v3 mistral=mistral"""
-"""Patterns of the names of parsers, and the formats of their texts; the first that fits."""
-
-NO_TEXTS = re.compile("drop_?token")
-MALFORMED = re.compile(
-    "malform|invalid|incomplete|truncat|missing|unclosed|broken|partial|garbage|untermin|junk"
-    "|repair|wrapp|implicit_?param|split_(next_)?param|unusual|unpars|fallback|filtered|58227"
-    "|without_args|no_tool_call_returns"
-)
-METHODS = ("extract_tool_calls", "extract_tool_calls_streaming", "parse", "parse_delta")
-_MARKER = re.compile(r"<[^<>\s]{1,60}>|\[[A-Z_/]{3,20}\]")
+_MARKER = r"<[^<>\s]{1,60}>|\[[A-Z_/]{3,20}\]"
 
 
 class Text(NamedTuple):
-    """A text, and what vLLM read of it: content, and names and arguments of calls."""
+    """A text, and vLLM's reading of it: content, and names and arguments of calls."""
 
     test: str
     parser: str
@@ -63,22 +49,20 @@ class Text(NamedTuple):
 
 
 class Tokenizer(dict[str, int]):
-    """A tokenizer whose tokens are markers and characters; the numbers of those that it was asked.
+    """A tokenizer of markers and characters; Mistral's before version 11 have no ``[ARGS]``."""
 
-    Tokenizers of Mistral before version 11 have no ``[ARGS]``.
-    """
+    all_special_tokens: tuple[str, ...] = ()
+    all_special_ids: tuple[int, ...] = ()
 
     def __init__(self, model: str = "", **named: Any) -> None:
         self._is_old = named.get("tokenizer_name", model).endswith("7B-Instruct-v0.3")
-        self.all_special_tokens: list[str] = []
-        self.all_special_ids: list[int] = []
 
     def __missing__(self, token: str) -> int:
         return self.setdefault(token, len(self))
 
     def __contains__(self, token: object) -> bool:
         is_known = not self._is_old or token != "[ARGS]"
-        return is_known and bool(re.fullmatch(f"{_MARKER.pattern}|.", str(token), re.DOTALL))
+        return is_known and bool(re.fullmatch(f"{_MARKER}|.", str(token), re.DOTALL))
 
     def get(self, token: str, default: Any = None) -> Any:
         """Return the number of a token that this tokenizer may have."""
@@ -91,7 +75,7 @@ class Tokenizer(dict[str, int]):
 
     def tokenize(self, text: str, **_: Any) -> list[str]:
         """Return the tokens of a text."""
-        return re.findall(f"{_MARKER.pattern}|.", text, re.DOTALL)
+        return re.findall(f"{_MARKER}|.", text, re.DOTALL)
 
     def encode(self, text: str, **_: Any) -> list[int]:
         """Return the numbers of the tokens of a text."""
@@ -119,9 +103,9 @@ class Recorder:
         pending: list[type] = [ToolParser, Parser]
         for each in pending:
             pending += [kind for kind in each.__subclasses__() if kind not in pending]
-            for name in METHODS:
+            for name in (*METHODS, "parse_delta"):
                 method = each.__dict__.get(name)
-                if callable(method) and not hasattr(method, "is_recorded"):
+                if callable(method) and not hasattr(method, "__wrapped__"):
                     setattr(each, name, self._recorded(name, method))
 
     def pytest_runtest_setup(self, item: Any) -> None:
@@ -135,7 +119,7 @@ class Recorder:
             parser.extract_tool_calls(text, request)
 
     def _recorded(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        place = {"parse": 1, "extract_tool_calls": 1, "extract_tool_calls_streaming": 6}.get(name)
+        place = METHODS.get(name)
 
         @wraps(method)
         def call(parser: Any, *given: Any, **named: Any) -> Any:
@@ -151,22 +135,25 @@ class Recorder:
                     self._note(name, parser, (*given, *named.values()), request, found)
             return found
 
-        vars(call)["is_recorded"] = True
         return call
 
     def _note(self, name: str, parser: Any, given: Any, request: Any, found: Any) -> None:
         if name == "extract_tool_calls_streaming":
             self._streams[id(parser)] = (parser, given[1], request)
             return
-        text = given[0]
+        text, reasoning = given[0], None
         if name == "parse":
             reasoning, content, calls = found
-            if reasoning and reasoning in text:
-                text = text[text.index(reasoning) + len(reasoning) :].lstrip()
-                marker = _MARKER.match(text)
-                text = text[marker.end() if marker else 0 :]
         else:
             content, calls = found.content, found.tool_calls
+            self._depth += 1
+            with suppress(Exception):
+                reasoning = None if content else parser.parse(text, request)[0]
+            self._depth -= 1
+        if reasoning and reasoning in text:
+            text = text[text.index(reasoning) + len(reasoning) :].lstrip()
+            marker = re.match(r"</\w+>|<\w+\|>", text)
+            text = text[marker.end() if marker else 0 :]
         holders = [request, parser, getattr(parser, "_tool_parser", None)]
         holders += [getattr(each, "_parser_engine", None) for each in holders[1:]]
         tools: dict[str, Any] = {}
@@ -192,15 +179,14 @@ def _tool(tool: Any) -> tuple[str, Any]:
 
 
 def _value(arguments: str | None) -> Any:
-    try:
+    with suppress(ValueError):
         return json.loads(arguments or "{}")
-    except ValueError:
-        return {"not JSON": arguments}
+    return {"not JSON": arguments}
 
 
 def record(folder: Path) -> list[Text]:
-    """Return what vLLM's parsers read in its tests, each text once."""
-    for name in ABSENT:
+    """Return the readings of vLLM's parsers in its tests, each text once."""
+    for name in DATA["absent"]:
         sys.modules[name] = ModuleType(name)
         sys.modules[name].__spec__ = ModuleSpec(name, None)
     sys.path.insert(0, str(folder))
@@ -213,10 +199,10 @@ def record(folder: Path) -> list[Text]:
     for part in ("tool_parsers", "parser"):
         tests = folder / "tests" / part
         options = ["-c", "/dev/null", f"--rootdir={folder}", f"--confcutdir={tests}", str(tests)]
-        quiet = ("no:terminal", "no:warnings", "no:cacheprovider")
-        options += [word for plugin in quiet for word in ("-p", plugin)]
+        options += ["-p", "no:terminal", "-p", "no:warnings", "-p", "no:cacheprovider"]
         pytest.main([*options, "--continue-on-collection-errors"], plugins=[recorder])
-    texts = [one for one in reversed(recorder.texts) if not NO_TEXTS.search(one.test.lower())]
+    no_texts = re.compile(DATA["no_texts"], re.IGNORECASE)
+    texts = [one for one in reversed(recorder.texts) if not no_texts.search(one.test)]
     return [*reversed({repr((one.parser, one.text, one.tools)): one for one in texts}.values())]
 
 
@@ -238,20 +224,25 @@ def difference(one: Text, name: str) -> str | None:
     return None if is_alike else f"content {whole!r}, vLLM's {one.content!r}"
 
 
+def _first(patterns: dict[str, str], text: str) -> str:
+    """Return the value of the first pattern that occurs in a text, nothing for none."""
+    return next((value for pattern, value in patterns.items() if re.search(pattern, text)), "")
+
+
 def main() -> None:
-    """Print how many texts are read alike, and each that is not."""
+    """Print how many texts are read alike, and each that is not, with the reason."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vllm_parsers")
     parser.add_argument("folder", type=Path, help="the unpacked source of vLLM")
     counts = Counter[tuple[str, str]]()
-    formats = [each.rpartition("=") for each in FORMATS.split()]
     for one in record(parser.parse_args().folder.resolve()):
-        name = next((name for part, _, name in formats if re.search(part, one.parser)), "")
-        group = "malformed" if MALFORMED.search(one.test.lower()) else "well-formed"
+        name = _first(DATA["formats"], one.parser)
+        group = "malformed" if re.search(DATA["malformed"], one.test.lower()) else "well-formed"
         different = difference(one, name) if name else None
         result = "different" if different else "alike"
         counts[(group, result) if name else ("no format", one.parser)] += 1
         if different:
-            sys.stdout.write(f"{group}: {one.test}: {name}: {one.text!r} {different}\n")
+            why = "" if group == "malformed" else f"{_first(DATA['reasons'], one.test) or '?'}: "
+            sys.stdout.write(f"{group}: {why}{one.test}: {name}: {one.text!r} {different}\n")
     for (group, what), count in sorted(counts.items()):
         sys.stdout.write(f"{group}: {what}: {count}\n")
 

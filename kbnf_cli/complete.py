@@ -89,7 +89,7 @@ def complete(
     repair`.
     """
     texts = all_texts(console, grammar, files, given, split)
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, of_texts=True)
     status = Exit.CLEAN
     for text in texts:
         verdict = judge(engine, text)

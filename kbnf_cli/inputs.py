@@ -425,20 +425,31 @@ class Inputs:
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""
-        return self.vocab or settings.vocab or BUILT_IN, self.eos or settings.eos or ()
+        name = self.vocab or settings.vocab or BUILT_IN
+        if self.schema.get("token_markers") and name == BUILT_IN:
+            raise ConfigError("--token-markers needs --vocab: a marker is a token of a model")
+        return name, self.eos or settings.eos or ()
 
 
 def open_engine(
-    console: Console, inputs: Inputs, grammar: Path, *, canonical: bool = False
+    console: Console,
+    inputs: Inputs,
+    grammar: Path,
+    *,
+    canonical: bool = False,
+    of_texts: bool = False,
 ) -> "Engine":
-    """Return an engine for a grammar as options ask for it; say what was lost in converting it."""
+    """Return an engine for a grammar as options ask for it; say what was lost in converting it.
+
+    ``of_texts``: it reads texts (``Grammar.of_texts``).
+    """
     from kbnf_core import Engine
 
     settings = inputs.settings_source()(inputs.name_of(grammar))
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     grammar_ = inputs.grammar(grammar, vocabulary)
     console.diagnostics(grammar_.losses)
-    return Engine(grammar_, vocabulary, canonical=canonical)
+    return Engine(grammar_.of_texts if of_texts else grammar_, vocabulary, canonical=canonical)
 
 
 def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabulary":

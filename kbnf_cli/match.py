@@ -151,7 +151,7 @@ def match(
     where.
     """
     texts = all_texts(console, grammar, files, given, split)
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, of_texts=True)
     verdicts = []
     values = []
     for text in texts:

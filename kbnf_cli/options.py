@@ -481,6 +481,14 @@ schema_options = together(
         type=bool,
         text="With --tool-calls: at most one call of a tool.",
     ),
+    _schema_option(
+        "--token-markers",
+        is_flag=True,
+        flag_value=True,
+        type=bool,
+        text="With --tool-calls and --vocab: a marker of the format that is one token of the "
+        "vocabulary is written as that token only. Texts are read as without it.",
+    ),
 )
 """The options of the readers of Lark, of JSON Schemas, and of lists of tools.
 

@@ -29,8 +29,15 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
+from kbnf_core.ir.families import family_of
 from kbnf_core.text.diagnostics.segments import Role, Segment
-from kbnf_core.text.errors import ConfigError, MessageError, NoValueError, ParseError
+from kbnf_core.text.errors import (
+    ConfigError,
+    EngineError,
+    MessageError,
+    NoValueError,
+    ParseError,
+)
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
@@ -154,7 +161,7 @@ def _open(console: Console, inputs: Inputs, grammar: Path) -> "Grammar":
     settings = inputs.settings_source()(inputs.name_of(grammar))
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
-    return opened
+    return opened.of_texts
 
 
 class _Wanted(NamedTuple):
@@ -166,10 +173,11 @@ class _Wanted(NamedTuple):
 
 
 class _Value(NamedTuple):
-    """What is printed in place of a tree, and of calls the reader that read them."""
+    """What is printed in place of a tree, of calls with their reader; ``end`` completes a cut."""
 
     value: Any
     reader: "MessageReader | None" = None
+    end: str | None = None
 
 
 def _value_reader(
@@ -192,9 +200,18 @@ def _value_reader(
         reader.feed(data)
         if not wanted.partial:
             reader.finish()
-        return _Value(reader.value, reader)
+        end = None if reader.cut is None else _end_of(grammar, data)
+        return _Value(reader.value, reader, end)
 
     return read
+
+
+def _end_of(grammar: "Grammar", data: bytes) -> str | None:
+    """Return the text that completes a cut one; None where the grammar does not allow its start."""
+    with suppress(ParseError, EngineError):
+        end = grammar.complete(data).data
+        return None if end is None else end.decode("utf-8", "replace")
+    return None
 
 
 def _shown(text: Text, found: _Value, format_: str) -> Any:
@@ -202,7 +219,8 @@ def _shown(text: Text, found: _Value, format_: str) -> Any:
     if found.reader is None or format_ != "json":
         return found.value
     forgiven = [each._asdict() for each in found.reader.tolerated]
-    return {**_head(text), "value": found.value, "tolerated": forgiven, "cut": found.reader.cut}
+    known = {"value": found.value, "tolerated": forgiven, "cut": found.reader.cut}
+    return {**_head(text), **known, **({} if found.end is None else {"completion": found.end})}
 
 
 def _note_forgiven(console: Console, text: Text, found: _Value, format_: str) -> Exit:
@@ -214,7 +232,8 @@ def _note_forgiven(console: Console, text: Text, found: _Value, format_: str) ->
         for each in found.reader.tolerated:
             console.note(f"{text.path}: at character {each.start}: {each.what}")
         if cut is not None:
-            console.note(f"{text.path}: at character {cut}: a call is cut; it is left out")
+            added = "" if found.end is None else f"; {json.dumps(found.end)} would complete it"
+            console.note(f"{text.path}: at character {cut}: a call is cut; it is left out{added}")
     return Exit.CLEAN if cut is None else Exit.FINDINGS
 
 
@@ -223,7 +242,7 @@ def known_rule(grammar: "Grammar", name: str) -> str:
     from kbnf_core.text.suggest import Suggestions
 
     names = grammar.parser.names
-    if name not in names:
+    if name not in names and name not in map(family_of, names):
         close = Suggestions(names).closest(name)
         guess = f"; did you mean `{close}`?" if close else ""
         raise ConfigError(f"the grammar has no rule `{name}`{guess}")

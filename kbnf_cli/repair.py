@@ -97,10 +97,11 @@ def repair(
     Prints the nearest text of the language, and on stderr each edit with its position and cost. A
     text that was cut is completed. Data that neither the text nor the grammar determines, such as
     a missing number, is called invented; letters, digits and contents of strings that are not in
-    the result are called lost. Exits with status 1 if a text has no repair within the cost.
+    the result are called lost; an edit that decides where a string or a list begins or ends is
+    called uncertain. Exits with status 1 if a text has no repair within the cost.
     """
     texts = all_texts(console, grammar, files, given, split)
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, of_texts=True)
     status = Exit.CLEAN
     for text in texts:
         verdict = judge(engine, text)
@@ -144,6 +145,7 @@ def _lines(verdict: Verdict, found: "Repair") -> Segments:
         notes = [f"cost {edit.cost:g}"] + ["invented"] * edit.invented
         if edit.lost:
             notes.append("lost" if edit.lost == edit.before else f"lost `{shown(edit.lost)}`")
+        notes += ["uncertain"] * edit.uncertain
         lines += [
             Segment(f"{name}:{line}:{column}: ", Role.PLACE),
             Segment(f"{_DONE[edit.kind]} {' by '.join(shown_parts)}"),
@@ -186,6 +188,7 @@ def _value(verdict: Verdict, found: "list[Repair]") -> dict[str, object]:
                 "cost": each.cost,
                 "invented": each.invented,
                 "lost": list(each.lost),
+                "uncertain": each.uncertain,
                 "edits": [_edit_value(verdict, edit) for edit in each.edits],
             }
             for each in found
@@ -203,4 +206,5 @@ def _edit_value(verdict: Verdict, edit: "Edit") -> dict[str, object]:
         "cost": round(edit.cost, 3),
         "invented": edit.invented,
         "lost": edit.lost.decode("utf-8", "replace"),
+        "uncertain": edit.uncertain,
     }

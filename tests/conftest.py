@@ -33,8 +33,12 @@ _PASSED = "kbnf/passed"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option with which `.ci/run` goes on after README's `pytest`."""
+    """Add the options, here so that they are known whatever files are chosen.
+
+    With ``--rest`` `.ci/run` goes on after README's `pytest`.
+    """
     parser.addoption("--rest", action="store_true", help="run what did not pass in the last run")
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -42,7 +46,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
     And none where golden files are written, which other tests read.
     """
-    if config.getoption("--update-golden", default=False):
+    if config.getoption("--update-golden"):
         return 0
     chosen = (Path(name.partition("::")[0]) for name in config.args)
     return 2 if all(map(Path.is_dir, chosen)) else 0

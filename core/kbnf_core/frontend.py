@@ -5,7 +5,7 @@ what is known of a text in any of them. So converting is writing what was read.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from kbnf_core.kbnf.parsed import (
     Parsed,
     Request,
 )
-from kbnf_core.kbnf.pragmas import Pragmas, read_pragmas
+from kbnf_core.kbnf.pragmas import COLUMNS, Pragmas, read_pragmas
 from kbnf_core.kbnf.tree import Document, Expression
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import without_collecting
@@ -90,9 +90,9 @@ class Language(ABC):
         del path, imports
         return text
 
-    def uses_vocabulary(self, text: str) -> bool:
+    def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the reading of a text depends on the vocabulary in its request."""
-        del text
+        del text, options
         return False
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,7 +180,8 @@ class Reading:
     Spans are in the author's text. ``grammar`` and ``analysis`` are None where errors leave none.
     ``start`` and ``finish`` are the settings in force: given ones, else the pragmas', else the
     defaults of the project (``finish_is_default`` says so of ``finish``), else those of the
-    language. ``request`` is what it was read with.
+    language. ``request`` is what it was read with. ``plain`` is the tree that ``grammar`` was
+    translated from, None where that is ``document`` or there is none.
     """
 
     language: Language
@@ -193,6 +194,7 @@ class Reading:
     diagnostics: tuple[Diagnostic, ...]
     request: Request
     finish_is_default: bool
+    plain: Document | None = None
 
     @property
     def limits(self) -> Limits:
@@ -203,6 +205,11 @@ class Reading:
     def document(self) -> Document:
         """The tree; empty in a language without rules, unless it was asked for."""
         return self.parsed.document
+
+    @property
+    def written_out(self) -> Document:
+        """The tree in which a family is a rule for each number that the start reaches."""
+        return self.plain or self.document
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -235,6 +242,12 @@ class Reading:
         The language is that of ``grammar``, and so are the rules where these are the author's, or
         where a limit of the tree is passed that the rules keep.
         """
+        named = None if self.grammar is None else self.parsed.named()
+        return self.of_tree if named is None else Grammar(self.start, named)
+
+    @cached_property
+    def of_tree(self) -> Grammar | None:
+        """The grammar that the tree for people means; ``grammar`` where that passes a limit."""
         if self.parsed.rules is None or self.grammar is None:
             return self.grammar
         from kbnf_core.lower.translate import translate
@@ -252,11 +265,6 @@ class Reading:
         request = self.request._replace(as_tree=True)
         found = read_grammar(self.parsed.source, self.language, request)
         return self if found.errors else found
-
-    @property
-    def parsed_with(self) -> Grammar | None:
-        """The rules that trees of texts are made of: those with names for people, if not large."""
-        return self.grammar if self.parsed.is_large else self.explained
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
@@ -290,7 +298,6 @@ def read_grammar(
     """
     # Here, since every command knows the languages, and few read a text.
     from kbnf_core.lower.facts import analyse
-    from kbnf_core.lower.translate import translate
 
     if language.is_json:
         source = replace(source, is_json=True)
@@ -303,9 +310,10 @@ def read_grammar(
     found = [*sorted([*parsed.diagnostics, *lost], key=Diagnostic.sort_key), *oddities]
     grammar, analysis = None, None
     budget = Budget(request.limits.work)
+    plain = None
     try:
         if parsed.rules is None:
-            grammar, problems = translate(parsed.document, start, request.limits, budget=budget)
+            plain, grammar, problems = _translated(parsed.document, start, pragmas, request, budget)
             found.extend(problems)
         else:
             grammar = Grammar(start, parsed.rules)
@@ -333,7 +341,26 @@ def read_grammar(
         tuple(found),
         request,
         finish_is_default=own is None and defaults.finish is not None,
+        plain=plain,
     )
+
+
+def _translated(
+    document: Document, start: str, pragmas: Pragmas, request: Request, budget: Budget
+) -> tuple[Document | None, Grammar | None, Iterable[Diagnostic]]:
+    """Return the tree without families, where it has some, its meaning, and what is wrong.
+
+    Copies of a node are one place.
+    """
+    from kbnf_core.conversion.families import written_out
+    from kbnf_core.lower.translate import translate
+
+    columns = COLUMNS if pragmas.columns is None else pragmas.columns
+    plain, wrong = written_out(document, start, columns, request.limits, budget)
+    grammar, problems = translate(plain, start, request.limits, budget=budget)
+    if plain is document:
+        return None, grammar, (*wrong, *problems)
+    return plain, grammar, {(each.code, each.span): each for each in problems}.values()
 
 
 def _without_finite_texts(

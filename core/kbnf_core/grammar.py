@@ -40,6 +40,7 @@ from kbnf_core.text.errors import (
     NoValueError,
     ParseError,
     Status,
+    VocabularyError,
     WorkLimitError,
 )
 from kbnf_core.text.files import BELOW, Imports, read_file
@@ -81,7 +82,7 @@ class Grammar:
     """A grammar, immutable but for its caches; engines and threads may share one.
 
     ``text`` is KBNF, or the name of an included grammar, such as ``json`` or ``builtin:json``; the
-    ``from_*`` methods read other languages, whose places messages name.
+    ``from_*`` methods read other languages; messages have positions in the text as written.
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
@@ -302,10 +303,11 @@ class Grammar:
         MCP answers: a list, a dict, or a text of JSON. A call is a JSON object with ``name`` and
         ``arguments``; with ``tool_calls`` it is written in the format of a model
         (``languages.structural_tag.models.table``), as ``tool_choice``, ``reasoning`` and
-        ``single_call`` say. ``tool`` is the name of the only one that is called. The other
-        ``options`` are those of ``from_json_schema`` and of ``Grammar.read``. Raises
-        ``GrammarError`` for a list with errors and, unless ``lossy``, for a schema that cannot be
-        kept as a whole.
+        ``single_call`` say. With ``token_markers``, a vocabulary, the markers that are one token of
+        it are written as that token only; texts are read as before (``of_texts``). ``tool`` is the
+        name of the only one that is called. The other ``options`` are those of ``from_json_schema``
+        and of ``Grammar.read``. Raises ``GrammarError`` for a list with errors and, unless
+        ``lossy``, for a schema that cannot be kept as a whole.
         """
         text = TOOL_LIST.text_of(tools)
         return cls.read_with(text, TOOL_LIST, lossy=lossy, **TOOL_LIST.options_of(text, options))
@@ -429,6 +431,20 @@ class Grammar:
         twin.__dict__.pop("token_automata", None)
         return twin
 
+    @cached_property
+    def of_texts(self) -> "Grammar":
+        """The grammar that texts are read by: where markers are tokens, that with their texts.
+
+        An artifact has no other one than itself.
+        """
+        request = None if self._stored is not None else self.reading.request
+        if request is None or not request.options.get("token_markers"):
+            return self
+        options = {**request.options, "token_markers": None}
+        plain = request._replace(options=options, vocabulary=None)
+        path = self.source.path
+        return _read_again(type(self), self.source.text, self.language.name, path, plain)
+
     @property
     def limits(self) -> Limits:
         """The limits in force."""
@@ -550,17 +566,10 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places in them; built on first use. Raises as ``tables``.
-
-        Of a JSON Schema with very many names its rules are those that masks are made of.
-        """
+        """What parses texts and explains places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
-        def build() -> Parser:
-            rules = self.written_rules or self.reading.parsed_with or _usable(self.reading)
-            return Parser(rules, self._limits)
-
-        return self._build(build)
+        return self._build(lambda: Parser(self.explained, self._limits))
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.
@@ -570,14 +579,14 @@ class Grammar:
         can, the first difference from the left deciding. Raises ``ParseError`` with the place
         where a text stops fitting, ``WorkLimitError`` for one with too many trees side by side.
         """
-        return self.parser.parse(_bytes_of(text))
+        return self.of_texts.parser.parse(_bytes_of(text))
 
     def status(self, text: str | bytes) -> Status:
         """Return whether a text ``fits``, was ``cut`` (it begins one that does), or is ``wrong``.
 
         A text fits if an engine over bytes with the grammar's ``finish`` can generate it.
         """
-        return self._judge().status(_bytes_of(text))
+        return self.of_texts._judge().status(_bytes_of(text))
 
     def complete(self, text: str | bytes) -> "Completion":
         """Return the shortest way to the end of a text: ``text`` is all of it, ``data`` the end.
@@ -585,7 +594,7 @@ class Grammar:
         Raises ``ParseError`` with the place for a text that is wrong, ``EngineError`` where the end
         takes more than 65,536 bytes, or a token that has none.
         """
-        return self._judge().complete(_bytes_of(text))
+        return self.of_texts._judge().complete(_bytes_of(text))
 
     def repair(
         self,
@@ -607,7 +616,9 @@ class Grammar:
         """
         if most < 0 or best < 1:
             raise ConfigError("a repair costs at least 0, and at least one is wanted")
-        repairs = self._judge().repairs(_bytes_of(text), most, best, weights, invent=invent)
+        repairs = self.of_texts._judge().repairs(
+            _bytes_of(text), most, best, weights, invent=invent
+        )
         return list(repairs)
 
     def _judge(self) -> "Judge":
@@ -638,7 +649,7 @@ class Grammar:
         """
         data = _bytes_of(text)
         if exact or self._language is None:
-            self.parser.check(data, partial=partial)
+            self.of_texts.parser.check(data, partial=partial)
         reader = self.value_reader(any_name=any_name)
         try:
             reader.feed(data)
@@ -738,8 +749,9 @@ class Grammar:
 
         if self._stored is not None:
             return self._stored.vocabulary_mark
-        vocabulary = self.reading.request.vocabulary
-        if vocabulary is None or not self.language.uses_vocabulary(self.source.text):
+        request = self.reading.request
+        vocabulary, text = request.vocabulary, self.source.text
+        if vocabulary is None or not self.language.uses_vocabulary(text, request.options):
             return None
         return VocabularyMark.of(vocabulary)
 
@@ -770,9 +782,16 @@ class Grammar:
         return _READ_BYTES * len(self.source.text) + sum(automata.values())
 
     def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
-        """Raise ``VocabularyError`` for another one than that for which it was compiled."""
+        """Raise ``VocabularyError`` for another one than that over which its text was read."""
         if self._stored is not None:
             self._stored.check_vocabulary(vocabulary)
+            return
+        known = self.reading.request.vocabulary
+        if known is None or known is vocabulary or not self.tables.token_terminals:
+            return
+        mark = self.vocabulary_mark
+        if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
+            raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":

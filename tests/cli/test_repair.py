@@ -59,7 +59,14 @@ def test_json(kbnf: Kbnf, write: Write) -> None:
     first, second = (checked("repair", line) for line in result.out.splitlines())
     assert [first["status"], second["status"]] == ["wrong", "fits"]
     assert second["repairs"] == [
-        {"text": '{"a":1}', "cost": 0.0, "invented": False, "lost": [], "edits": []}
+        {
+            "text": '{"a":1}',
+            "cost": 0.0,
+            "invented": False,
+            "lost": [],
+            "uncertain": False,
+            "edits": [],
+        }
     ]
     assert first["repairs"][0]["edits"] == [
         {
@@ -70,6 +77,7 @@ def test_json(kbnf: Kbnf, write: Write) -> None:
             "cost": 1.0,
             "invented": False,
             "lost": "",
+            "uncertain": False,
         }
     ]
 
@@ -88,6 +96,21 @@ def test_what_is_lost_is_named(kbnf: Kbnf, write: Write) -> None:
     assert repair["lost"] == ["So: ", "// one", ', "c": 2']
     assert [edit["lost"] for edit in repair["edits"]] == repair["lost"]
     assert [edit["kind"] for edit in repair["edits"]] == ["strip", "strip", "delete"]
+
+
+def test_what_is_uncertain_is_named(kbnf: Kbnf, write: Write) -> None:
+    schema = write("s.json", SCHEMA)
+    result = kbnf("repair", schema, "--text", '{"a": 1, "b": x"', "--whitespace", "flexible")
+    assert result.out == '{"a": 1, "b": "x"}\n'
+    assert 'inserted `"` (cost 1, uncertain)' in result.stderr
+    assert "inserted `}` (cost 0.3)" in result.stderr
+    command = ("repair", schema, "--text", '{"a": 1, "b": x"', "--format", "json")
+    repair = checked("repair", kbnf(*command, "--whitespace", "flexible").out)["repairs"][0]
+    assert [repair["uncertain"], *(edit["uncertain"] for edit in repair["edits"])] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_difference(kbnf: Kbnf, write: Write) -> None:

@@ -51,7 +51,7 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
     """Return ``dfa``, trimmed as all are, over characters; NotTextError where it is not text."""
     if dfa.is_empty:
         return CharacterDfa((), ())
-    reader = _Reader(dfa) if dfa.spelled is None else _SpelledReader(*dfa.spelled)
+    reader = CharacterEdges(dfa) if dfa.spelled is None else _SpelledReader(*dfa.spelled)
     found: list[tuple[Edge, ...]] = []
 
     def step(state: int) -> list[int]:
@@ -94,8 +94,8 @@ class _SpelledReader:
         return found
 
 
-class _Reader:
-    """Reads whole characters from states of a byte automaton."""
+class CharacterEdges:
+    """Reads whole characters from states of an automaton over bytes; NotTextError as above."""
 
     def __init__(self, dfa: Dfa) -> None:
         self._accepting = dfa.accepting
@@ -214,13 +214,13 @@ MOST_LEAVES = 2_000
 """Sets of characters in an expression; a larger one is unreadable, and rules do better."""
 
 
-def to_regex(dfa: Dfa) -> str:
-    """Return a regular expression for ``dfa``.
+def to_regex(dfa: Dfa, most_leaves: int = MOST_LEAVES) -> str:
+    """Return a regular expression for ``dfa``, with at most so many sets of characters.
 
     Raises ``NotTextError`` where a word is not UTF-8, ``LimitError`` where the automaton or the
     expression is too large.
     """
-    return print_expression(to_expression(to_characters(dfa), Builder()))
+    return print_expression(to_expression(to_characters(dfa), Builder(), most_leaves))
 
 
 def to_expression(

@@ -19,15 +19,18 @@ def is_written(candidate: str, dfa: Dfa) -> bool:
     return compiled is not None and operations.is_equal(compiled, dfa)
 
 
-def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
-    """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many."""
-    from kbnf_core.automata.to_regex import NotTextError, to_regex
+def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expression | None:
+    """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many.
+
+    ``most_leaves`` are the sets of characters that a pattern may have.
+    """
+    from kbnf_core.automata.to_regex import MOST_LEAVES, NotTextError, to_regex
 
     word = only_word(dfa)
     if word is not None:
         return text_or_bytes(word, span)
     try:
-        return regex(to_regex(dfa), span)
+        return regex(to_regex(dfa, most_leaves or MOST_LEAVES), span)
     except (NotTextError, LimitError):
         return None
 

@@ -47,14 +47,14 @@ def rename(definition: Definition, names: Mapping[str, str]) -> Definition:
     def change(leaf: Leaf) -> Leaf:
         match leaf:
             case Reference(name):
-                return Reference(renamed(name), leaf.span)
+                return replace(leaf, name=renamed(name))
             case Exception_(Name() as name):
                 return replace(leaf, excluded=renamed(name))
             case _:
                 return leaf
 
     name = renamed(definition.name)
-    return Definition(name, rewrite(definition.body, change), definition.span)
+    return replace(definition, name=name, body=rewrite(definition.body, change))
 
 
 def rebuild(
@@ -104,7 +104,7 @@ def _placed(node: Expression, parts: list[Expression], where: Placing) -> Expres
         case Exception_(Name() as name):
             return replace(node, excluded=_name(name, where), span=span)
         case Reference(name):
-            return Reference(_name(name, where), span)
+            return replace(node, name=_name(name, where), span=span)
         case _:
             return replace(rebuild(node, parts, lambda leaf: leaf), span=span)
 

@@ -11,25 +11,36 @@ continue into whatever token comes next, such as a comment up to the end of its 
 followed by another skipped token, or to end the text.
 
 *Boundaries.* Two tokens touch where the lexer would not read beyond the first. Of each token it is
-known with which bytes all its texts would be read on, as the text of a longer token: a walk of its
-automaton beside that of all tokens. It is *parted* from the tokens that begin with such bytes. A
+known with which characters all its texts would be read on, as the text of a longer token: a walk of
+its automaton beside that of all tokens. It is *parted* from the tokens that begin with these. A
 token is followed by at least one skipped one (``space``) where it is parted from all tokens that
 are expected next (FOLLOW, Aho & Ullman 1972). Where only from some, it may touch all of them, and
 the texts of this grammar are a superset of those of the lexer; the first such place is returned.
 
-Sets of tokens and of bytes are the bits of numbers. Time is linear in the rules, for each round of
-the fixpoints, and quadratic in the distinct first bytes of tokens.
+Sets of tokens and of blocks of characters are the bits of numbers. Time is linear in the rules, for
+each round of the fixpoints, and quadratic in the distinct sets of first characters of tokens.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, Dfa, first_bytes, join, rows_over, trimmed
+from kbnf_core.automata.codepoints import (
+    ANY,
+    CodePoints,
+    complement,
+    intersect,
+    partition,
+    union,
+)
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count, join, rows_over, trimmed
 from kbnf_core.automata.explore import common_word
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import CharacterEdges
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import only_word, write_dfa
 from kbnf_core.conversion.rewrite import rebuild
@@ -44,6 +55,7 @@ from kbnf_core.kbnf.build import (
     repeated,
     sequence,
 )
+from kbnf_core.kbnf.parsed import Loss
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import (
     Alternation,
@@ -66,8 +78,9 @@ from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Span
 
-ALL_BYTES = (1 << 256) - 1
-_ABOVE_ASCII = ALL_BYTES ^ ((1 << 128) - 1)
+LEXING = "W452"
+LARGEST = 20_000
+"""Sets of characters in the pattern of a token; one without many keywords is a tree of these."""
 
 
 @dataclass(slots=True, eq=False)
@@ -96,33 +109,16 @@ class Token:
                 return None
 
 
-class Touching(NamedTuple):
-    """A place where two tokens may touch that the lexer would read as one: their shortest texts."""
-
-    span: Span
-    first: bytes
-    second: bytes
-
-    @property
-    def message(self) -> str:
-        """What a finding says."""
-        first, second = (each.decode(errors="replace") for each in (self.first, self.second))
-        return (
-            "tokens may touch that the lexer would read as one, such as"
-            f" `{first}` and `{second}` in `{first}{second}`"
-        )
-
-
 @dataclass(slots=True)
 class Scannerless:
-    """Rules over characters, their start, and the ``places`` where tokens may touch wrongly.
+    """Rules over characters, their start, and what the lexer would not accept.
 
     ``generated`` are the spans at which there are rules that nobody wrote.
     """
 
     definitions: list[Definition]
     start: str
-    places: list[Touching] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
     generated: frozenset[Span] = frozenset()
 
     def reached(self) -> "Scannerless":
@@ -153,12 +149,14 @@ def without_lexer(
     names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
     tokens = [part for token in tokens for part in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
+    losses: list[Loss] = []
     if everywhere is None:
-        _tell_apart(everything, limits, budget)
+        losses = [*_tell_apart(everything, limits, budget)]
     kinds = _Kinds(everything)
     followers = _Followers(rules, kinds, start, budget)
     boundaries = _Boundaries(kinds, everywhere, limits, budget)
-    return _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
+    result = _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
+    return replace(result, losses=[*losses, *result.losses])
 
 
 def _key(leaf: Expression) -> str:
@@ -186,27 +184,28 @@ def _split(token: Token, names: set[str]) -> Iterator[Token]:
     A line comment and a block comment may be one token, and end otherwise.
     """
     dfa = token.dfa if token.is_skipped else None
-    ways: dict[int, list[int]] = {}
+    ways: dict[CodePoints, list[int]] = {}
     parts: list[Expression] = []
     if dfa is not None:
+        texts = _Texts(dfa)
         for state in (state for state, accepts in enumerate(dfa.accepting) if accepts):
-            ways.setdefault(_ends(dfa, state), []).append(state)
+            ways.setdefault(texts.ends(state), []).append(state)
         for states in ways.values() if len(ways) > 1 else ():
             ends = [state in states for state in range(dfa.state_count)]
-            texts = trimmed(dfa.rows, ends, dfa.classes)[0]
-            form = write_dfa(texts, token.span)
+            part = trimmed(dfa.rows, ends, dfa.classes)[0]
+            form = write_dfa(part, token.span)
             if form is not None:
-                parts.append(replace(form, dfa=texts) if isinstance(form, Pattern) else form)
+                parts.append(replace(form, dfa=part) if isinstance(form, Pattern) else form)
     if len(parts) < 2 or len(parts) < len(ways):
         yield token
         return
     for number, body in enumerate(parts):
-        name = _fresh(token.name.value, names) if number else token.name.value
+        name = fresh(token.name.value, names) if number else token.name.value
         yield replace(token, name=Name(name, token.name.span), body=body)
 
 
-def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None:
-    """Take the texts of each token from those after it in the same mode."""
+def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iterator[Loss]:
+    """Take the texts of each token from those after it in the same mode; yield where it cannot."""
     words: dict[str, set[bytes]] = {}
     patterns: dict[str, list[Dfa]] = {}
     for token in tokens:
@@ -227,21 +226,24 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None
         else:
             mode.add(word)
         if earlier:
-            take(token, earlier, limits, budget)
+            yield from take(token, earlier, limits, budget)
 
 
-def take(token: Token, words: Iterable[Dfa], limits: Limits, budget: Budget) -> None:
-    """Take words from a token; it keeps them where the rest has no pattern of moderate size."""
-    rest = token.dfa
-    if rest is None:
+def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
+    """Take words from a token; yield a loss where what is left has no pattern of moderate size."""
+    dfa = token.dfa
+    if dfa is None:
         return
-    try:
-        rest = operations.difference(rest, operations.union(*words, limits=limits), limits, budget)
-    except LimitError:
-        return
-    form = write_dfa(rest, token.body.span)
+    form: Expression | None = None
+    with suppress(LimitError):
+        rest = operations.difference(dfa, operations.union(*words, limits=limits), limits, budget)
+        form = write_dfa(rest, token.body.span, LARGEST)
     if form is not None:
         token.body = replace(form, dfa=rest) if isinstance(form, Pattern) else form
+        return
+    shared = next(filter(None, (common_word(each, dfa) for each in words)), b"").decode()
+    message = f"`{token.name.value}` keeps texts of other tokens, such as `{shared}`"
+    yield Loss(LEXING, message, token.span)
 
 
 class _Kinds:
@@ -266,13 +268,10 @@ class _Kinds:
         number = None if is_empty(leaf) else self.numbers.get(_key(leaf))
         return None if number is None else 1 << number
 
-    def members(self, bits: int) -> Iterator[int]:
-        """Yield the numbers of the tokens in a set; the end is none."""
-        bits &= self.end - 1
-        while bits:
-            low = bits & -bits
-            yield low.bit_length() - 1
-            bits ^= low
+
+def _lowest(bits: int) -> int:
+    """Return the lowest number in a set."""
+    return (bits & -bits).bit_length() - 1
 
 
 class _Followers:
@@ -379,46 +378,52 @@ class _Boundaries:
         self, kinds: _Kinds, everywhere: Collection[str] | None, limits: Limits, budget: Budget
     ) -> None:
         count = len(kinds.names)
-        self._must = [ALL_BYTES] * count
-        self._starting: dict[int, int] = {}
-        starts = [0] * count
+        self._limits = limits
+        self._read_on: list[CodePoints] = [ANY] * count
+        starts: list[CodePoints] = [()] * count
         for tokens, rivals in _rivals(kinds, everywhere):
-            union = _union(rivals, limits)
+            longer = _Texts(_union(rivals, limits))
             for token in tokens:
                 number = kinds.numbers[token.name.value]
-                first, must = _walk(token.dfa, union, budget)
-                starts[number] |= first
-                self._must[number] &= must
-        for number, first in enumerate(starts):
+                texts = _Texts(token.dfa)
+                starts[number] = union(starts[number], texts.beginnings())
+                read_on = _walk(texts, longer, budget)
+                self._read_on[number] = intersect(self._read_on[number], read_on)
+        members = partition([*self._read_on, *starts]).members
+        bits = [sum(1 << block for block in blocks) for blocks in members]
+        self._bits = bits[:count]
+        self._starting: dict[int, int] = {}
+        for number, first in enumerate(bits[count:]):
             if first:
                 self._starting[first] = self._starting.get(first, 0) | 1 << number
 
-    def ends(self, token: int) -> Dfa:
-        """Return the texts that begin with a byte with which the lexer does not read on."""
-        must = self._must[token]
-        classes = join([bytes(must >> byte & 1 for byte in range(256))])
-        first = [DEAD if must >> byte & 1 else 1 for byte in first_bytes(classes)]
-        return Dfa(classes, [first, [1] * len(first)], [False, True])
+    def ends(self, token: int) -> Dfa | None:
+        """Return the texts that begin with a character with which the lexer does not read on.
+
+        None where it always reads on, up to the end of the text.
+        """
+        points = complement(self._read_on[token])
+        if not points:
+            return None
+        return compile_regex(f"{print_characters(points)}(?s:.*)", self._limits).dfa
 
     def parted(self, token: int) -> int:
         """Return the set of the tokens into which the lexer reads on, whatever their texts."""
-        rest = ~self._must[token]
+        rest = ~self._bits[token]
         return reduce(or_, (bits for first, bits in self._starting.items() if not first & rest), 0)
 
 
 def _rivals(
     kinds: _Kinds, everywhere: Collection[str] | None
 ) -> Iterator[tuple[list[Token], list[Token]]]:
-    """Yield tokens, and those that the lexer looks for at their positions."""
+    """Yield tokens, and those that the lexer looks for beside each of them at its position."""
     tokens = [token for same in kinds.tokens.values() for token in same]
-    if everywhere is None:
-        for mode in dict.fromkeys(token.mode for token in tokens):
-            of_mode = [token for token in tokens if token.mode == mode]
-            yield of_mode, of_mode
+    if everywhere is not None:
+        yield tokens, [token for token in tokens if token.name.value in everywhere]
         return
-    common = [token for token in tokens if token.name.value in everywhere]
-    for token in tokens:
-        yield [token], [token, *common]
+    for mode in dict.fromkeys(token.mode for token in tokens):
+        of_mode = [token for token in tokens if token.mode == mode]
+        yield of_mode, of_mode
 
 
 def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
@@ -430,51 +435,54 @@ def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
         return None
 
 
-def _walk(dfa: Dfa | None, union: Dfa | None, budget: Budget) -> tuple[int, int]:
-    """Return the first bytes of a token, and those with which all its texts are read on.
+class _Texts:
+    """The characters of the texts of a token; None for an automaton that is not known."""
 
-    A text is read on with a byte where it makes a text of another token, or, above ASCII, the
-    beginning of one: the rest of the character is not looked at.
-    """
-    if dfa is None:
-        return ALL_BYTES, 0
-    if union is None or dfa.is_empty:
-        return _bytes(dfa, 0), 0
-    classes = join([dfa.classes, union.classes])
-    rows, others = rows_over(dfa, classes), rows_over(union, classes)
-    must, states = ALL_BYTES, {(0, 0)}
-    pending = [(0, 0)]
-    longer: dict[int, int] = {}
+    def __init__(self, dfa: Dfa | None) -> None:
+        self.dfa = dfa
+        self._edges = CharacterEdges(dfa) if dfa is not None and not dfa.is_empty else None
+        self._ends: dict[int, CodePoints] = {}
+
+    def beginnings(self) -> CodePoints:
+        """Return the characters that texts begin with."""
+        if self._edges is None:
+            return ANY if self.dfa is None else ()
+        return reduce(union, (points for points, _ in self._edges.edges(0)), ())
+
+    def ends(self, state: int) -> CodePoints:
+        """Return the characters that lead from a state to the end of a text."""
+        if state not in self._ends and self._edges is not None and self.dfa and state != DEAD:
+            ends = self.dfa.accepting
+            points = (each for each, target in self._edges.edges(state) if ends[target])
+            self._ends[state] = reduce(union, points, ())
+        return self._ends.get(state, ())
+
+
+def _walk(texts: _Texts, others: _Texts, budget: Budget) -> CodePoints:
+    """Return the characters with which all texts of a token make a text of this or another one."""
+    dfa, longer = texts.dfa, others.dfa
+    if dfa is None or longer is None or dfa.is_empty:
+        return ()
+    classes = join([dfa.classes, longer.classes])
+    rows = rows_over(dfa, classes)
+    # The last row is that of the dead state.
+    beside = [*rows_over(longer, classes), [DEAD] * class_count(classes)]
+    read_on, pending = ANY, [(0, DEAD if longer.is_empty else 0)]
+    states = {*pending}
     for state, other in pending:
         budget.spend()
         pairs = {
             pair
-            for pair in zip(rows[state], others[other], strict=True)
+            for pair in zip(rows[state], beside[other], strict=True)
             if pair[0] != DEAD and pair not in states
         }
         states |= pairs
         pending.extend(pairs)
         if dfa.accepting[state]:
-            if other not in longer:
-                longer[other] = _ends(union, other) | _bytes(union, other) & _ABOVE_ASCII
-            must &= longer[other]
-    return _bytes(dfa, 0), must
-
-
-def _bytes(dfa: Dfa, state: int) -> int:
-    """Return the bytes that lead on from a state."""
-    row = dfa.rows[state] if dfa.rows else ()
-    return sum(1 << byte for byte, column in enumerate(dfa.classes) if row and row[column] != DEAD)
-
-
-def _ends(dfa: Dfa, state: int) -> int:
-    """Return the bytes that lead from a state to the end of a word."""
-    row = dfa.rows[state]
-    return sum(
-        1 << byte
-        for byte, column in enumerate(dfa.classes)
-        if row[column] != DEAD and dfa.accepting[row[column]]
-    )
+            read_on = intersect(read_on, union(texts.ends(state), others.ends(other)))
+            if not read_on:
+                break
+    return read_on
 
 
 class _Writer:
@@ -495,14 +503,14 @@ class _Writer:
             for name, same in kinds.tokens.items()
             if all(each.is_immediate for each in same)
         )
-        self._places: list[Touching] = []
+        self._losses: list[Loss] = []
 
     def write(
         self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: set[str]
     ) -> Scannerless:
         """Return the rules, and those of the tokens."""
         self._gap, self._space, text = (
-            _fresh(name, names) for name in ("gap", "space", f"{start}_text")
+            fresh(name, names) for name in ("gap", "space", f"{start}_text")
         )
         written = [Definition(each.name, each.body, each.span) for each in tokens]
         if not (self._free or self._unended):
@@ -513,7 +521,7 @@ class _Writer:
         head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
         between = [*self._between()]
         generated = frozenset((begin, between[0].span))
-        return Scannerless([head, *written, *between], text, self._places, generated)
+        return Scannerless([head, *written, *between], text, self._losses, generated)
 
     def _body(self, body: Expression) -> Expression:
         def one(node: Expression, parts: list[Expression]) -> Expression:
@@ -540,15 +548,17 @@ class _Writer:
         parted = follow & self._parted[number]
         if parted and parted == follow:
             return self._space
-        if parted and not self._places:
-            second = next(self._kinds.members(parted))
-            self._places.append(Touching(leaf.span, self._word(number), self._word(second)))
+        if parted and not self._losses:
+            first, second = (self._word(each) for each in (number, _lowest(parted)))
+            message = "tokens may touch that the lexer would read as one, such as"
+            message += f" `{first}` and `{second}` in `{first}{second}`"
+            self._losses.append(Loss(LEXING, message, leaf.span))
         return self._gap
 
-    def _word(self, number: int) -> bytes:
+    def _word(self, number: int) -> str:
         """Return a shortest text of a token."""
         dfa = self._kinds.tokens[self._kinds.names[number]][0].dfa
-        return (dfa and operations.shortest_word(dfa)) or b""
+        return ((dfa and operations.shortest_word(dfa)) or b"").decode()
 
     def _between(self) -> Iterator[Definition]:
         """Yield the rules of skipped tokens: any number, and at least one."""
@@ -567,7 +577,7 @@ class _Writer:
         """Yield the texts of a skipped token that end another one."""
         ends = self._boundaries.ends(number)
         for token in self._kinds.tokens[self._kinds.names[following]]:
-            texts = token.dfa and operations.intersect(token.dfa, ends)
+            texts = token.dfa and ends and operations.intersect(token.dfa, ends)
             form = None if texts is None or texts.is_empty else write_dfa(texts, token.span)
             if form is not None:
                 whole = operations.is_equal(texts, token.dfa) if texts and token.dfa else False
@@ -591,9 +601,11 @@ class _Writer:
         return alternation(call(self._kinds.names[number]) for number in numbers)
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def fresh(name: str, taken: set[str]) -> str:
     """Return a name that is not taken, which it then is."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+    chosen, number = name, 1
+    while chosen in taken:
+        number += 1
+        chosen = f"{name}_{number}"
+    taken.add(chosen)
+    return chosen

@@ -148,7 +148,7 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
     eager = rule.ends_at_bytes
     closing = close_states(states, max_states, readable.tolist(), by_token, eager)
     if not closing.closed and not partial:
-        reason = why_not_closed(states.tables, max_states)
+        reason = why_not_closed(states.tables, closing)
         raise TableTooLargeError(max_states + 1, f"the grammar does not close: {reason}")
     kept = np.array(closing.states, np.int32)
     return kept[states.has_completions[kept] == 0] if rule.ends_at_tokens else kept

@@ -15,10 +15,11 @@ from typing import Any
 
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.models import format_named
+from kbnf_core.languages.structural_tag.pieces import Tolerated
 from kbnf_core.languages.structural_tag.reading import Language, language_of_format
 from kbnf_core.languages.structural_tag.validity import problem_of
 from kbnf_core.parse.calls import Delta
-from kbnf_core.parse.messages import MessageReader, Tolerated
+from kbnf_core.parse.messages import MessageReader
 from kbnf_core.parse.patterns import may_begin
 from kbnf_core.text.errors import ConfigError
 

@@ -46,7 +46,7 @@ class Literal:
 
 
 class Notation:
-    """What an automaton was made of, for its language, which knows how to write that."""
+    """What a node was made of, for its language, which knows how to write that."""
 
     __slots__ = ()
 
@@ -99,9 +99,13 @@ class Call:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Sequence(expression.Sequence[N_co]):
-    """One part after the other; none at all is the empty word."""
+    """One part after the other; none at all is the empty word.
+
+    ``notation`` is for the language that made it: one with a notation stays a node of its own.
+    """
 
     span: Span
+    notation: Notation | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)

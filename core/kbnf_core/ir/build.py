@@ -53,7 +53,7 @@ def sequence(*parts: Node) -> Node:
     items: list[Node] = []
     for part in parts:
         inner: tuple[Node, ...] = (part,)
-        if type(part) is Sequence:
+        if type(part) is Sequence and part.notation is None:
             inner = part.parts if part.span is NOWHERE else _inner(part, part.parts)
         if items and inner and type(items[-1]) is Literal and type(inner[0]) is Literal:
             items[-1] = Literal(items[-1].data + inner[0].data, NOWHERE)

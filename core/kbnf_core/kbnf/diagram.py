@@ -10,8 +10,9 @@ from string import Template
 from typing import Any, TypeAlias
 
 from kbnf_core.automata.traversal import fold
+from kbnf_core.ir.families import MARK
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.printer import print_definition, print_expression
+from kbnf_core.kbnf.printer import bounds_of, print_definition, print_expression
 from kbnf_core.kbnf.tree import Definition, Document, uses_in
 from kbnf_core.text.diagnostics.segments import cells, visible
 from kbnf_core.text.errors import MissingExtraError
@@ -25,6 +26,11 @@ class Rule:
     name: str
     definitions: tuple[Definition, ...]
     used_by: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The name as it is shown, that of a family with its variable."""
+        return self.definitions[0].title
 
     def text(self, source: Source | None) -> str:
         """Return the definitions as they are written; nothing of what a conversion has made."""
@@ -105,10 +111,11 @@ def _draw_one(node: tree.Expression, parts: list[Item], source: Source | None, a
             return railroad.Choice(0, *parts)
         case tree.Bracket(kind):
             return _bracket(kind, parts[0])
-        case tree.Repetition(_, low, high):
-            return _repetition(low, high, parts[0])
+        case tree.Repetition():
+            return _repetition(*bounds_of(node), parts[0])
         case tree.Reference(name):
-            return _box(railroad.NonTerminal, name.value, href=anchor.format(name.value))
+            title = f"{name.value}{node.number or ''}"
+            return _box(railroad.NonTerminal, title, href=anchor.format(name.value))
         case tree.Terminal(text) if not text.value:
             return railroad.Skip()
         case tree.Terminal():
@@ -159,24 +166,25 @@ def _bracket(kind: tree.BracketKind, body: Item) -> Item:
             return railroad.ZeroOrMore(body)
 
 
-def _repetition(low: int, high: int | None, body: Item) -> Item:
+def _repetition(low: str, high: str | None, body: Item) -> Item:
     match low, high:
-        case (0, 0):
+        case ("0", "0"):
             return railroad.Skip()
-        case (0 | 1, 1):
-            return body if low else railroad.Optional(body)
-        case (0 | 1, None):
-            return railroad.OneOrMore(body) if low else railroad.ZeroOrMore(body)
+        case ("0" | "1", "1"):
+            return body if low == "1" else railroad.Optional(body)
+        case ("0" | "1", None):
+            return railroad.OneOrMore(body) if low == "1" else railroad.ZeroOrMore(body)
     loop = railroad.OneOrMore(body, railroad.Comment(_count(low, high)))
-    return loop if low else railroad.Optional(loop)
+    # The number of a family may be 0.
+    return railroad.Optional(loop) if low == "0" or low[0] == MARK else loop
 
 
-def _count(low: int, high: int | None) -> str:
+def _count(low: str, high: str | None) -> str:
     if high is None:
         return f"{low} times or more"
     if low == high:
         return f"{low} times"
-    return f"{low} to {high} times" if low > 1 else f"up to {high} times"
+    return f"up to {high} times" if low in ("0", "1") else f"{low} to {high} times"
 
 
 DIAGRAM_STYLE = """\
@@ -260,7 +268,7 @@ def render_svg(document: Document) -> str:
     for rule in collect_rules(document):
         drawing = Drawing(rule, document.written_in, "#" + _ANCHOR)
         anchor = _ANCHOR.format(rule.name)
-        title = f'<text x="{_MARGIN}" y="{top + 20:g}">{escape(rule.name)}</text>'
+        title = f'<text x="{_MARGIN}" y="{top + 20:g}">{escape(rule.title)}</text>'
         top += _TITLE_HEIGHT
         parts += [title, drawing.svg(id=anchor, x=str(_MARGIN), y=f"{top:g}")]
         top += drawing.height + _MARGIN
@@ -287,7 +295,7 @@ def _section(rule: Rule, document: Document, is_start: bool) -> str:
     text = escape(rule.text(document.written_in))
     return _SECTION.substitute(
         anchor=_ANCHOR.format(rule.name),
-        name=escape(rule.name),
+        name=escape(rule.title),
         mark='<span class="start">start</span>' if is_start else "",
         diagram=Drawing(rule, document.written_in, "#" + _ANCHOR).svg(),
         used=f'<p class="used">used by {users}</p>\n' if users else "",

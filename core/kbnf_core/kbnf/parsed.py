@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Node
+from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.files import BELOW, Imports
@@ -118,7 +119,8 @@ class Shape(NamedTuple):
     """What a value may be that is not written as JSON: the names of its types.
 
     A string is a ``word`` where space around it is none of it. ``members`` and ``items`` have the
-    numbers of the shapes inside; ``other`` that of members that are not listed.
+    numbers of the shapes inside; ``other`` that of members that are not listed. ``needed`` are the
+    names of those that an object has to have.
     """
 
     kinds: tuple[str, ...] = ()
@@ -126,6 +128,7 @@ class Shape(NamedTuple):
     other: int | None = None
     first: tuple[int, ...] = ()
     items: int | None = None
+    needed: tuple[str, ...] = ()
 
 
 class Mark(NamedTuple):
@@ -183,15 +186,13 @@ class Parsed:
     should know. ``rules`` stand for the tree in a language without rules of its own: there is a
     tree beside them only where its parts are places that somebody wrote (``is_written``), made
     when it is asked for. ``ends_itself`` says whether no text is known to be the beginning of
-    another one, ``is_large`` whether the tree that people read of such rules is out of proportion
-    to them.
+    another one.
     """
 
     rules: Mapping[str, Node] | None = None
     is_written = True
     finish: Finish | None = None
     ends_itself = False
-    is_large = False
 
     def __init__(
         self,
@@ -221,9 +222,14 @@ class Parsed:
         """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""
         return self.document
 
+    def named(self) -> Mapping[str, Node] | None:
+        """Return the rules with names and places for people; None where they are the tree's."""
+        return None
+
     def place(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""
-        return self.document.first_names.get(rule, NOWHERE)
+        names = self.document.first_names
+        return names.get(rule) or names.get(family_of(rule), NOWHERE)
 
     def empty(self) -> Diagnostic | None:
         """Return why no text ends, where the language knows better than its rules do."""

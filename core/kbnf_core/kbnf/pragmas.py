@@ -1,11 +1,11 @@
 """Reads the settings that a grammar carries in its comments.
 
 ``(* kbnf: finish=eos start=root *)`` applies for the whole file. ``(* kbnf: ignore[W101] *)``
-silences findings on the line on which the comment ends; where nothing else is on that line,
-on the next line that has text. ``from=json-schema`` names the language that a text was converted
-from: rules that nobody wrote are not searched for what could be written otherwise. Several settings
-are separated by blanks or commas. Comments with ``accept`` or ``reject`` are examples, see
-``examples.comments``.
+silences findings on the line on which the comment ends; where nothing else is on that line, on the
+next line that has text. ``columns=48`` is the greatest number of families. ``from=json-schema``
+names the language that a text was converted from: rules that nobody wrote are not searched for what
+could be written otherwise. Several settings are separated by blanks or commas. Comments with
+``accept`` or ``reject`` are examples, see ``examples.comments``.
 """
 
 import re
@@ -21,11 +21,18 @@ FINISHES = ("eager", "token", "eos")
 ORIGINS = ("json-schema", "structural-tag", "tool-list")
 """Languages whose texts, converted to KBNF, have rules that nobody wrote."""
 
+COLUMNS = 64
+"""The greatest number of families without a pragma."""
+
+MOST_COLUMNS = 1_024
+"""The greatest value of ``columns``."""
+
 _PRAGMA = re.compile(r"\s*kbnf:(?!\s*(?:accept|reject)\b)")
 _SETTING = re.compile(
     r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=(?:\s*(?P<value>[^\s,]+))?|(?P<other>[^\s,]+)"
 )
 _CODE = re.compile(r"[^\s,]+")
+_COLUMNS = re.compile(r"[0-9]{1,4}")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -44,6 +51,7 @@ class Pragmas:
         self.finish: str | None = None
         self.start: str | None = None
         self.origin: str | None = None
+        self.columns: int | None = None
         self.ignores: list[Ignore] = []
 
 
@@ -84,14 +92,19 @@ def _set(pragmas: Pragmas, setting: re.Match[str], names: Container[str]) -> str
         if not (_IDENTIFIER.fullmatch(value) or value in names):
             return "`start` needs the name of a rule"
         previous, pragmas.start = pragmas.start, value
+    elif key == "columns":
+        if not _COLUMNS.fullmatch(value) or int(value) > MOST_COLUMNS:
+            return f"`columns` is a number up to {MOST_COLUMNS:,}"
+        previous = None if pragmas.columns is None else str(pragmas.columns)
+        pragmas.columns = int(value)
     elif key == "from":
         if value not in ORIGINS:
             return f"`from` is {', '.join(ORIGINS)}"
         previous, pragmas.origin = pragmas.origin, value
     else:
         return (
-            f"unknown setting `{key or setting['other']}`; there are finish, start, from and"
-            " ignore[...]"
+            f"unknown setting `{key or setting['other']}`; there are finish, start, columns, from"
+            " and ignore[...]"
         )
     return None if previous in (None, value) else f"`{key}` was already set to `{previous}`"
 

@@ -74,7 +74,7 @@ def print_document(document: Document) -> str:
 
 def print_definition(definition: Definition) -> str:
     """Return a definition on one line."""
-    return f"{definition.name.value} ::= {print_expression(definition.body)};"
+    return f"{definition.title} ::= {print_expression(definition.body)};"
 
 
 def print_expression(root: Expression) -> str:
@@ -94,14 +94,31 @@ def print_words(root: Expression) -> list[str]:
                 _add(pending, items, " ", (Alternation, Sequence))
             case Alternation(branches):
                 _add(pending, branches, " | ", (Alternation,))
-            case Repetition(body, low, high):
-                pending.append(quantifier(low, high).replace("{0,", "{,"))
+            case Repetition(body) as node:
+                pending.append(_operator(node))
                 _add(pending, (body,), "", (Alternation, Sequence, Repetition))
             case Bracket(kind, body):
                 pending += [kind.value[1], body, kind.value[0]]
             case leaf:
                 written.append(_leaf(leaf))
     return written
+
+
+def bounds_of(node: Repetition) -> tuple[str, str | None]:
+    """Return the bounds of a repetition as they are written, None for no upper one."""
+    first, second = node.numbers
+    low = str(node.low if first is None else first)
+    if node.high is None:
+        return low, None
+    return low, str(node.high if second is None else second)
+
+
+def _operator(node: Repetition) -> str:
+    """Return the operator of a repetition."""
+    if not node.is_counted_by_number:
+        return quantifier(node.low, node.high).replace("{0,", "{,")
+    low, high = bounds_of(node)
+    return f"{{{low}}}" if low == high else f"{{{low},{high or ''}}}"
 
 
 def _add(
@@ -134,7 +151,7 @@ def _leaf(node: Leaf) -> str:
             ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in node.ranges)
             return f"#token[{'^' if node.negated else ''}{ids}]"
         case Reference():
-            return node.name.value
+            return f"{node.name.value}{node.number or ''}"
 
 
 def _exception(node: Exception_) -> str:

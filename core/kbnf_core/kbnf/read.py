@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
+from kbnf_core.ir.families import MARK, family_of
 from kbnf_core.kbnf.escapes import decode, decode_bytes, decode_raw, pieces
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.printer import quote
@@ -49,6 +50,7 @@ from kbnf_core.kbnf.tree import (
     Exception_,
     Expression,
     Name,
+    Number,
     Pattern,
     PatternKind,
     Reference,
@@ -85,7 +87,8 @@ def without_raw(text: str) -> str:
 
 
 DEFINITION_LINE = re.compile(
-    r"^[ \t]*(?P<name>[A-Za-z_]\w*+)[ \t]*(?P<sign>:(?:[ \t]*:)?(?:[ \t]*=)?|=|->)", re.MULTILINE
+    r"^[ \t]*(?P<name>[A-Za-z_]\w*+)(?:@\w++)?[ \t]*(?P<sign>:(?:[ \t]*:)?(?:[ \t]*=)?|=|->)",
+    re.MULTILINE,
 )
 """A line that looks like the start of a definition."""
 
@@ -211,7 +214,7 @@ def parse_kbnf(
     return Parsed(document, tuple(sorted(findings, key=Diagnostic.sort_key)))
 
 
-_DEFINED = re.compile(r"([\w-]++)\s*+(?=::=|=)")
+_DEFINED = re.compile(r"([\w-]++)(?:@\w++)?\s*+(?=::=|=)")
 
 
 class _Kbnf(Metasyntax[Definition]):
@@ -309,7 +312,8 @@ class _Kbnf(Metasyntax[Definition]):
         words = statement.words
         for name, sign in pairwise(words):
             if name.type in NAMES and sign.type in SIGNS:
-                yield intended_name(name.value) or name.value
+                title = family_of(name.value)
+                yield intended_name(title) or title
         if words[-1].type == "OPEN_COMMENT":
             for line in DEFINITION_LINE.finditer(words[-1].value):
                 yield line["name"]
@@ -488,10 +492,10 @@ def check_definition(
 
 def _check_repetition(source: Source, node: Repetition, limit: int) -> Iterator[Diagnostic]:
     high = node.low if node.high is None else node.high
-    if high < node.low:
+    if high < node.low and not node.is_counted_by_number:
         message = "this count has its larger number first"
         yield Diagnostic("E013", message, source, node.operator)
-    elif high > limit:
+    elif max(node.low, high) > limit:
         yield Diagnostic("E013", f"this count is above {limit}", source, node.operator)
 
 
@@ -509,6 +513,7 @@ class Operator(NamedTuple):
     low: int
     high: int | None
     span: Span
+    numbers: tuple[Number | None, Number | None] = (None, None)
 
 
 Tokens: TypeAlias = list[Word]
@@ -528,8 +533,11 @@ class Builder:
 
     def definition(self, parts: tuple[Word, Word, Expression, Word]) -> Definition:
         """``name ::= alternation ;``."""
-        name, _, body, end = parts
-        return Definition(_name(name), body, _cover(name, end))
+        head, _, body, end = parts
+        name, mark, variable = head.value.partition(MARK)
+        start = head.start_pos + len(name)
+        bound = Name(variable, Span(start + len(MARK), head.end_pos)) if mark else None
+        return Definition(Name(name, Span(head.start_pos, start)), body, _cover(head, end), bound)
 
     def alternation(self, branches: list[Expression]) -> Alternation:
         """``x | y``."""
@@ -541,8 +549,9 @@ class Builder:
 
     def repetition(self, parts: tuple[Expression, Operator]) -> Repetition:
         """``x`` and its operator."""
-        body, (low, high, operator) = parts
-        return Repetition(body, low, high, operator, Span(body.span.start, operator.end))
+        body, (low, high, operator, numbers) = parts
+        span = Span(body.span.start, operator.end)
+        return Repetition(body, low, high, operator, span, numbers)
 
     def operator(self, parts: Tokens) -> Operator:
         """``?``, ``*`` or ``+``."""
@@ -552,27 +561,34 @@ class Builder:
     def exactly(self, parts: Tokens) -> Operator:
         """``{3}``."""
         start, count, end = parts
-        return Operator(number(count), number(count), _cover(start, end))
+        bound, value = _bound(count)
+        return Operator(bound, bound, _cover(start, end), (value, value))
 
     def at_least(self, parts: Tokens) -> Operator:
         """``{2,}``."""
         start, low, end = parts
-        return Operator(number(low), None, _cover(start, end))
+        bound, value = _bound(low)
+        return Operator(bound, None, _cover(start, end), (value, None))
 
     def at_most(self, parts: Tokens) -> Operator:
         """``{,5}``."""
         start, high, end = parts
-        return Operator(0, number(high), _cover(start, end))
+        bound, value = _bound(high)
+        return Operator(0, bound, _cover(start, end), (None, value))
 
     def between(self, parts: Tokens) -> Operator:
         """``{2,5}``."""
         start, low, high, end = parts
-        return Operator(number(low), number(high), _cover(start, end))
+        (least, first), (most, second) = _bound(low), _bound(high)
+        return Operator(least, most, _cover(start, end), (first, second))
 
     def reference(self, parts: Tokens) -> Reference:
         """``name``, used as a symbol."""
-        name = _name(parts[0])
-        return Reference(name, name.span)
+        word = parts[0]
+        name, mark, written = word.value.partition(MARK)
+        end = word.start_pos + len(name)
+        number = _number(mark + written, end) if mark else None
+        return Reference(Name(name, Span(word.start_pos, end)), _span(word), number)
 
     def name(self, parts: Tokens) -> Name:
         """``name``, as the argument of `except!`."""
@@ -625,6 +641,27 @@ class Builder:
     def ids(self, parts: Tokens) -> tuple[int, int]:
         """``5`` or ``1-5`` in a token set."""
         return number(parts[0]), number(parts[-1])
+
+
+_NUMBER = re.compile(r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*)\+?)?(?P<add>[0-9]*)")
+
+
+def _number(written: str, start: int) -> Number:
+    """Return the number that is written at ``start``, as ``@n+2``."""
+    match = _NUMBER.fullmatch(written)
+    if match is None:
+        raise ValueError(f"{written!r} is not the number of a family")
+    first, last = match.span("variable")
+    variable = Name(match["variable"], Span(start + first, start + last)) if first >= 0 else None
+    span = Span(start, start + len(written))
+    return Number(variable, number(match["add"]), match["relation"], span)
+
+
+def _bound(word: Word) -> tuple[int, Number | None]:
+    """Return a bound of a count, or 0 and the number that it depends on."""
+    if word.type == "VALUE":
+        return 0, _number(word.value, word.start_pos)
+    return number(word.value), None
 
 
 def number(digits: str) -> int:

@@ -118,11 +118,30 @@ class TokenSet:
 
 
 @dataclass(slots=True, eq=False, repr=False)
+class Number:
+    """``@n``, ``@n+2``, ``@3``, ``@>n`` or ``@>=n``: the number of a family, or a count.
+
+    The value is that of ``variable``, if there is one, plus ``add``; with ``relation`` it is one of
+    the numbers that are greater (``>``), or not less (``>=``).
+    """
+
+    variable: Name | None
+    add: int
+    relation: str
+    span: Span
+
+    def __str__(self) -> str:
+        shift = f"+{self.add}" if self.variable and self.add else ""
+        return f"@{self.relation}{self.variable.value if self.variable else self.add}{shift}"
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Reference:
-    """A use of a nonterminal."""
+    """A use of a nonterminal; ``number`` is that of a rule of a family."""
 
     name: Name
     span: Span
+    number: Number | None = None
 
 
 class BracketKind(Enum):
@@ -146,7 +165,8 @@ class Bracket:
 class Repetition:
     """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None where there is no upper bound.
 
-    ``operator`` is the span of the operator alone.
+    ``operator`` is the span of the operator alone. With ``numbers``, as in ``x{0,@n}``, each bound
+    that has one is its value in a rule of the family; ``low`` and ``high`` are 0 there.
     """
 
     body: "Expression"
@@ -154,6 +174,12 @@ class Repetition:
     high: int | None
     operator: Span
     span: Span
+    numbers: tuple[Number | None, Number | None] = (None, None)
+
+    @property
+    def is_counted_by_number(self) -> bool:
+        """Whether a bound depends on the number of a family."""
+        return self.numbers != (None, None)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -178,11 +204,20 @@ Expression: TypeAlias = Leaf | Bracket | Repetition | Sequence | Alternation
 
 @dataclass(slots=True, eq=False, repr=False)
 class Definition:
-    """``name ::= body;``. A name may have several definitions: they are alternatives."""
+    """``name ::= body;``. A name may have several definitions: they are alternatives.
+
+    With a ``variable``, as in ``name@n ::= body;``, it defines a family: one rule for each number.
+    """
 
     name: Name
     body: Expression
     span: Span
+    variable: Name | None = None
+
+    @property
+    def title(self) -> str:
+        """The name as it is written in front of the sign."""
+        return self.name.value + (f"@{self.variable.value}" if self.variable else "")
 
     @property
     def branches(self) -> tuple[Expression, ...]:
@@ -234,6 +269,11 @@ class Document:
         """Where each name is defined first."""
         return {d.name.value: d.name.span for d in reversed(self.definitions)}
 
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The names that are defined with a number."""
+        return frozenset(d.name.value for d in self.definitions if d.variable is not None)
+
     @property
     def written(self) -> Iterator[Definition]:
         """The definitions that somebody wrote."""
@@ -261,11 +301,24 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return ()
 
 
+def numbers_in(node: Expression) -> tuple[Number, ...]:
+    """Return the numbers that ``node`` itself has: that of a call, or those of a count."""
+    match node:
+        case Reference(number=Number() as number):
+            return (number,)
+        case Repetition(numbers=(first, second)):
+            # One that is exact has the same number twice.
+            written = (first,) if second is first else (first, second)
+            return tuple(number for number in written if number is not None)
+        case _:
+            return ()
+
+
 def uses_in(root: Expression) -> Iterator[Name]:
     """Yield the names of nonterminals that ``root`` uses, where they are."""
     for node in postorder(root):
         match node:
-            case Reference(Name() as name) | Exception_(Name() as name):
+            case Reference(name) | Exception_(Name() as name):
                 yield name
 
 

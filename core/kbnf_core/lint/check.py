@@ -42,6 +42,7 @@ from kbnf_core.lint.rules import (
     unbounded_loops,
     unproductive,
     unreachable_end,
+    unused_number,
 )
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
@@ -178,6 +179,7 @@ LINTS: tuple[Lint, ...] = (
     regex_in_text,
     unbounded_loops,
     unproductive,
+    unused_number,
     targets,
     triple_quotes,
     spelling,
@@ -193,13 +195,13 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of the lints, and those that ``options`` ask for.
 
     For converted languages fixes are dropped, and each (code, span) is reported once, because
-    conversion clones rules. Of rules that a conversion generated only errors are reported, because
-    nobody wrote them.
+    conversion clones rules; so does writing out families. Of rules that a conversion generated only
+    errors are reported, because nobody wrote them.
     """
     found = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:
         found = (replace(each, fixes=()) for each in found)
-    if reading.language.is_converted:
+    if reading.language.is_converted or reading.plain is not None:
         first = {(each.code, each.span): each for each in reversed(list(found))}
         return reversed(first.values())
     return found

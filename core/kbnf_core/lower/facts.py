@@ -8,11 +8,12 @@ are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a ru
 over what calls it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -23,8 +24,10 @@ from kbnf_core.ir import (
     Repeat,
     Sequence,
     Token,
+    calls,
     children,
     postorder,
+    rebuild,
 )
 from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.lower.chosen_kernel import compiled
@@ -161,6 +164,42 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
             return FACTS[dfa.is_nullable][_is_filled(dfa)]
         case Token():
             return FACTS[False][True]
+
+
+def useful(
+    rules: Mapping[str, Node],
+    is_lost: Callable[[Node], bool] = lambda _: False,
+    *,
+    endless: bool = False,
+) -> dict[str, Node]:
+    """Return the rules that have texts, without the parts that have none.
+
+    Leaves for which ``is_lost`` is true have none. With ``endless``, texts that never end are some,
+    too.
+    """
+
+    def kept(name: str, changed: Mapping[str, bool]) -> Node | None:
+        def combine(node: Node, parts: list[Node | None]) -> Node | None:
+            some = [part for part in parts if part is not None]
+            match node:
+                case Call(callee):
+                    return node if changed.get(callee) is not endless else None
+                case Choice():
+                    return rebuild(node, some) if some else None
+                case Repeat(_, low, _, span):
+                    return rebuild(node, some) if some else None if low else Sequence((), span)
+                case Sequence():
+                    return rebuild(node, some) if len(some) == len(parts) else None
+                case _:
+                    return None if is_lost(node) else node
+
+        return fold(rules[name], children, combine)
+
+    graph = {name: [each.nonterminal for each in calls(body)] for name, body in rules.items()}
+    # From rules that all have none, or from rules that all have some, up to those that differ.
+    changed = fixpoint(graph, False, lambda name, known: (kept(name, known) is None) is endless)
+    bodies = {name: kept(name, changed) for name in rules}
+    return {name: body for name, body in bodies.items() if body is not None}
 
 
 def _in_sequence(parts: list[Facts]) -> Facts:

@@ -21,17 +21,18 @@ Tests: tests/unit/parse/test_messages.py, tests/property/test_tool_values.py.
 import json
 from codecs import getincrementaldecoder
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from kbnf_core.languages.structural_tag.arguments import (
-    OF_BRACKETS,
+from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, reading_of
+from kbnf_core.languages.structural_tag.pieces import (
     BrokenError,
     CutError,
     Pieces,
     Reading,
+    Tolerated,
     read_arguments,
     read_json,
-    reading_of,
 )
 from kbnf_core.languages.structural_tag.reading import (
     Frame,
@@ -40,7 +41,7 @@ from kbnf_core.languages.structural_tag.reading import (
     shapes_in,
     words_of,
 )
-from kbnf_core.languages.structural_tag.validity import misfit, validator_of
+from kbnf_core.languages.structural_tag.validity import misfit, validator_of, value_of
 from kbnf_core.parse.calls import Delta
 from kbnf_core.parse.follow import NOTHING_YET, JsonReader, bytes_of
 from kbnf_core.parse.patterns import (
@@ -72,14 +73,6 @@ left out where a call follows them."""
 _BLANK = " \t\n\r"
 
 
-class Tolerated(NamedTuple):
-    """What was forgiven, and where: offsets in characters."""
-
-    what: str
-    start: int
-    end: int
-
-
 # Reading
 
 
@@ -108,6 +101,8 @@ class _Call:
         self.keys: list[str] = []
         # Whether its element has no arguments and ends itself.
         self.is_closed = False
+        # The pointer of a member that the arguments have twice.
+        self.repeated: str | None = None
         self.whole: dict[str, Any] | None = None
         self._shown = 0
         self._reader = JsonReader()
@@ -154,9 +149,7 @@ class MessageReader:
         any_name: bool = False,
     ) -> None:
         self._language, self._vocabulary, self._any_name = language, vocabulary, any_name
-        self._compiled = compiled(
-            language.forms, language.sections, language.frames, language.glue, language.excluded
-        )
+        self._compiled = compiled(*language.of_any_tools)
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Pieces()
         self._parts: list[_Text | _Call] = []
@@ -171,7 +164,7 @@ class MessageReader:
         self._held: list[tuple[_Call, Any]] | None = None
         self.count = 0
         self.cut: int | None = None
-        self.tolerated: list[Tolerated] = []
+        self.tolerated = self._source.tolerated
         self._is_over = False
         self._running = self._run()
 
@@ -180,9 +173,22 @@ class MessageReader:
     def feed(self, piece: str | bytes | int) -> None:
         """Read the next piece: text, bytes, or a token."""
         if not isinstance(piece, str):
-            piece = self._decoder.decode(bytes_of(piece, self._vocabulary))
+            marker = self._marker_of(piece) if isinstance(piece, int) else None
+            data = bytes_of(piece, self._vocabulary) if marker is None else marker.encode()
+            piece = self._decoder.decode(data)
         self._source.add(piece)
         next(self._running, None)
+
+    def _marker_of(self, token: int) -> str | None:
+        """Return the text of a special token that is a marker of the format, None for another."""
+        if self._vocabulary is None or token not in self._vocabulary.special_ids:
+            return None
+        name = self._vocabulary.token_string(token)
+        return name if name and any(name in text for text in self._texts) else None
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [*self._language.texts()]
 
     def finish(self) -> None:
         """Say that the text is over."""
@@ -325,6 +331,9 @@ class MessageReader:
         found = start.pattern.match(source.text, source.at)
         assert found is not None  # noqa: S101 - it was found to match
         what = start.what
+        if start.ends:
+            yield from self._end_of_turn(start, blanks)
+            return
         if isinstance(what, Frame) or what is None:
             source.take(found.end())
             if isinstance(what, Frame):
@@ -347,6 +356,21 @@ class MessageReader:
             yield from self._section(what, found.end())
         else:
             yield from self._trial(what, start.pattern, start)
+
+    def _end_of_turn(self, start: Start, blanks: str) -> Reading:
+        """Take what ends a turn, which is content where something follows."""
+        source = self._source
+        self._say("text", blanks)
+        self._leads = False
+        while True:
+            rest = start.pattern.fullmatch(source.text, source.at, partial=not source.is_over)
+            if rest is None:
+                self._say("text", source.take(source.at + 1))
+                return
+            if source.is_over:
+                source.take(len(source.text))
+                return
+            yield
 
     def _start(self) -> Generator[None, None, Start | None]:
         """Return what begins at the next place, as soon as that is certain."""
@@ -560,7 +584,9 @@ class MessageReader:
         name = call.name or ""
         if name not in self._validators:
             self._validators[name] = validator_of(self._language.tools.get(name))
-        pointer = misfit(self._validators[name], value, sum(map(len, call.written)))
+        pointer = call.repeated
+        if pointer is None:
+            pointer = misfit(self._validators[name], value, sum(map(len, call.written)))
         if pointer is not None:
             call.misfit(pointer)
             self._deltas.append(Delta("invalid", pointer, call.number))
@@ -671,8 +697,7 @@ class MessageReader:
         if (name, style) not in self._shapes:
             self._shapes[name, style] = shapes_in(self._language, name, style)
         shapes = self._shapes[name, style]
-        words = form.form.words
-        yield from reading_of(source, made, style, shapes, words, form.ends, form.around)
+        yield from reading_of(source, made, form.manner, shapes)
 
     def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:
         wanted = form.spelled
@@ -785,9 +810,16 @@ class MessageReader:
         if missing:
             self._note(f"`{' '.join(missing)}` is missing", begin, source.place)
         else:
-            if form.closed is not None and "".join(closed) != form.closed.rstrip():
-                self._note("blanks differ", begin, source.place)
+            self._note_closed(form, "".join(closed), begin)
             yield from self._skip([form.behind])
+
+    def _note_closed(self, form: CallPatterns, text: str, begin: int) -> None:
+        """Note where the closing words of a call are written otherwise than in the format."""
+        if form.form.style not in OF_BRACKETS:
+            # Blanks after the last element are those of the arguments.
+            text = text.lstrip()
+        if form.closed is not None and text != form.closed.rstrip():
+            self._note("blanks differ", begin, self._source.place)
 
     def _require_over(self, form: CallPatterns, call: _Call) -> Reading:
         """Raise an error unless a call without closing words is over.
@@ -802,10 +834,11 @@ class MessageReader:
             at = source.at
             while at < len(source.text) and source.text[at] in _BLANK:
                 at += 1
-            text = source.text[at : at + max(len(form.around), 1)]
-            if form.around and text == form.around:
+            around = form.manner.around
+            text = source.text[at : at + max(len(around), 1)]
+            if around and text == around:
                 return
-            if not form.around.startswith(text):
+            if not around.startswith(text):
                 raise BrokenError
             if source.is_over:
                 raise CutError
@@ -844,7 +877,7 @@ class MessageReader:
     def _arguments_of(self, form: CallPatterns, call: _Call) -> Any:
         """Return the value of the arguments; raise ``BrokenError`` where they are none."""
         try:
-            value = json.loads("".join(call.written))
+            value, call.repeated = value_of("".join(call.written))
         except (ValueError, RecursionError):
             raise BrokenError from None
         is_tool = form.form.is_named and not form.form.tools

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS
+from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, Manner
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.reading import (
     BLANKS,
@@ -42,8 +42,7 @@ class CallPatterns:
     """A form of calls in patterns: ``head`` leads to the arguments, or to the object of a call.
 
     ``spelled`` and ``closed`` are the texts ahead of the arguments, with a zero for the name, and
-    after them, None where they have patterns. ``around`` is the first word of what ends the section
-    around a call in elements.
+    after them, None where they have patterns.
     """
 
     form: Form
@@ -53,8 +52,7 @@ class CallPatterns:
     spelled: str | None
     closed: str | None
     first: str
-    ends: tuple[str, ...]
-    around: str
+    manner: Manner
     name_path: tuple[str, ...] = ()
     arguments_path: tuple[str, ...] = ()
 
@@ -81,8 +79,9 @@ class Start:
     """What may begin at a place: ``what`` is a frame, a section, a form of calls, or glue.
 
     ``first`` is the pattern of its first word. ``missing`` are the words that are to be ahead of it
-    and are not; one that ``leads`` is nowhere but at the beginning of a turn, and one that is
-    ``bare`` has no marker. ``behind`` are blanks that are no content.
+    and are not; one that ``leads`` is nowhere but at the beginning of a turn, one that is ``bare``
+    has no marker, and what ``ends`` a turn is glue at the end of a text only. ``behind`` are blanks
+    that are no content.
     """
 
     pattern: "regex.Pattern[str]"
@@ -92,6 +91,7 @@ class Start:
     leads: bool = False
     is_bare: bool = False
     behind: str = ""
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,7 @@ def compiled(
     sections: tuple[Section, ...],
     frames: tuple[Frame, ...],
     glue: tuple[str, ...],
+    turn_ends: tuple[str, ...],
     excluded: tuple[str, ...],
 ) -> Patterns:
     """Return the patterns of a language."""
@@ -133,6 +134,10 @@ def compiled(
         starts.append(_section(section, inside))
     for each in made:
         starts += _starts_of(each)
+    # A turn has more than one end where a server adds its own.
+    over = "|".join(map(re.escape, turn_ends))
+    over = rf"(?:(?:{over})\s{{0,256}}){{1,4}}"
+    starts += [Start(regex.compile(over), None, _first(each), ends=True) for each in turn_ends]
     return Patterns(
         tuple(starts),
         regex.compile("|".join({each.first: 0 for each in starts if not each.leads}) or r"(?!)"),
@@ -143,9 +148,7 @@ def compiled(
 
 def may_begin(language: Language, text: str) -> bool:
     """Return whether a text has what calls begin with."""
-    known = compiled(
-        language.forms, language.sections, language.frames, language.glue, language.excluded
-    )
+    known = compiled(*language.of_any_tools)
     return any(
         re.search(start.first if not start.is_bare else start.pattern.pattern, text)
         for start in known.starts
@@ -207,8 +210,6 @@ def _words(items: Iterable[Item]) -> list[tuple[str, str]]:
 def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
     import regex
 
-    is_element = form.style not in OF_BRACKETS
-    around = () if form.section is None else _words(sections[form.section].end)[:1]
     name_path, arguments_path, head, tail = _object_of(form)
     text = "".join(each for _, each in form.tail)
     spelled = None
@@ -223,11 +224,20 @@ def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
         spelled,
         "".join(each for _, each in tail) if all(kind == "text" for kind, _ in tail) else None,
         "".join(pattern for pattern, word in _words(head)[:1] if is_marker(word)),
-        _end_in(text) if is_element else (),
-        "".join(word for _, word in around) if is_element else "",
+        _manner(form, sections),
         name_path,
         arguments_path,
     )
+
+
+def _manner(form: Form, sections: Sequence[Section]) -> Manner:
+    """Return how the arguments of a form are written."""
+    if form.style in OF_BRACKETS:
+        return Manner(form.style, form.words)
+    around = () if form.section is None else _words(sections[form.section].end)[:1]
+    ends = _end_in("".join(each for _, each in form.tail))
+    word = "".join(word for _, word in around)
+    return Manner(form.style, form.words, ends, word, form.is_verbatim)
 
 
 def _end_in(tail: str) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.ir.families import family_of
+
 SCHEMA = "kbnf.parse/1"
 """The form of ``Tree.to_dict``."""
 
@@ -32,6 +34,11 @@ class Nodes:
     starts: Ids
     ends: Ids
     below: Ids
+
+    def labelled(self, rule: str) -> list[int]:
+        """Return the label of a rule, or those of all rules of a family."""
+        names = enumerate(self.names)
+        return [label for label, name in names if rule in (name, family_of(name))]
 
 
 class Event(NamedTuple):
@@ -127,12 +134,10 @@ class Tree:
         return frozenset(names[each] for each in found if each < len(names))
 
     def find_all(self, rule: str) -> "Iterator[Tree]":
-        """Yield the nodes of a rule, this one included, outer ones first."""
-        if rule in self._nodes.names:
-            label = self._nodes.names.index(rule)
-            found = np.flatnonzero(self._nodes.labels[self._at : self._after] == label)
-            for index in found.tolist():
-                yield Tree(self._nodes, self._at + index)
+        """Yield the nodes of a rule, or of a family, this one included, outer ones first."""
+        labels = self._nodes.labels[self._at : self._after]
+        for index in np.flatnonzero(np.isin(labels, self._nodes.labelled(rule))).tolist():
+            yield Tree(self._nodes, self._at + index)
 
     def find(self, rule: str) -> "Tree | None":
         """Return the first node of a rule, None where there is none."""
@@ -158,7 +163,7 @@ class Tree:
         The children of a node that is left out are those of its parent.
         """
         nodes = self._nodes
-        known = [nodes.names.index(rule) for rule in rules or () if rule in nodes.names]
+        known = [label for rule in rules or () for label in nodes.labelled(rule)]
         part = slice(self._at, self._after)
         labels, below = nodes.labels[part], nodes.below[part]
         keep = np.ones(len(labels), np.bool_)

@@ -52,6 +52,9 @@ def byte_costs(tables: Tables, token: float) -> EndCosts:
 MOST_STATES = 4096
 """States of a table, unless more are asked for."""
 
+MOST_PARTS = 256
+"""Parts of a state on average. States of an ambiguous nesting have as many as the text is long."""
+
 
 class Closing(NamedTuple):
     """The states met, breadth first from the initial one; all there are if ``closed``."""
@@ -67,11 +70,13 @@ def close_states(
     by_token: Callable[[int], Iterable[int]],
     eager: bool = False,
 ) -> Closing:
-    """Return the first ``most`` states that bytes of ``classes`` and tokens lead to.
+    """Return the first ``most`` states, or fewer large ones, that bytes and tokens lead to.
 
-    ``by_token(state)``: the states after tokens that are more than their bytes. ``eager``: nothing
-    follows what is complete.
+    ``classes``: those of the bytes; ``by_token(state)``: the states after tokens that are more than
+    their bytes. ``eager``: nothing follows what is complete. All new states together have at most
+    ``MOST_PARTS`` parts for each of ``most``.
     """
+    most_grown = states.grown + MOST_PARTS * most
     readable = frozenset(classes)
     met = {states.initial}
     order = [states.initial]
@@ -83,7 +88,7 @@ def close_states(
         )
         for found in (*after, *by_token(state)):
             if found != DEAD and found not in met:
-                if len(order) == most:
+                if len(order) == most or states.grown > most_grown:
                     return Closing(order, False)
                 met.add(found)
                 order.append(found)
@@ -131,9 +136,9 @@ def endless_rules(tables: Tables) -> list[int]:
     return sorted(found)
 
 
-def why_not_closed(tables: Tables, most: int) -> str:
-    """Return in a sentence why a grammar has more than ``most`` states, and what to change."""
-    beyond = f"it has more than {most:,} states"
+def why_not_closed(tables: Tables, closing: Closing) -> str:
+    """Return in a sentence why a grammar has more states than were met, and what to change."""
+    beyond = f"it has more than {len(closing.states):,} states"
     nesting = endless_rules(tables)
     if nesting:
         callers = {each.caller for each in _calls(tables) if each.callee in nesting}

@@ -56,6 +56,9 @@ class Edit:
     the data: a comment, or prose around it) or ``complete``, the end of a text that was cut.
     ``invented``: data that neither the text nor the grammar determines is among what was written.
     ``lost``: the letters, digits and contents of strings that were deleted or overwritten.
+    ``uncertain``: the edit decides where a value begins or ends: a quote or a bracket is added,
+    deleted or moved, or punctuation becomes part of a string. The author may have meant another
+    place. The brackets that close a text at its end are certain.
     """
 
     kind: str
@@ -66,6 +69,7 @@ class Edit:
     cost: float
     invented: bool
     lost: bytes = b""
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,11 @@ class Repair:
     def invented(self) -> bool:
         """Whether some edit made up data."""
         return any(edit.invented for edit in self.edits)
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether some edit decides where a value begins or ends."""
+        return any(edit.uncertain for edit in self.edits)
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -150,15 +159,16 @@ class Judge:
         spelled = np.zeros(256, np.uint8)
         order, bytes_ = np.array(readable_bytes(states.tables.classes), np.uint8).T.copy()
         spelled[order] = bytes_
+        rewriters = (
+            Rewriter(weights.rewrites, OUTSIDE, data),
+            Rewriter(weights.rewrites, INSIDE, data),
+        )
         search = Search(
             states,
             automaton.bytes_left.ends,
             data,
             weights,
-            (
-                Rewriter(weights.rewrites, OUTSIDE, data),
-                Rewriter(weights.rewrites, INSIDE, data),
-            ),
+            rewriters,
             spelled,
             order,
             best,
@@ -175,14 +185,16 @@ class Judge:
             way = search.next()
             if way is None:
                 break
-            repair = self._repair(data, search, way, status)
+            repair = self._repair(data, search, way, status, rewriters)
             if repair.data not in found and (invent or not repair.invented):
                 found.add(repair.data)
                 yield repair
         if search.is_cut and not found:
             raise WorkLimitError(self._limits.work, "the repair of a text", _ADVICE)
 
-    def _repair(self, data: bytes, search: Search, way: Way, status: Status) -> Repair:
+    def _repair(
+        self, data: bytes, search: Search, way: Way, status: Status, rewriters: tuple[Rewriter, ...]
+    ) -> Repair:
         cost, steps, state = way
         edits: list[Edit] = []
         done = 0
@@ -197,7 +209,13 @@ class Judge:
                 name = "strip" if loses == STRIPPED else "delete"
             if kind in (LEAD, TRAIL) and _WORD.search(before) is None:
                 lost = b""
-            edits.append(Edit(name, start, end, before, after, price, chosen, lost))
+            if kind == REWRITE:
+                uncertain = all(each.is_uncertain(start, end, after) for each in rewriters)
+            else:
+                closes = _CLOSING if start == len(data) else b""
+                signs = set(before) | set(after) - set(closes)
+                uncertain = name != "strip" and not signs.isdisjoint(_BOUNDS)
+            edits.append(Edit(name, start, end, before, after, price, chosen, lost, uncertain))
         edits = _named_empty(data, edits)
         return Repair(_edited(data, edits), cost / 1000, tuple(_joined(edits)), status)
 
@@ -265,6 +283,7 @@ def _joined(edits: Iterable[Edit]) -> list[Edit]:
             last.cost + edit.cost,
             last.invented or edit.invented,
             last.lost + edit.lost,
+            last.uncertain or edit.uncertain,
         )
     return found
 
@@ -273,6 +292,11 @@ _ALONE = {"swap", "strip"}
 """The kinds of edits that are not joined with others."""
 
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]")
+
+_BOUNDS = frozenset(b"\"'`()[]{}")
+"""The characters with which values begin and end."""
+
+_CLOSING = b")]}"
 
 _EMPTY = re.compile(rb"""""|''|\[\s*\]|\{\s*\}|\(\s*\)""")
 """Values of which nothing but the brackets is written."""

@@ -38,7 +38,7 @@ class Rewrite(NamedTuple):
     it costs at least a quarter of ``Weights.forced`` for each. ``where``: ``ANYWHERE``,
     ``OUTSIDE`` or ``INSIDE`` of free text. ``strips``: the text is beside the data, as a comment
     is; it is reported as lost. ``each``: beside ``cost``, for each byte of the match, which is data
-    that is lost.
+    that is lost. ``uncertain``: the rewrite decides where a value begins or ends.
     """
 
     pattern: bytes
@@ -47,6 +47,7 @@ class Rewrite(NamedTuple):
     where: int = ANYWHERE
     strips: bool = False
     each: float = 0.0
+    uncertain: bool = False
 
 
 _WORD = rb"(?<![\w\x80-\xff\\-])[\w\x80-\xff][\w\x80-\xff-]*"
@@ -123,7 +124,7 @@ class Rewriter:
     """
 
     def __init__(self, rewrites: tuple[Rewrite, ...], where: int, text: bytes) -> None:
-        self._text = text
+        self._text, self._rewrites = text, rewrites
         self._any, self._all, self._rows = _compiled(rewrites, where)
 
     def at(self, position: int) -> list[tuple[int, int, bytes]]:
@@ -138,6 +139,14 @@ class Rewriter:
                 text = written(match) if callable(written) else match.expand(written)
                 found.append((number, match.end(), text))
         return found
+
+    def is_uncertain(self, position: int, end: int, written: bytes) -> bool:
+        """Return whether all rewrites of a span as ``written`` are uncertain."""
+        return all(
+            self._rewrites[number].uncertain
+            for number, *found in self.at(position)
+            if found == [end, written]
+        )
 
 
 @lru_cache(maxsize=16)
@@ -164,6 +173,12 @@ def _compiled(
 def _escaped(match: re.Match[bytes]) -> bytes:
     """Return a control character as JSON escapes it."""
     return json.dumps(match[0].decode()).encode()[1:-1]
+
+
+def _requoted(match: re.Match[bytes]) -> bytes:
+    """Return a string in quotes of another kind as JSON writes it."""
+    text = re.sub(rb"\\(['`])|(\\.)|\"", lambda each: each[1] or each[2] or rb"\"", match[1])
+    return b'"' + text + b'"'
 
 
 def _quoted(match: re.Match[bytes]) -> bytes:
@@ -198,20 +213,41 @@ def _any_of(characters: str) -> bytes:
 
 
 def _outside(
-    pattern: bytes, written: Written, cost: float, *, strips: bool = False, each: float = 0.0
+    pattern: bytes,
+    written: Written,
+    cost: float,
+    *,
+    strips: bool = False,
+    each: float = 0.0,
+    uncertain: bool = False,
 ) -> Rewrite:
     """Return a rewrite outside of free text, and not in an escape, which is not free either."""
-    return Rewrite(rb"(?<!\\)(?:%b)" % pattern, written, cost, OUTSIDE, strips, each)
+    return Rewrite(rb"(?<!\\)(?:%b)" % pattern, written, cost, OUTSIDE, strips, each, uncertain)
+
+
+def _inside(pattern: bytes, written: Written, cost: float) -> Rewrite:
+    """Return a rewrite in free text that decides where it ends."""
+    return Rewrite(pattern, written, cost, INSIDE, uncertain=True)
 
 
 _UNUSUAL_BLANKS = "\xa0\u1680\u180e\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200E))
 )
 
-_UNUSUAL_QUOTES = "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00b4"
+_QUOTES = "'", "`'\xb4", "\u2018\u2019\u201a\u201b", "\u201c\u201d\u201e\u201f"
+"""The kinds of quotes that are not JSON's; each kind begins and ends a string."""
 
 _NOT_QUOTED = rb"(?!\xe2\x80[\x98-\x9f]|\xc2\xb4)"
 """Not before a typographic quote."""
+
+_TEXT = _NOT_QUOTED + rb"(?<![\w\x80-\xff\\-])[^\s\"'`\\{}\[\](),:;#\x00-\x1f]"
+"""Where text without quotes begins."""
+
+_ENDS = rb"(?=\s{0,99}(?:[,:}\])]|\Z))"
+"""Before what follows a value or a name."""
+
+_LINE_END = rb"[ \t]{0,99}(?:/[*/][^\n]{0,200})?\r?\n"
+"""The end of a line, with a comment."""
 
 _COMMENT = rb"(?:(?<![/:])//|(?<![^\s,{}\[\]])#)"
 
@@ -233,22 +269,34 @@ JSON = replace(
         # Words and other text without quotes.
         _outside(_NOT_QUOTED + _JSON_WORD, rb'"\g<0>"', 0.6),
         _outside(
-            rb"(?<![\w\x80-\xff\\-])[^\s\"'`\\{}\[\](),:;#\x00-\x1f]"
-            rb"[^\"\\,{}\[\]\x00-\x1f]{0,200}[^\s\"\\,{}\[\]\x00-\x1f]",
+            _TEXT + rb"[^\s\"\\,{}\[\]\x00-\x1f]{1,200}" + _ENDS,
+            rb'"\g<0>"',
+            0.7,
+        ),
+        _outside(
+            _TEXT + rb"[^\"\\,{}\[\]\x00-\x1f]{0,200}[^\s\"\\,{}\[\]\x00-\x1f]",
             rb'"\g<0>"',
             1.6,
+            uncertain=True,
         ),
         _outside(rb"/(?![*/])[^/\n]{0,200}(?:\\/[^/\n]{0,200}){0,9}/", _quoted, 0.6),
-        # Quotes of other kinds, and doubled ones.
-        Rewrite(rb"""(?<![\\"])'(?!\s{0,9}")|(?<![`\\])`(?!`)""", b'"', 0.2),
-        Rewrite(rb"""(?<=")'|(?<!\\)'(?=\s{0,9}")""", b'"', 0.6),
-        Rewrite(rb"(?<!\\)" + _any_of(_UNUSUAL_QUOTES), b'"', 0.2),
+        # Quotes of other kinds, in pairs and alone, and doubled ones.
+        *(
+            _outside(
+                rb"%b((?:\\.|(?<=\w)'(?=\w)|(?!%b)[^\\\n]){0,999})%b%b"
+                % (quote, quote, quote, _ENDS),
+                _requoted,
+                0.3,
+            )
+            for quote in map(_any_of, _QUOTES)
+        ),
+        Rewrite(rb"(?<![`\\])(?!``)" + _any_of("".join(_QUOTES)), b'"', 0.8, uncertain=True),
         _outside(
             rb"""\"\"(?![\s,:}\]])([^"\n]{0,200})\"\"|''(?![\s,:}\]])([^'\n]{0,200})''""",
             rb'"\1\2"',
-            0.6,
+            0.3,
         ),
-        _outside(rb"""(?:"{2,3}|'{2,3})(?=[\w\x80-\xff])""", b'"', 0.6),
+        _outside(rb"""(?:"{2,3}|'{2,3})(?=[\w\x80-\xff])""", b'"', 0.6, uncertain=True),
         # Literals of Python and JavaScript.
         _outside(rb"\b(?:None|NONE|Null|NULL|nil|undefined|NaN)\b", b"null", 0.4),
         _outside(rb"\b(?:True|TRUE)\b", b"true", 0.4),
@@ -264,17 +312,19 @@ JSON = replace(
         _outside(_MEMBER + rb"\s{0,99},\s{0,99}", b"", 3.0, each=0.02),
         # Quotes in strings: those between two words that both have quotes are the cheapest, those
         # that are likely to begin or to end a string the dearest.
-        Rewrite(rb'(?<=\w)"(?=\s"\w)|(?<=\w"\s)"(?=\w)', rb'\\"', 0.42, INSIDE),
-        Rewrite(rb'(?<![{\[])"(?!\s{0,99}[,:}\]])', rb'\\"', 0.7, INSIDE),
-        Rewrite(
+        _inside(rb'(?<=\w)"(?=\s"\w)|(?<=\w"\s)"(?=\w)', rb'\\"', 0.42),
+        _inside(rb'(?<![{\[])"(?!\s{0,99}[,:}\]]|' + _LINE_END + rb")", rb'\\"', 0.7),
+        _inside(
             rb'(?<=[{\[])"|"(?=\s{0,99}(?:[:}\]]|,(?!\s{0,99}"[^"\\]{0,99}"\s{0,9}:)))',
             rb'\\"',
             0.9,
-            INSIDE,
         ),
-        Rewrite(rb'"(?=\s{0,99},\s{0,99}"[^"\\]{0,99}"\s{0,9}:)', rb'\\"', 2.5, INSIDE),
+        _inside(rb'"(?=' + _LINE_END + rb")", rb'\\"', 1.4),
+        _inside(rb'"(?=\s{0,99},\s{0,99}"[^"\\]{0,99}"\s{0,9}:)', rb'\\"', 2.5),
+        # Strings that are joined by a plus.
+        _inside(rb"(?<!\\)[\"'`]\s{0,99}\+\s{0,99}[\"'`]", b"", 0.3),
         # What else has to be escaped in strings, and what must not be.
-        Rewrite(rb"\\", rb"\\\\", 0.7, INSIDE),
+        _inside(rb"\\", rb"\\\\", 0.7),
         Rewrite(rb"\\?\n", rb"\\n", 0.4, INSIDE),
         Rewrite(rb"\r", rb"\\r", 0.4, INSIDE),
         Rewrite(rb"\t", rb"\\t", 0.4, INSIDE),
@@ -283,11 +333,12 @@ JSON = replace(
         Rewrite(_CODE_POINT, _plain, 0.2, INSIDE),
         Rewrite(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z", b"", 0.2, INSIDE, strips=True),
         # JSON that is itself in a string.
-        Rewrite(rb'\\{1,9}"', b'"', 0.4),
-        Rewrite(rb'\\{2,9}"', rb'\\"', 0.4, INSIDE),
+        Rewrite(rb'\\{1,9}"', b'"', 0.4, uncertain=True),
+        _inside(rb'\\{2,9}"', rb'\\"', 0.4),
         _outside(rb"\\{1,9}[nrt]", b" ", 0.6),
         # Commas before a closing bracket, and between strings; ellipses.
         _outside(rb"(?<=\")\s{1,99}(?=\")", rb",\g<0>", 0.8),
+        _outside(rb"[ \t]{0,99}\r?\n(?=\s{0,99}[\w\"'{\[])", rb",\g<0>", 0.3),
         _outside(rb",(?=\s{0,99}[}\]])", b"", 0.6),
         _outside(rb",?\s{0,99}(?:\.\.\.|\xe2\x80\xa6)", b"", 0.6),
         # Parentheses: lists, groups, and calls like ObjectId("5").

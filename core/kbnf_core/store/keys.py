@@ -66,7 +66,7 @@ class Recipe:
     def uses_vocabulary(self) -> bool:
         """Whether what is compiled depends on a vocabulary."""
         language = named(self.language) or KBNF
-        return language.uses_vocabulary(self.text)
+        return language.uses_vocabulary(self.text, dict(self.options))
 
     def key(self, fingerprint: str = "") -> str:
         """Return the key; ``fingerprint`` of a vocabulary, ``""`` for none, where one is used."""

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
+from kbnf_core.languages.json_schema.keywords import Problem
 from kbnf_core.languages.json_schema.options import Service
-from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.json_schema.services import AS_OF, STRICT, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
@@ -209,7 +209,7 @@ def check_targets(
     exams = [Exam(schema, closed=closed) for _, _, schema in schemas]
     # No engine waits for another one: each goes through all schemas.
     by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
-    for number, (tool, prefix, schema) in enumerate(schemas):
+    for number, (tool, prefix, _) in enumerate(schemas):
         results = [each[number] for each in by_engine]
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
@@ -220,7 +220,7 @@ def check_targets(
                 findings.append(Diagnostic("I901", message, source, source.locate(prefix)))
         for service in panel.services:
             asks = service not in STRICT or tool in strict
-            problems = check_service(schema, service) if asks else []
+            problems = check_service(exams[number].judges.document, service) if asks else []
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
             findings += [_refused(source, service, each, prefix, tool) for each in problems]
         rows += [Row(tool, name, NOT_INSTALLED) for name in panel.missing]

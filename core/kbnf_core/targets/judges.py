@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
+from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.options import VALIDATOR, Options, as_mapping
 from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.text.json_text import escape, steps_of
 from kbnf_core.text.locks import cached_property
@@ -122,6 +123,11 @@ class Judges:
         self.schema = schema
         self._text = json.dumps(schema) if text is None else text
         self._changed: dict[str, Judges] = {}
+
+    @cached_property
+    def document(self) -> Document:
+        """The reader of the schema, which follows its references."""
+        return Document(self.schema, Options())
 
     @cached_property
     def validator(self) -> Any:

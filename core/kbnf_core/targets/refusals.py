@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.targets.judges import Json, at, pointer_to, removed
 from kbnf_core.targets.process import Answer, Asked, How
-from kbnf_core.targets.values import resolve
 from kbnf_core.text.json_text import steps_of
 
 _MOST = 8
@@ -55,6 +56,8 @@ def refused_parts(
         answer = asked.compile(json.dumps(rest))
         if answer.takes:
             found = _needed(schema, found, asked)
+        if answer.takes or answer.how is How.HANGS:
+            # A part has less time than the whole: one that is late is not refused for that.
             break
     return found
 
@@ -135,6 +138,7 @@ class _Search:
     def _place(self, least: Json) -> _Found:
         """Return where the only path of a least schema leads: to a keyword, or to a schema."""
         pointer, value, keyword = "", _apart_from_definitions(least), ""
+        document = Document(least, Options())
         is_schema, seen = True, set[str]()
         while isinstance(value, dict | list):
             members = _members(value)
@@ -144,9 +148,9 @@ class _Search:
             if len(members) != 1:
                 break
             step, inner = members[0]
-            target = resolve(least, inner) if is_schema and step == "$ref" else None
-            if target is not None and target[0] not in seen:
-                pointer, value, keyword = target[0], target[1], ""
+            target = document.target(inner) if is_schema and step == "$ref" else None
+            if target is not None and target.is_inside and target.pointer not in seen:
+                pointer, value, keyword = target.pointer, target.value, ""
                 seen.add(pointer)
                 continue
             if is_schema and step not in _HOLDERS:

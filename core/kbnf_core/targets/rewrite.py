@@ -14,13 +14,13 @@ from typing import Any
 
 from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.refusals import refused_parts
-from kbnf_core.targets.values import resolve
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.json_text import steps_of
 
@@ -287,7 +287,7 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
     from kbnf_core.automata.operations import difference, intersect
     from kbnf_core.automata.regex.compile import compile_regex
     from kbnf_core.automata.to_regex import to_regex
-    from kbnf_core.languages.json_schema.patterns import conditions
+    from kbnf_core.languages.json_schema.formats import conditions
     from kbnf_core.text.errors import LimitError
 
     try:
@@ -362,11 +362,11 @@ def _all_of(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spellin
 
 
 def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
-    target = resolve(root, node[keyword])
+    target = Document(root, Options()).target_in(node, keyword)
     rest = {key: held for key, held in node.items() if key != keyword}
     if target is not None:
-        yield "`$ref` written out", {**target[1], **rest} if not rest else {**rest, **target[1]}
-        merged = _merged(root, [rest, target[1]])
+        yield "`$ref` written out", {**rest, **target.value}
+        merged = _merged(root, [rest, target.value])
         if merged is not None:
             yield "`$ref` merged with what is beside it", merged
 
@@ -374,11 +374,12 @@ def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
 def _merged(root: Json, parts: list[Json]) -> Json | None:
     """Return one schema for several that hold together, None where keywords clash."""
     merged: dict[str, Any] = {}
+    document = Document(root, Options())
     for part in parts:
         if not isinstance(part, dict):
             return None
-        target = resolve(root, part.get("$ref"))
-        whole = target[1] if target is not None and len(part) == 1 else part
+        target = document.target_in(part)
+        whole = target.value if target is not None and len(part) == 1 else part
         for keyword, held in whole.items():
             if keyword not in merged or merged[keyword] == held:
                 merged[keyword] = held

@@ -18,7 +18,6 @@ from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
 from kbnf_core.targets.judges import Json, Judges, at, pointer_to, replaced, strings
-from kbnf_core.targets.judges import at as value_at
 
 Parts: TypeAlias = tuple[dict[str, Any], ...]
 """Schemas that are compatible."""
@@ -44,35 +43,6 @@ _OF_TYPE = {
 }
 EXTRA = "zz"
 """The name of a member that a schema does not name."""
-
-
-def resolve(root: Json, reference: object) -> tuple[str, Json] | None:
-    """Return the pointer and the schema of a reference inside a document, None for others."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    pointer = reference[1:]
-    if pointer and not pointer.startswith("/"):
-        return _anchor(root, pointer)
-    from urllib.parse import unquote
-
-    pointer = unquote(pointer)
-    try:
-        return pointer, value_at(root, pointer)
-    except (LookupError, TypeError, ValueError):
-        return None
-
-
-def _anchor(root: Json, name: str) -> tuple[str, Json] | None:
-    pending: list[tuple[str, Json]] = [("", root)]
-    while pending:
-        pointer, value = pending.pop()
-        if isinstance(value, dict):
-            if name in (value.get("$anchor"), str(value.get("$id", "")).removeprefix("#")):
-                return pointer, value
-            pending += [(pointer + pointer_to(key), held) for key, held in value.items()]
-        elif isinstance(value, list):
-            pending += [(pointer + pointer_to(key), held) for key, held in enumerate(value)]
-    return None
 
 
 class Values:
@@ -139,8 +109,8 @@ class Values:
                 continue
             seen.add(id(part))
             found.append(part)
-            target = resolve(self._root, part.get("$ref"))
-            more = [*([] if target is None else [target[1]])]
+            target = self._judges.document.target_in(part)
+            more = [] if target is None else [target.value]
             held = part.get("allOf")
             more += held if isinstance(held, list) else []
             pending += reversed(more)
@@ -524,9 +494,9 @@ def visits(judges: Judges, document: Json) -> Iterator[Visit]:
 
 def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the schemas that apply to the same value: by a step, for ``$ref`` by ``#pointer``."""
-    target = resolve(judges.schema, schema.get("$ref"))
-    if target is not None:
-        yield "#" + target[0], target[1]
+    target = judges.document.target_in(schema)
+    if target is not None and target.is_inside:
+        yield "#" + target.pointer, target.value
     for number, part in enumerate(listed(schema, "allOf")):
         yield pointer_to("allOf", number), part
     yield from _chosen(judges, schema, value)

@@ -113,6 +113,19 @@ def objects_in(value: Json) -> Iterator[dict[str, Json]]:
             pending += each
 
 
+def too_deep(root: Json, most: int) -> str | None:
+    """Return the pointer of a value in more than ``most`` others, None where there is none."""
+    level = [("", root)]
+    for _ in range(most + 1):
+        level = [
+            (f"{pointer}/{escape(str(name))}", item)
+            for pointer, value in level
+            if isinstance(value, dict | list)
+            for name, item in (value.items() if isinstance(value, dict) else enumerate(value))
+        ]
+    return level[0][0] if level else None
+
+
 def escape(name: str) -> str:
     """Return a name as a step of a JSON Pointer."""
     return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name

@@ -14,6 +14,8 @@ class Limits:
     ``regex_states``: NFA states, and DFA states, of one regular expression (E203).
     ``regex_bytes`` and ``exception_bytes``: bytes of one table of transitions, four a transition,
     of a regular expression and of an ``except!`` (E203); None leaves it to the states.
+    ``family_rules``: rules that families, parameters and templates stand for, one for each number
+    or argument that is used (E106).
     ``grammar_states``: states of all nonterminals together (E106).
     ``cached_states``: recogniser states kept; a table with more of them is reset
     with those in use, without an error; so it is when the masks that states share take more than
@@ -40,6 +42,7 @@ class Limits:
     regex_states: int = 200_000
     regex_bytes: int | None = None
     exception_bytes: int | None = None
+    family_rules: int = 20_000
     grammar_states: int = 1_000_000
     cached_states: int = 200_000
     cached_steps: int = 200_000

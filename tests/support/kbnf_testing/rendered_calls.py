@@ -151,7 +151,7 @@ _GLM = "<arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>\n"
 NOTATIONS: Mapping[str, Callable[[Arguments], str]] = {
     **dict.fromkeys(("qwen_3_5", "nemotron_3"), each(_QWEN, as_python)),
     "qwen_3_coder": each(_QWEN),
-    "mimo": each(_QWEN.rstrip("\n")),
+    "mimo": each("<parameter=KEY>VALUE</parameter>"),
     **dict.fromkeys(("glm_4_5", "glm_4_7"), each(_GLM)),
     "minimax": each('<parameter name="KEY">VALUE</parameter>\n'),
     **dict.fromkeys(

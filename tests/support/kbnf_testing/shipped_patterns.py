@@ -38,7 +38,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
 )
 from kbnf_core.languages.json_schema.parse import guided
-from kbnf_core.languages.json_schema.prelude import ORDER, Shared
+from kbnf_core.languages.json_schema.rules import ORDER, Shared
 from kbnf_core.languages.json_schema.value_sets import PATTERNS, key_of
 
 LARGEST = 20_000

@@ -63,6 +63,14 @@ def test_rules_that_nest_are_named(text: str, names: list[str]) -> None:
     assert close_grammar(tables, 500).closed == (not names)
 
 
+def test_large_states_are_fewer() -> None:
+    """After n bytes of an ambiguous nesting the state has n parts."""
+    tables = Grammar("start ::= [pair] [start] | 'a'; pair ::= [start] [start];").tables
+    closing = close_grammar(tables, 4096)
+    assert not closing.closed
+    assert 500 < len(closing.states) < 2000
+
+
 def test_an_error_names_the_rule_and_what_to_change() -> None:
     nested = Grammar("start ::= list; list ::= '(' [list 'a'] ')';")
     with pytest.raises(

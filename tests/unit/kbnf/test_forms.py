@@ -9,7 +9,10 @@ from kbnf_core.text.source import Source, Span
 from kbnf_testing.shapes import shape
 
 X = ("Terminal", ("Text", "x"))
-A = ("Reference", ("Name", "a"))
+NO_NUMBERS = (None, None)
+A = ("Reference", ("Name", "a"), None)
+N = ("Number", ("Name", "n"), 0, "")
+A_OF_N = ("Reference", ("Name", "a"), N)
 
 
 def _pattern(kind: PatternKind, is_raw: bool = False) -> tuple[object, ...]:
@@ -20,7 +23,7 @@ FORMS = [
     ("'x'", X),
     ('"x"', X),
     ("a", A),
-    ("except", ("Reference", ("Name", "except"))),
+    ("except", ("Reference", ("Name", "except"), None)),
     ("#'x'", _pattern(PatternKind.REGEX)),
     ('#"x"', _pattern(PatternKind.REGEX)),
     ("#r'x'", _pattern(PatternKind.REGEX, is_raw=True)),
@@ -40,17 +43,33 @@ FORMS = [
     ("[a]", ("Bracket", BracketKind.OPTIONAL, A)),
     ("{a}", ("Bracket", BracketKind.REPEATED, A)),
     ("{'2,3'}", ("Bracket", BracketKind.REPEATED, ("Terminal", ("Text", "2,3")))),
-    ("a?", ("Repetition", A, 0, 1)),
-    ("a*", ("Repetition", A, 0, None)),
-    ("a \n +", ("Repetition", A, 1, None)),
-    ("a{3}", ("Repetition", A, 3, 3)),
-    ("a{0}", ("Repetition", A, 0, 0)),
-    ("a{2,}", ("Repetition", A, 2, None)),
-    ("a{,5}", ("Repetition", A, 0, 5)),
-    ("a{2,5}", ("Repetition", A, 2, 5)),
-    ("a { (* from *) 2 , (* to *) 5 }", ("Repetition", A, 2, 5)),
-    ("[a]*", ("Repetition", ("Bracket", BracketKind.OPTIONAL, A), 0, None)),
-    ("{a}{2}", ("Repetition", ("Bracket", BracketKind.REPEATED, A), 2, 2)),
+    ("a?", ("Repetition", A, 0, 1, NO_NUMBERS)),
+    ("a*", ("Repetition", A, 0, None, NO_NUMBERS)),
+    ("a \n +", ("Repetition", A, 1, None, NO_NUMBERS)),
+    ("a{3}", ("Repetition", A, 3, 3, NO_NUMBERS)),
+    ("a{0}", ("Repetition", A, 0, 0, NO_NUMBERS)),
+    ("a{2,}", ("Repetition", A, 2, None, NO_NUMBERS)),
+    ("a{,5}", ("Repetition", A, 0, 5, NO_NUMBERS)),
+    ("a{2,5}", ("Repetition", A, 2, 5, NO_NUMBERS)),
+    ("a { (* from *) 2 , (* to *) 5 }", ("Repetition", A, 2, 5, NO_NUMBERS)),
+    ("a@3", ("Reference", ("Name", "a"), ("Number", None, 3, ""))),
+    ("a@n", ("Reference", ("Name", "a"), ("Number", ("Name", "n"), 0, ""))),
+    ("a@n+2", ("Reference", ("Name", "a"), ("Number", ("Name", "n"), 2, ""))),
+    ("a@>n", ("Reference", ("Name", "a"), ("Number", ("Name", "n"), 0, ">"))),
+    ("a@>=n+1", ("Reference", ("Name", "a"), ("Number", ("Name", "n"), 1, ">="))),
+    ("a@n+", ("Repetition", A_OF_N, 1, None, NO_NUMBERS)),
+    ("a@n*", ("Repetition", A_OF_N, 0, None, NO_NUMBERS)),
+    ("a@n+2+", ("Repetition", ("Reference", ("Name", "a"), ("Number", ("Name", "n"), 2, "")), 1,
+                None, NO_NUMBERS)),
+    ("a{@n}", ("Repetition", A, 0, 0, (N, N))),
+    ("a{@n+2}", ("Repetition", A, 0, 0, (("Number", ("Name", "n"), 2, ""),) * 2)),
+    ("a{0,@n}", ("Repetition", A, 0, 0, (None, N))),
+    ("a{ @n, 5 }", ("Repetition", A, 0, 5, (N, None))),
+    ("a{@n,}", ("Repetition", A, 0, None, (N, None))),
+    ("a{n}", ("Sequence", (A, ("Bracket", BracketKind.REPEATED, ("Reference", ("Name", "n"),
+                                                                  None))))),
+    ("[a]*", ("Repetition", ("Bracket", BracketKind.OPTIONAL, A), 0, None, NO_NUMBERS)),
+    ("{a}{2}", ("Repetition", ("Bracket", BracketKind.REPEATED, A), 2, 2, NO_NUMBERS)),
     ("a 'x'", ("Sequence", (A, X))),
     ("a, 'x'", ("Sequence", (A, X))),
     ("a{a}", ("Sequence", (A, ("Bracket", BracketKind.REPEATED, A)))),

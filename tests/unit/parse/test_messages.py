@@ -61,6 +61,13 @@ def test_a_language_is_derived_of_each_format_and_is_a_value(name: str) -> None:
     assert loaded(json.loads(json.dumps(dumped(language)))) == language
 
 
+@pytest.mark.parametrize("name", table())
+def test_nothing_is_forgiven_in_what_a_format_writes(name: str) -> None:
+    found = read(name, EXAMPLES[name])
+    assert calls(found) == [CALL]
+    assert not found.tolerated
+
+
 QWEN = [
     '<tool_call>{"name":"get_weather","arguments":{"city":"Paris"}}</tool_call>',
     '<tool_call>\n\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n\n</tool_call>',
@@ -309,3 +316,162 @@ def test_an_engine_gives_values_of_their_own() -> None:
     engine.try_accept_new_bytes(b'ris"}}')
     assert first == [{"name": "get_weather", "arguments": {"city": "Pa"}}]
     assert engine.values() == [CALL]
+
+
+M3 = "]<]minimax[>["
+
+
+def element(name: str, body: str) -> str:
+    return f"{M3}<{name}>{body}{M3}</{name}>"
+
+
+def of_schema(name: str, schema: Any, text: str) -> MessageReader:
+    """Return the reader of a text with calls of ``f``, read also character by character."""
+    language = language_of_format(format_named(name), {"f": schema})
+    assert language is not None
+    whole, single = MessageReader(language), MessageReader(language)
+    whole.feed(text)
+    for char in text:
+        single.feed(char)
+    for reader in (whole, single):
+        reader.finish()
+    assert single.value == whole.value
+    assert (single.cut, single.tolerated) == (whole.cut, whole.tolerated)
+    assert single.deltas() == whole.deltas()
+    return whole
+
+
+def arguments(name: str, schema: Any, text: str) -> Any:
+    (call,) = calls(of_schema(name, schema, text))
+    return call.get("pointer", call["arguments"])
+
+
+def m3(body: str) -> str:
+    invoked = f'{M3}<invoke name="f">{body}{M3}</invoke>'
+    return f"{M3}<tool_call>\n{invoked}\n{M3}</tool_call>"
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (element("o", element("t", "x") + element("t", "y")), {"o": {"t": ["x", "y"]}}),
+        (element("o", element("t", element("u", "1")) + element("t", "2") + element("v", "3")),
+         {"o": {"t": [{"u": "1"}, "2"], "v": "3"}}),
+        (element("l", element("item", element("t", "1") + element("t", "2"))),
+         {"l": [{"t": ["1", "2"]}]}),
+        # Values that were given out cannot become a list.
+        (element("t", "x") + element("t", "y"), "/t"),
+    ],
+)  # fmt: skip
+def test_elements_that_are_repeated_in_an_object_are_a_list(body: str, read: Any) -> None:
+    assert arguments("minimax_m3", True, m3(body)) == read
+
+
+REPEATED = [
+    ("qwen_3", '<tool_call>\n{"name": "f", "arguments": {"a": [{"b/": 1, "b/": 2}]}}\n</tool_call>',
+     "/a/0/b~1"),
+    ("qwen_3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n<parameter=a>\n2\n"
+                     "</parameter>\n</function>\n</tool_call>", "/a"),
+    ("lfm2", "<|tool_call_start|>[f(a=1, a=2)]<|tool_call_end|>", "/a"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "pointer"), REPEATED)
+def test_arguments_with_a_name_twice_are_not_valid(name: str, text: str, pointer: str) -> None:
+    assert arguments(name, True, text) == pointer
+
+
+def test_a_marker_may_be_spelled_otherwise() -> None:
+    text = '<tool_call> [{"name": "get_weather", "arguments": {"city": "Paris"}}]'
+    assert read("granite", f"Hi {text}").value == ["Hi ", CALL]
+
+
+@pytest.mark.parametrize("name", table())
+def test_the_end_of_a_turn_is_no_content_at_the_end_of_a_text(name: str) -> None:
+    for end in format_named(name)["turn_ends"]:
+        for text in (EXAMPLES[name], "Hi"):
+            plain = read(name, text).value
+            assert read(name, f"{text}{end}").value == plain
+            assert read(name, f"{text}{end}\n{end}\n").value == plain
+        assert read(name, f"Hi {end} there").value == [f"Hi {end} there"]
+        assert read(name, f"Hi{end[:-1]}").value == [f"Hi{end[:-1]}"]
+
+
+TEXT = {"type": "string"}
+TWO = {
+    "type": "object",
+    "properties": {"a": TEXT, "b": TEXT, "c": {"type": "integer"}},
+    "required": ["a", "b"],
+}
+FORGOTTEN = [
+    ("<parameter=a>x<parameter=b>y</parameter>", {"a": "x", "b": "y"}),
+    ("<parameter=a>x<parameter=b>y", {"a": "x", "b": "y"}),
+    ("<parameter=c>3<parameter=a>x\n<parameter=b>y</parameter>\n", {"c": 3, "a": "x", "b": "y"}),
+    # The element follows, so that its beginning is text, as is that of one that is not required.
+    ("<parameter=a>x<parameter=b>y</parameter>\n<parameter=b>z</parameter>\n",
+     {"a": "x<parameter=b>y", "b": "z"}),
+    ("<parameter=a>x<parameter=c>3</parameter><parameter=b>y</parameter>",
+     {"a": "x<parameter=c>3", "b": "y"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "read"), FORGOTTEN)
+def test_the_end_of_an_element_may_be_missing_ahead_of_one_that_is_required(
+    body: str, read: Any
+) -> None:
+    text = f"<tool_call>\n<function=f>\n{body}</function>\n</tool_call>"
+    assert arguments("qwen_3_coder", TWO, text) == read
+    notes = [each.what for each in of_schema("qwen_3_coder", TWO, text).tolerated]
+    assert ("`</parameter>` is missing" in notes) == ("<" not in read["a"])
+
+
+def test_line_breaks_around_a_value_are_its_own_where_values_are_verbatim() -> None:
+    text = "<tool_call><function=f><parameter=t>\na\n</parameter></function></tool_call>"
+    assert arguments("mimo", True, text) == {"t": "\na\n"}
+    assert arguments("qwen_3_coder", True, text) == {"t": "a"}
+
+
+_DSML = "｜DSML｜"
+
+
+def dsml(told: str, value: str) -> str:
+    parameter = f'<{_DSML}parameter name="v" string="{told}">{value}</{_DSML}parameter>'
+    return (
+        f'<{_DSML}function_calls>\n<{_DSML}invoke name="f">\n{parameter}\n</{_DSML}invoke>\n'
+        f"</{_DSML}function_calls>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "text", "value"),
+    [
+        ("deepseek_v3_2", "integer", dsml("true", "42"), 42),
+        ("deepseek_v3_2", "string", dsml("false", "null"), "null"),
+        ("deepseek_v3_2", ["string", "integer"], dsml("true", "42"), "42"),
+        ("deepseek_v3_2", ["string", "integer"], dsml("false", "42"), 42),
+        ("gemma_4", "string", "<|tool_call>call:f{v:01234}<tool_call|>", "01234"),
+        ("gemma_4", "string", "<|tool_call>call:f{v:90210}<tool_call|>", "90210"),
+        ("gemma_4", "integer", "<|tool_call>call:f{v:90210}<tool_call|>", 90210),
+        ("lfm2", "string", "<|tool_call_start|>[f(v=90210)]<|tool_call_end|>", "90210"),
+        ("minimax_m3", "integer", m3(element("v", "018956")), 18956),
+        ("minimax_m3", "number", m3(element("v", "+0.50")), 0.5),
+    ],
+)
+def test_a_schema_says_what_a_raw_text_is(name: str, kind: Any, text: str, value: Any) -> None:
+    schema = {"type": "object", "properties": {"v": {"type": kind}}}
+    assert arguments(name, schema, text) == {"v": value}
+
+
+def test_tokens_of_markers_and_ends_are_read_as_their_texts() -> None:
+    language = language_of_format(format_named("qwen_3"), {"get_weather": ARGUMENTS})
+    special = {"<tool_call>": 256, "</tool_call>": 257, "<|im_end|>": 258, "<|pad|>": 259}
+    vocabulary = Vocabulary(
+        {value: bytes([value]) for value in range(256)}, special_tokens=special, eos_token_id=258
+    )
+    assert language is not None
+    reader = MessageReader(language, vocabulary)
+    body = b'\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n'
+    for token in [259, *b"Hi ", 256, *body, 257, 258]:
+        reader.feed(token)
+    reader.finish()
+    assert reader.value == ["Hi ", CALL]

@@ -62,6 +62,8 @@ KEPT: dict[str, tuple[str, dict[str, Any]]] = {
     "apostrophe in single quotes": ("{'text': 'it\\'s'}", {"text": "it's"}),
     "typographic": ("{‘text’: “a”}", {"text": "a"}),
     "backticks": ('{"text": `a b`}', {"text": "a b"}),
+    "kinds that are mixed": ("{‘text’: `it's “a” word´}", {"text": "it's “a” word"}),
+    "names in quotes": ("{text:'a',list:['b','c']}", {"text": "a", "list": ["b", "c"]}),
     "doubled": ('{""text"": ""a b""}', {"text": "a b"}),
     "none": ("{text: some words}", {"text": "some words"}),
     "a URL": ("{text: https://a.b/c}", {"text": "https://a.b/c"}),
@@ -90,6 +92,15 @@ KEPT: dict[str, tuple[str, dict[str, Any]]] = {
     "True": ('{"flag": TRUE}', {"flag": True}),
     "a tuple": ('{"list": (1, "a")}', {"list": [1, "a"]}),
     "an ellipsis": ('{"list": [1, 2, ...]}', {"list": [1, 2]}),
+    "lines": (
+        '{"text": "a"\n"list": [b\nc]\n flag: true}',
+        {
+            "text": "a",
+            "list": ["b", "c"],
+            "flag": True,
+        },
+    ),
+    "strings that are joined": ('{"text": "a b" + "c" +\n "d"}', {"text": "a bcd"}),
     "trailing commas": ('{"list": [1, 2,\n],\n}', {"list": [1, 2]}),
     "blanks": ('{"text":\u00a0"a",\u200b"number": 1}', {"text": "a", "number": 1}),
     "fences": ('```json\n{"number": 1}\n```\n', {"number": 1}),
@@ -189,3 +200,38 @@ def test_digits_that_change_places_are_invented() -> None:
     grammar = Grammar('start ::= #"[0-4][5-9]";')
     found = grammar.repair("72")[0]
     assert (found.text, found.invented) == ("27", True)
+
+
+CERTAIN = (
+    '{"number": 1, "text": "a"',
+    '{"number": .5, "list": [1, 2,],}',
+    "{'text': `a b`, “list”: [‘c’]}",
+    "{text: https://a.b/c, number: 1 // one\n}",
+    '```json\n{"text": "a\n", "flag": None}\n```',
+    '{"list": (1, "a"), "number": 1',
+)
+UNCERTAIN = (
+    '{"text": "a "b" c"}',
+    '{"text": "a, "number": 1}',
+    '{"text": a", "number": 1}',
+    "{'text': 'a, number: 1}",
+    "{text: some words}",
+    '{"text": "c:\\work"}',
+    '{"list": [1, 2, "number": 1}',
+    '{"list": [1, 2]], "number": 1}',
+    '{"text": "a" + "b"}',
+    '{\\"text\\": \\"a\\"}',
+)
+
+
+@pytest.mark.parametrize("text", [*CERTAIN, *UNCERTAIN])
+def test_an_edit_that_decides_where_values_end_is_uncertain(text: str) -> None:
+    found = nearest(text)
+    assert found.uncertain == (text in UNCERTAIN), found
+    assert found.uncertain == any(edit.uncertain for edit in found.edits)
+
+
+def test_quotes_and_brackets_are_uncertain_in_any_language() -> None:
+    grammar = Grammar("start ::= 'f(' #\"'[a-z ]*'\" ', ' #\"[0-9]+\" ')';")
+    assert grammar.repair("f('a b, 1)")[0].uncertain
+    assert not grammar.repair("f('a b' 1")[0].uncertain

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kbnf_core.targets.exam import Exam
 from kbnf_core.targets.judges import Judges, at, compact, pointer_to, removed, replaced
-from kbnf_core.targets.values import Values, resolve
+from kbnf_core.targets.values import Values
 from kbnf_core.targets.violations import Violations, _without_look_around
 from kbnf_testing.samples import examples
 
@@ -138,9 +138,6 @@ def test_recursion_and_references() -> None:
     exam = Exam(tree)
     assert any("left" in document for document in exam.documents)
     assert ("/$defs/node", "required") in {(w.pointer, w.keyword) for w in exam.witnesses}
-    assert resolve(tree, "#/$defs/node") == ("/$defs/node", tree["$defs"]["node"])
-    assert resolve(tree, "http://elsewhere") is None
-    assert resolve({"a": {"$anchor": "here"}}, "#here") == ("/a", {"$anchor": "here"})
 
 
 @pytest.mark.parametrize("schema", [True, {"$ref": "http://nowhere.example/x"}, {"pattern": "("}])

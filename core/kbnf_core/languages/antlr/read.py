@@ -43,7 +43,7 @@ from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
-UNSUPPORTED, APPROXIMATE, LEXING = "E451", "W451", "W452"
+UNSUPPORTED, APPROXIMATE = "E451", "W451"
 
 _MOST_FILES = 32
 """Files that one grammar is made of."""
@@ -224,7 +224,7 @@ class _Reader:
             if rule.is_fragment
         ]
         result = without_lexer(bodies, tokens, start, self._request.limits, self._budget)
-        self._losses += [Loss(LEXING, place.message, place.span) for place in result.places]
+        self._losses += result.losses
         result.definitions += fragments
         return result.reached()
 

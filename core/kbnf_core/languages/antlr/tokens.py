@@ -6,7 +6,8 @@ References are written out. ``x*? y`` is the shortest text that is ``x*y``: of t
 of the text (``EOF``), which a comment may end with, is one more character while this is worked
 out, a noncharacter of Unicode.
 
-A rule that calls itself (comments in comments) has no regular expression: it stays a rule.
+A rule that calls itself (comments in comments) has no regular expression: it stays a rule, in which
+others are written out.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -94,8 +95,6 @@ class Lexer:
         match node:
             case tree.Use("EOF") | tree.Predicate():
                 return build.EMPTY
-            case tree.Use(name):
-                return build.call(name, node.span)
             case ir.Sequence():
                 return build.sequence(*parts, span=node.span)
             case ir.Choice():
@@ -104,8 +103,11 @@ class Lexer:
                 return build.repeated(parts[0], low, high, node.span)
             case _:
                 root: tree.Node = node
-                expression = resolve(root, self._steps) or algebra.NOTHING
-                return self._regex(self._without_end(expression), node.span)
+                expression = resolve(root, self._steps)
+                if expression is None and isinstance(node, tree.Use):
+                    return build.call(node.name, node.span)
+                # A rule that is a token, too, may lose texts as that.
+                return self._regex(self._without_end(expression or algebra.NOTHING), node.span)
 
     def _named(self, name: str) -> _Steps:
         """Return the expression of a rule; None where it calls itself, is too large or is none."""

@@ -1,5 +1,8 @@
 """The dialect of bnf_sampler as one of the grammar languages."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
@@ -17,8 +20,9 @@ class _Bnf(Language):
 
         return parse_bnf(source, request.limits, request.vocabulary)
 
-    def uses_vocabulary(self, text: str) -> bool:
+    def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the text has rules that stand for tokens."""
+        del options
         return "any!" in text or "except!" in text
 
     def arrange(self, document: Document) -> Document:

@@ -1,20 +1,28 @@
-"""Parses EBNF: a text in, its rules and findings out, in one of two notations. Never raises.
+r"""Parses EBNF: a text in, its rules and findings out, in one of three notations. Never raises.
 
 *W3C* (XML 1.0, section 6) defines with ``::=``; a rule goes on to the next name with that sign, and
 numbers before rules and constraints after them (``[VC: ...]``) are left out. *ISO/IEC 14977*
 defines with ``=``, ends rules with ``;`` or ``.`` and separates what follows one another by commas,
 so that names may have blanks in them: ``meta identifier`` is ``meta_identifier`` here.
+
+*Names in brackets* (``<list> ::= SELECT [ ALL ] <item>``, as in ALGOL 60 and SQL) leave words bare:
+these are texts. Brackets make optional, braces repeat, or only group where the text has ellipses
+(``{ , <item> }...``), and ``!!`` is prose. Where nothing in a text is quoted, other marks are texts
+too, with those that touch as one (``:=``), and so is a mark that is all of a rule
+(``<left bracket> ::= [``); else they are the operators of W3C.
 """
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kbnf_core import ir
 from kbnf_core.automata.codepoints import CodePoints, complement, from_ranges
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.kbnf import build
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     Lexer,
@@ -29,21 +37,69 @@ from kbnf_core.kbnf.statements import (
     span_of,
     too_deep,
 )
-from kbnf_core.kbnf.tree import Comment
-from kbnf_core.languages.ebnf import tree
+from kbnf_core.kbnf.tree import Comment, Definition, Expression, Name, Reference, Repetition
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 _W3C_RULE = re.compile(r"^\s*(?:\[\d+\w?\]\s*)?<?[A-Za-z_][\w .\-]*>?\s*::=", re.MULTILINE)
+_IN_BRACKETS = re.compile(r"\s*<[^<>\n]+>\s*::=")
+_QUOTED = re.compile(r"\"[^\"\r\n<>]+\"|'[^'\r\n<>]+'")
+_GROUPS = re.compile(r"\.\.\.|\}[*+?]")
+_IS_SET = re.compile(r"\[(?:\^.*|(?=[^\]]*-)(?:#x[0-9A-Fa-f]+|[^\W_]-[^\W_]|_|[^\w\s])+)\]")
+_OPERATORS = re.compile(r"[=<>!&|+*/:.^%~@#?$\\-]+")
+_BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
+_LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
+_OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
+_MARKS = _OPENED | {"LPAR", "RPAR", "MINUS", "SEMI", "WRONG_SIGN", "JUNK"}
+"""What is a text, where no text is quoted; of what is opened, only its first character is."""
 
 
-def parse_ebnf(source: Source, limits: Limits) -> tuple[Read[tree.Rule], tuple[Comment, ...]]:
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Difference(Reference):
+    """``x - y``: a use of a rule that nobody can name, until its automaton is known."""
+
+    kept: Expression
+    excluded: Expression
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Prose(Reference):
+    """``? ... ?`` or ``!! ...``: a description for people."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class File:
+    """A parsed text. ``has_words`` says whether words in it are tokens."""
+
+    read: Read[Definition]
+    comments: tuple[Comment, ...]
+    has_words: bool
+
+
+def parse_ebnf(source: Source, limits: Limits) -> File:
     """Return the rules of a text in the notation that its rules have, and the comments."""
-    notation: Notation = W3C() if _W3C_RULE.search(source.text) else Iso()
+    text = source.text
+    notation: Notation = Iso()
+    if _IN_BRACKETS.match(text):
+        notation = InBrackets(text)
+    elif _W3C_RULE.search(text):
+        notation = W3C()
     comments: list[Comment] = []
-    statements = notation.split(source.text, comments)
-    return parse_statements(statements, _Ebnf(source, limits, notation)), tuple(comments)
+    statements = [*notation.split(text, comments)]
+    read = parse_statements(statements, _Ebnf(source, limits, notation))
+    return File(read, tuple(comments), any(map(_has_word, statements)))
+
+
+def _has_word(statement: Statement) -> bool:
+    return any(word.type == "WORD" and is_word(word.value) for word in statement.words)
+
+
+def is_word(text: str) -> bool:
+    """Return whether a bare text is a word, which blanks part from others, and not a letter."""
+    return text[:2].isalpha() and len(text) > 1
 
 
 class Notation(ABC):
@@ -60,29 +116,49 @@ class Notation(ABC):
     def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
         """Yield the rules of a text, with its comments in the list."""
 
-    def definition(self, parts: list[Any]) -> tree.Rule:
+    def definition(self, parts: list[Any]) -> Definition:
         """``name = alternation``."""
         name, sign, body = parts
         last = span_of(sign) if body.span == NOWHERE else body.span
-        return tree.Rule(name_of(name), body, span_of(name).cover(last), span_of(name))
+        span = span_of(name).cover(last)
+        placed = build.placed(body, span) if body is build.EMPTY else body
+        return Definition(Name(name_of(name), span_of(name)), placed, span)
 
-    def alternation(self, parts: list[Any]) -> tree.Node:
+    def alternation(self, parts: list[Any]) -> Expression:
         """``x | y``, or one alternative alone."""
         branches = [part for part in parts if not isinstance(part, Word)]
-        return branches[0] if len(branches) == 1 else ir.Choice(tuple(branches), _cover(branches))
+        return build.alternation(branches, _cover(branches))
 
-    def sequence(self, parts: list[Any]) -> tree.Node:
+    def sequence(self, parts: list[Any]) -> Expression:
         """One item after the other."""
         items = [part for part in parts if not isinstance(part, Word)]
-        return items[0] if len(items) == 1 else ir.Sequence(tuple(items), _cover(items))
+        return build.sequence(*items, span=_cover(items))
 
-    def use(self, parts: list[Word]) -> tree.Node:
+    def use(self, parts: list[Word]) -> Expression:
         """``name``."""
-        return tree.Use(name_of(parts[0]), span_of(parts[0]))
+        return build.call(name_of(parts[0]), span_of(parts[0]))
 
-    def string(self, parts: list[Word]) -> tree.Node:
+    def string(self, parts: list[Word]) -> Expression:
         """``"text"``."""
-        return tree.Text(parts[0].value[1:-1], span_of(parts[0]))
+        return build.text(parts[0].value[1:-1], span_of(parts[0]))
+
+    def prose(self, parts: list[Word]) -> Expression:
+        """``? ... ?`` or ``!! ...``."""
+        span = span_of(parts[0])
+        return Prose(_unnamed(span), span, text=parts[0].value.strip("?! \t"))
+
+    def group(self, parts: list[Any]) -> Expression:
+        """``( x )``, ``[ x ]`` or ``{ x }``."""
+        opening, body, closing = parts
+        span = span_of(opening).cover(span_of(closing))
+        match opening.type:
+            case "LSQB":
+                return build.repeated(body, 0, 1, span)
+            case "LBRACE":
+                return build.repeated(body, 0, None, span)
+            case _:
+                node: Expression = body
+                return node
 
 
 class W3C(Notation):
@@ -94,43 +170,94 @@ class W3C(Notation):
     def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
         """Yield the rules: each begins with a name before the sign."""
         words: list[Word] = []
-        for word in _words(self.parser(), text, comments):
+        for word in self.words(text, comments):
             if word.type == "DEFINE" and len(words) > 1 and words[-1].type == "NAME":
                 name = words.pop()
                 if words:
                     yield Statement(words, following=name)
                 words = [name]
-            if word.type not in ("NUMBER", "CONSTRAINT", "SEMI"):
-                words.append(word)
+            words.append(word)
         if words:
             yield Statement(words)
 
-    def difference(self, parts: list[Any]) -> tree.Node:
+    def words(self, text: str, comments: list[Comment]) -> Iterator[Word]:
+        """Yield the words of rules."""
+        for word in _words(Lexer(self.parser(), text), comments):
+            if word.type not in _LEFT_OUT:
+                yield word.as_kind("JUNK") if word.type == "WORD" else word
+
+    def difference(self, parts: list[Any]) -> Expression:
         """``x - y``."""
-        return tree.Difference(parts[0], parts[2], _cover([parts[0], parts[2]]))
+        return _difference(parts[0], parts[2])
 
-    def repeated(self, parts: list[Any]) -> tree.Node:
-        """``x?``, ``x*`` or ``x+``."""
+    def repeated(self, parts: list[Any]) -> Expression:
+        """``x?``, ``x*``, ``x+`` or ``x...``."""
         body, operator = parts
-        low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[operator.value]
-        return ir.Repeat(body, low, high, body.span.cover(span_of(operator)))
+        low, high = {"?": (0, 1), "*": (0, None)}.get(operator.value, (1, None))
+        span = span_of(operator) if body.span == NOWHERE else body.span.cover(span_of(operator))
+        return build.repeated(body, low, high, span)
 
-    def code(self, parts: list[Word]) -> tree.Node:
+    def word(self, parts: list[Word]) -> Expression:
+        """``SELECT``."""
+        return build.text(parts[0].value, span_of(parts[0]))
+
+    def code(self, parts: list[Word]) -> Expression:
         """``#x41``."""
-        return tree.Characters(_points(parts[0].value), span_of(parts[0]))
+        return _one_of(_points(parts[0].value), span_of(parts[0]))
 
-    def set_(self, parts: list[Word]) -> tree.Node:
+    def set_(self, parts: list[Word]) -> Expression:
         """``[a-z]`` or ``[^a-z]``."""
         written = parts[0].value[1:-1]
         points = _points(written.removeprefix("^"))
-        return tree.Characters(
-            complement(points) if written.startswith("^") else points, span_of(parts[0])
-        )
+        return _one_of(complement(points) if written.startswith("^") else points, span_of(parts[0]))
 
-    def group(self, parts: list[Any]) -> tree.Node:
-        """``( x )``."""
-        node: tree.Node = parts[1]
-        return node
+
+class InBrackets(W3C):
+    """The notation with names in angle brackets and bare words."""
+
+    def __init__(self, text: str) -> None:
+        self._is_quoted = _QUOTED.search(text) is not None
+        self._groups = _GROUPS.search(text) is not None
+
+    def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
+        """Yield the rules; marks that are all of a rule are a text."""
+        for statement in super().split(text, comments):
+            body = statement.words[2:]
+            marks = "".join(body)
+            if not self._is_quoted and re.fullmatch(r"[^\w\s<]+", text[_extent(body)]):
+                mark = Word("WORD", marks, body[0].start_pos, body[-1].end_pos)
+                statement.words[2:] = [mark]
+            yield statement
+
+    def words(self, text: str, comments: list[Comment]) -> Iterator[Word]:
+        """Yield the words of rules, with bare texts as ``WORD``; operators that touch are one."""
+        lexer = Lexer(self.parser(), text)
+        last: Word | None = None
+        for word in map(self._converted, _words(lexer, comments)):
+            lexer.place = word.end_pos
+            if last is not None and _are_one(last, word):
+                last = Word("WORD", last.value + word.value, last.start_pos, word.end_pos)
+                continue
+            if last is not None and last.type not in _LEFT_OUT:
+                yield last
+            last = word
+        if last is not None and last.type not in _LEFT_OUT:
+            yield last
+
+    def _converted(self, word: Word) -> Word:
+        """Return a word as what it is in this notation, or the first character of it."""
+        kind, first = word.type, Word("WORD", word.value[:1], word.start_pos, word.start_pos + 1)
+        if kind == "SET" and not _IS_SET.fullmatch(word.value):
+            return first.as_kind("LSQB")
+        if kind == "NAME" and first != "<":
+            return word.as_kind("WORD")
+        if self._groups and kind in _BRACES:
+            return word.as_kind(_BRACES[kind])
+        if kind == "OPERATOR" and self._groups:
+            return word
+        if self._is_quoted or kind not in _MARKS | {"OPERATOR"}:
+            return word
+        return word.as_kind("WORD") if kind not in _OPENED else first
 
 
 class Iso(Notation):
@@ -141,7 +268,7 @@ class Iso(Notation):
     def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
         """Yield the rules, each up to its end, with the words of a name as one."""
         words: list[Word] = []
-        for word in _words(self.parser(), text, comments):
+        for word in _words(Lexer(self.parser(), text), comments):
             if word.type == "END":
                 if words:
                     yield Statement(words)
@@ -155,46 +282,27 @@ class Iso(Notation):
         if words:
             yield Statement(words)
 
-    def term(self, parts: list[Any]) -> tree.Node:
+    def term(self, parts: list[Any]) -> Expression:
         """``x - y``, or ``x`` alone; ``{ x } -`` is one or more."""
         kept, *rest = parts
         if not rest:
-            node: tree.Node = kept
+            node: Expression = kept
             return node
         excluded = rest[1]
-        is_empty = isinstance(excluded, ir.Sequence) and not excluded.parts
-        if is_empty and isinstance(kept, ir.Repeat) and kept.low == 0:
-            return ir.Repeat(kept.body, 1, kept.high, kept.span)
-        return tree.Difference(kept, excluded, _cover([kept, excluded]))
+        if excluded is build.EMPTY and isinstance(kept, Repetition) and kept.low == 0:
+            return build.repeated(kept.body, 1, kept.high, kept.span)
+        return _difference(kept, excluded)
 
-    def counted(self, parts: list[Any]) -> tree.Node:
+    def counted(self, parts: list[Any]) -> Expression:
         """``4 * x``."""
         count, _, body = parts
         times = number(count.value)
-        whole = span_of(count) if body.span == NOWHERE else span_of(count).cover(body.span)
-        return ir.Repeat(body, times, times, whole)
+        return build.repeated(body, times, times, _cover([build.text("", span_of(count)), body]))
 
-    def special(self, parts: list[Word]) -> tree.Node:
-        """``? ... ?``."""
-        return tree.Special(parts[0].value[1:-1].strip(), span_of(parts[0]))
-
-    def group(self, parts: list[Any]) -> tree.Node:
-        """``( x )``, ``[ x ]`` or ``{ x }``."""
-        opening, body, closing = parts
-        span = span_of(opening).cover(span_of(closing))
-        match opening.type:
-            case "LSQB":
-                return ir.Repeat(body, 0, 1, span)
-            case "LBRACE":
-                return ir.Repeat(body, 0, None, span)
-            case _:
-                node: tree.Node = body
-                return node
-
-    def nothing(self, parts: list[Any]) -> tree.Node:
+    def nothing(self, parts: list[Any]) -> Expression:
         """Return an empty part."""
         del parts
-        return ir.Sequence((), NOWHERE)
+        return build.EMPTY
 
 
 def name_of(word: Word) -> str:
@@ -202,15 +310,42 @@ def name_of(word: Word) -> str:
     return "_".join(word.value.strip("<>").split())
 
 
-def _words(parser: Parser, text: str, comments: list[Comment]) -> Iterator[Word]:
-    for word in Lexer(parser, text).words():
+def _words(lexer: Lexer, comments: list[Comment]) -> Iterator[Word]:
+    for word in lexer.words():
         if word.type == "COMMENT":
             comments.append(Comment(word.value[2:-2], span_of(word)))
         else:
             yield word
 
 
-def _cover(nodes: Iterable[tree.Node]) -> Span:
+def _are_one(last: Word, word: Word) -> bool:
+    """Return whether two words are one text: operators that touch."""
+    kinds = {last.type, word.type}
+    are_texts = len(kinds) == 1 and kinds <= {"WORD", "OR"}
+    touch = last.end_pos == word.start_pos
+    return are_texts and touch and _OPERATORS.fullmatch(last + word) is not None
+
+
+def _extent(words: list[Word]) -> slice:
+    return slice(words[0].start_pos, words[-1].end_pos) if words else slice(0)
+
+
+def _difference(kept: Expression, excluded: Expression) -> Expression:
+    span = _cover([kept, excluded])
+    return Difference(_unnamed(span), span, kept=kept, excluded=excluded)
+
+
+def _unnamed(span: Span) -> Name:
+    """Return a name that no rule has."""
+    return Name(f"-{span.start}-{span.end}", span)
+
+
+def _one_of(points: CodePoints, span: Span) -> Expression:
+    """Return any one character of a set."""
+    return build.regex(print_characters(points), span) if points else build.nothing(span)
+
+
+def _cover(nodes: Iterable[Expression]) -> Span:
     """Return the span of parts in order; nowhere for none."""
     spans = [node.span for node in nodes if node.span != NOWHERE]
     return spans[0].cover(spans[-1]) if spans else NOWHERE
@@ -232,14 +367,13 @@ def _point(written: str) -> int:
 
 @cache
 def _parser(folder: str) -> Parser:
-    notation = W3C() if folder == W3C.folder else Iso()
-    return Parser(Path(__file__).parent / folder, notation)
+    return Parser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
 
 
 _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_COMMENT": "this comment is never closed"}
 
 
-class _Ebnf(Metasyntax[tree.Rule]):
+class _Ebnf(Metasyntax[Definition]):
     """The rules of a text."""
 
     def __init__(self, source: Source, limits: Limits, notation: Notation) -> None:

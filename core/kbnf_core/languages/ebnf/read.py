@@ -1,20 +1,27 @@
-"""Reads EBNF to rules. There is no lexer: rules match characters.
+"""Reads EBNF to rules. There is no lexer: rules match characters, but where words are bare.
 
 A difference (``x - y``) is kept where both of its parts are regular: as the automaton of the texts
 of ``x`` that are not texts of ``y``. Differences inside of others, or in rules that these use, are
 worked out first. The start is the first rule.
+
+*Bare words* are tokens, with blanks between them (``conversion/scannerless.py``). Standards do not
+say which rules are tokens, too: here those without words in them whose texts look like names,
+numbers, or what begins with a quote or the like. Rules that call themselves on one side, as lists
+of letters do, are loops.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.expression import print_characters
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import write_dfa
 from kbnf_core.conversion.rewrite import rewrite
+from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, without_lexer
 from kbnf_core.frontend import too_much_work
+from kbnf_core.ir.analysis import callers_of, reachable
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.kbnf.tree import (
@@ -25,10 +32,12 @@ from kbnf_core.kbnf.tree import (
     Name,
     Pattern,
     Reference,
+    Terminal,
+    postorder,
     uses_in,
 )
-from kbnf_core.languages.ebnf import tree
-from kbnf_core.languages.ebnf.parse import parse_ebnf
+from kbnf_core.kbnf.tree import Sequence as Row
+from kbnf_core.languages.ebnf.parse import Difference, Prose, is_word, parse_ebnf
 from kbnf_core.lower.regular import NotRegularError, Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
@@ -38,65 +47,46 @@ from kbnf_core.text.source import Source, Span
 
 UNSUPPORTED, APPROXIMATE = "E451", "W451"
 
+_LEXER = {"blank": r"[\t\n\r ]+", "word": r"[0-9A-Za-z_]+"}
+"""The tokens that standards with bare words do not write down."""
+
+_TOKEN = r"""[-+]?[0-9A-Za-z_.$]+(?:[Ee][-+][0-9]+)?|["'`\[#@$%\&:\\](?s:.*)"""
+"""What the texts of a token look like."""
+
 
 def read_ebnf(source: Source, request: Request) -> Parsed:
     """Read a grammar; findings are in the result. Never raises."""
-    read, comments = parse_ebnf(source, request.limits)
-    findings = list(read.findings)
-    if not (read.trees or findings):
+    file = parse_ebnf(source, request.limits)
+    definitions, findings = file.read.trees, list(file.read.findings)
+    if not (definitions or findings):
         helps = ("a rule is written `name ::= ...` (W3C) or `name = ... ;` (ISO/IEC 14977)",)
         message = "this file defines no rule"
         findings.append(Diagnostic("E010", message, source, Span(0, 0), helps=helps))
     reader = _Reader(source, request)
-    definitions = [reader.definition(rule) for rule in read.trees]
+    start = request.start or (definitions[0].name.value if definitions else None)
+    generated: frozenset[Span] = frozenset()
     try:
         definitions = reader.without_differences(definitions)
+        if file.has_words and start in {each.name.value for each in definitions}:
+            result = reader.with_blanks(definitions, start)
+            definitions, start, generated = result.definitions, result.start, result.generated
     except WorkLimitError as error:
         findings.append(too_much_work(Parsed(Document(source, (), ()), ()), error))
     findings = sorted([*findings, *reader.findings], key=Diagnostic.sort_key)
-    document = Document(source, tuple(definitions), comments, frozenset(read.broken))
-    start = request.start or (read.trees[0].name if read.trees else None)
+    broken = frozenset(file.read.broken)
+    document = Document(source, tuple(definitions), file.comments, broken, generated)
     return Parsed(document, tuple(findings), start, tuple(reader.losses))
 
 
 class _Reader:
-    """Makes trees of KBNF; a difference is by the name of a rule until its automaton is known."""
+    """Makes rules of characters."""
 
     def __init__(self, source: Source, request: Request) -> None:
         self._source = source
         self._request = request
+        self._budget = Budget(request.limits.work)
         self.findings: list[Diagnostic] = []
         self.losses: list[Loss] = []
-        self._differences: dict[str, tuple[Expression, Expression, Span]] = {}
-
-    def definition(self, rule: tree.Rule) -> Definition:
-        """Return a rule, in which a difference is a use of a rule that nobody can name."""
-        body = fold(rule.body, tree.children, self._form)
-        placed = build.placed(body, rule.span) if body is build.EMPTY else body
-        return Definition(Name(rule.name, rule.name_span), placed, rule.span)
-
-    def _form(self, node: tree.Node, parts: list[Expression]) -> Expression:
-        match node:
-            case tree.Use(name):
-                return build.call(name, node.span)
-            case tree.Text(value):
-                return build.text(value, node.span)
-            case tree.Characters(points):
-                if not points:
-                    return build.nothing(node.span)
-                return build.regex(print_characters(points), node.span)
-            case tree.Special(text):
-                return self._refuse(f"`? {text} ?` is described in prose", node.span)
-            case tree.Difference():
-                name = f"-{len(self._differences)}"
-                self._differences[name] = (parts[0], parts[1], node.span)
-                return build.call(name, node.span)
-            case ir.Sequence():
-                return build.sequence(*parts, span=node.span)
-            case ir.Choice():
-                return build.alternation(parts, node.span)
-            case ir.Repeat(_, low, high):
-                return build.repeated(parts[0], low, high, node.span)
 
     def _refuse(self, message: str, span: Span) -> Expression:
         """Report a part without an equivalent, and return what matches nothing in its place."""
@@ -110,72 +100,154 @@ class _Reader:
 
     def without_differences(self, definitions: list[Definition]) -> list[Definition]:
         """Return rules with the automata of differences. Raises WorkLimitError."""
-        budget = Budget(self._request.limits.work)
-        pending = dict(self._differences)
-        while pending:
-            rules = self._rules(definitions, pending, budget)
-            regulars = Regulars(rules, self._request.limits, budget)
-            forms: dict[str, Expression] = {}
-            for name, (_, _, span) in pending.items():
-                try:
-                    kept, excluded = (rules[f"{name}{side}"] for side in "+-")
-                    forms[name] = self._difference(regulars, kept, excluded, span, budget)
-                except (KeyError, NotRegularError):
-                    continue
-            if not forms:
-                for name, (_, _, span) in pending.items():
-                    message = "a difference of texts that are not regular"
-                    forms[name] = self._refuse(message, span)
+        pending: dict[str, Difference] = {}
+        forms: dict[str, Expression] = {}
+        roots = [each.body for each in definitions]
+        for root in roots:
+            for leaf in postorder(root):
+                if isinstance(leaf, Prose):
+                    message = f"`{leaf.text}` is described in prose"
+                    forms[leaf.name.value] = self._refuse(message, leaf.span)
+                elif isinstance(leaf, Difference):
+                    pending[leaf.name.value] = leaf
+                    roots += (leaf.kept, leaf.excluded)
+        while forms or pending:
+            definitions = [replace(each, body=_replaced(each.body, forms)) for each in definitions]
             pending = {
-                name: (_replaced(kept, forms), _replaced(excluded, forms), span)
-                for name, (kept, excluded, span) in pending.items()
+                name: replace(
+                    leaf,
+                    kept=_replaced(leaf.kept, forms),
+                    excluded=_replaced(leaf.excluded, forms),
+                )
+                for name, leaf in pending.items()
                 if name not in forms
             }
-            definitions = [replace(each, body=_replaced(each.body, forms)) for each in definitions]
+            forms = self._forms(definitions, pending)
         return definitions
 
-    def _rules(
-        self,
-        definitions: list[Definition],
-        pending: Mapping[str, tuple[Expression, Expression, Span]],
-        budget: Budget,
-    ) -> dict[str, ir.Node]:
-        """Return the rules, and each side of a difference that waits for no other, in the IR."""
+    def _forms(
+        self, definitions: list[Definition], pending: Mapping[str, Difference]
+    ) -> dict[str, Expression]:
+        """Return the automata of the differences that wait for no other one; of all, if none is."""
         sides = [
-            build.definition(f"{name}{mark}", side, span)
-            for name, (kept, excluded, span) in pending.items()
-            for mark, side in (("+", kept), ("-", excluded))
+            build.definition(f"{name}{mark}", side, leaf.span)
+            for name, leaf in pending.items()
+            for mark, side in (("+", leaf.kept), ("-", leaf.excluded))
         ]
-        everything = [*definitions, *sides]
-        usable: set[str] = {each.name.value for each in everything}
+        rules = self._rules([*definitions, *sides])
+        regulars = Regulars(rules, self._request.limits, self._budget)
+        forms: dict[str, Expression] = {}
+        for name, leaf in pending.items():
+            try:
+                kept, excluded = (regulars.of(rules[f"{name}{side}"]) for side in "+-")
+                limits = self._request.limits
+                rest = operations.difference(kept, excluded, limits, self._budget)
+                forms[name] = _written(rest, leaf.span)
+            except (KeyError, NotRegularError, LimitError):
+                continue
+        if not forms:
+            message = "a difference of texts that are not regular"
+            forms = {name: self._refuse(message, leaf.span) for name, leaf in pending.items()}
+        return forms
+
+    def _rules(self, definitions: Sequence[Definition]) -> dict[str, ir.Node]:
+        """Return the rules that lead to no name without a definition, in the IR."""
+        usable: set[str] = {each.name.value for each in definitions}
         grown = True
         while grown:
             uses = {
                 each.name.value
-                for each in everything
+                for each in definitions
                 if any(use.value not in usable for use in uses_in(each.body))
             }
             grown = bool(uses & usable)
             usable -= uses
-        chosen = [each for each in everything if each.name.value in usable]
+        chosen = tuple(each for each in definitions if each.name.value in usable)
         if not chosen:
             return {}
-        document = Document(self._source, tuple(chosen), ())
-        grammar = translate(document, chosen[0].name.value, self._request.limits, budget).grammar
+        document, start = Document(self._source, chosen, ()), chosen[0].name.value
+        grammar = translate(document, start, self._request.limits, self._budget).grammar
         return dict(grammar.rules) if grammar is not None else {}
 
-    def _difference(
-        self, regulars: Regulars, kept: ir.Node, excluded: ir.Node, span: Span, budget: Budget
-    ) -> Expression:
-        limits = self._request.limits
-        try:
-            dfa = operations.difference(regulars.of(kept), regulars.of(excluded), limits, budget)
-        except LimitError:
-            raise NotRegularError from None
-        form = build.nothing(span) if dfa.is_empty else write_dfa(dfa, span)
-        if form is None:
-            raise NotRegularError
-        return replace(form, dfa=dfa) if isinstance(form, Pattern) else form
+    def with_blanks(self, definitions: list[Definition], start: str) -> Scannerless:
+        """Return rules with blanks between their tokens. Raises WorkLimitError."""
+        tokens = self._tokens(definitions)
+        if start in tokens:
+            return Scannerless(definitions, start)
+        limits, budget = self._request.limits, self._budget
+        bodies = [each for each in definitions if each.name.value not in tokens]
+        words = {leaf.text.value.encode() for each in bodies for leaf in _words(each.body)}
+        for token in tokens.values():
+            self.losses += take(token, [operations.literals(words)], limits, budget)
+        names = {each.name.value for each in definitions}
+        blank, word = (self._made(name, bodies[0].name.span, names) for name in _LEXER)
+        blank.is_skipped = True
+        # A lexer would look for words everywhere, so that one does not end inside another one.
+        everywhere = {blank.name.value, word.name.value}
+        made = [*tokens.values(), blank, word]
+        result = without_lexer(bodies, made, start, limits, budget, everywhere)
+        self.losses += result.losses
+        return result.reached()
+
+    def _made(self, name: str, span: Span, names: set[str]) -> Token:
+        """Return a token that nobody wrote."""
+        form = build.regex(_LEXER[name], span)
+        form.dfa = compile_regex(_LEXER[name], self._request.limits).dfa
+        return Token(Name(fresh(name, names), span), form, span)
+
+    def _tokens(self, definitions: Iterable[Definition]) -> dict[str, Token]:
+        """Return the rules that are tokens."""
+        graph = {each.name.value: {use.value for use in uses_in(each.body)} for each in definitions}
+        with_words = {each.name.value for each in definitions if any(_words(each.body))}
+        wordy = reachable(with_words, callers_of(graph))
+        candidates = {
+            each.name.value: _as_loop(each) for each in definitions if each.name.value not in wordy
+        }
+        regulars = Regulars(self._rules([*candidates.values()]), self._request.limits, self._budget)
+        tokens: dict[str, Token] = {}
+        shape = compile_regex(_TOKEN).dfa
+        for name, each in candidates.items():
+            try:
+                dfa = regulars.of(ir.Call(name, each.span))
+                if shape is not None and operations.difference(dfa, shape).is_empty:
+                    tokens[name] = Token(each.name, _written(dfa, each.span), each.span)
+            except NotRegularError:
+                continue
+        return tokens
+
+
+def _written(dfa: Dfa, span: Span) -> Expression:
+    """Return an automaton as a symbol of KBNF; NotRegularError where it is too large for one."""
+    form = build.nothing(span) if dfa.is_empty else write_dfa(dfa, span)
+    if form is None:
+        raise NotRegularError
+    return replace(form, dfa=dfa) if isinstance(form, Pattern) else form
+
+
+def _words(root: Expression) -> Iterator[Terminal]:
+    """Yield the bare words, and what is quoted as if it were one."""
+    for leaf in postorder(root):
+        if isinstance(leaf, Terminal) and is_word(leaf.text.value):
+            yield leaf
+
+
+def _as_loop(definition: Definition) -> Definition:
+    """Return ``n ::= x n | n y | z`` as ``x* z y*``, and other rules as they are."""
+    name, before, after, others = definition.name.value, [], [], []
+    for branch in definition.branches:
+        match branch:
+            case Row((Reference(Name(first)), *items)) if first == name:
+                after.append(build.sequence(*items))
+            case Row((*items, Reference(Name(last)))) if last == name:
+                before.append(build.sequence(*items))
+            case _:
+                others.append(branch)
+    calls = any(use.value == name for each in (*before, *after, *others) for use in uses_in(each))
+    if calls or not others or not (before or after):
+        return definition
+    start, end = (build.repeated(build.alternation(each), 0, None) for each in (before, after))
+    body = build.sequence(start, build.alternation(others), end)
+    return replace(definition, body=build.placed(body, definition.span))
 
 
 def _replaced(root: Expression, forms: Mapping[str, Expression]) -> Expression:

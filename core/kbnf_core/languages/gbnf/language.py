@@ -1,5 +1,8 @@
 """GBNF, llama.cpp's, as one of the grammar languages."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from kbnf_core.frontend import Language, Reading
 from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
 from kbnf_core.text.limits import Limits
@@ -17,8 +20,9 @@ class _Gbnf(Language):
 
         return parse_gbnf(source, request.limits, request.vocabulary)
 
-    def uses_vocabulary(self, text: str) -> bool:
+    def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the text may exclude a token, whose id only a vocabulary has."""
+        del options
         return "!<" in text
 
     def write(self, reading: Reading, limits: Limits) -> Conversion:

@@ -507,13 +507,13 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     """
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
-    written = dict.fromkeys(each.name.value for each in reading.document.definitions)
+    written = dict.fromkeys(each.name.value for each in reading.written_out.definitions)
     chosen = gbnf_names(written, {reading.start: gbnf.start})
     names = {name: chosen[name] for name in written}
     rules, lost = _rules(reading, names, limits)
     if gbnf.start not in rules:
         raise GrammarError(nothing_kept(reading, lost, gbnf))
-    text = _print(reading.document, rules, names)
+    text = _print(reading.written_out, rules, names)
     if lost:
         # What was written is read again, for a text on which the two grammars differ.
         converted = read_grammar(Source(text), gbnf, Request(limits=limits))
@@ -527,8 +527,8 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
 
 def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[Rules, list[Loss]]:
     """Return the rules of the converted grammar, none where nothing is kept, and what they lost."""
-    unfolder = Unfolder(reading.document, names, limits)
-    for definition in reading.document.definitions:
+    unfolder = Unfolder(reading.written_out, names, limits)
+    for definition in reading.written_out.definitions:
         unfolder.add(definition)
     rules, start, lost = unfolder.rules, names[reading.start], list[Loss]()
     if unfolder.losses:
@@ -546,11 +546,20 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         # One byte is always generated, so the empty text is none of the original's.
         generate_nonempty(rules, start, nonempty)
     repeat_nonempty(rules, nonempty)
-    eliminate_left_recursion(rules, nonempty)
+    for members in eliminate_left_recursion(rules, nonempty):
+        lost.append(_lost_cycle(reading, names, {name.partition(JOINT)[0] for name in members}))
     if rules != before:
         prune(rules, [*names.values()], find_alive(rules))
     keep_limits(rules)
     return rules, lost
+
+
+def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
+    """Return the W404 of rules that begin with each other, at the first of them."""
+    defined = (each.name for each in reading.document.definitions)
+    first = next(name for name in defined if names[name.value] in members)
+    others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
+    return Loss("W404", f"{others}; any text is taken instead", first.span)
 
 
 def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:

@@ -1,21 +1,30 @@
 """JSON Schema to rules of the IR, and to KBNF that people read.
 
 ```
-text -- parse: read_json, bundle --> value -- keywords: review --> sound, or document: jsonschema
-                                                |
-document: places, $ref --> schemas: Reader --> expressions --> schemas, normal_form: by type
-                                                |                       |
-                        writer: members as they are read        writer: by the normal form
-                                                |                       |
-                                    rules (write_nested, write_scalars, write_counts)
-                                                |                       |
-                               run: prelude, lower           people: readable, formats.kbnf
+                 text or value
+                       |  language, python_types
+                       v
+  checks        document  <---- keywords (one visit); services, tags, targets, %json ask it
+  lint, services       |
+                       v  type_keywords, formats (patterns, formats.kbnf)
+  algebra       expressions --schemas--> normal_form, value_sets
+                       |                     |
+                       v                     v
+  writer        writer: members as read | write_nested, write_scalars, write_counts
+                       |
+                       v
+                rules: one set, with notations of members and values
+                  |                        |
+                  v                        v
+         run: parse, lower       people: readable (Outline, Trees)
 ```
 
 An expression names a position of the document or combines others (``expressions``); a normal form
-is a union of parts by type (``normal_form``), of strings and numbers as sets (``value_sets``).
-``lint`` says what is likely a mistake, ``services`` what a hosted service refuses. Everything that
-a grammar cannot keep is a problem with the JSON Pointer of its keyword (``problems``).
+is a union of parts by type (``normal_form``), of strings and numbers as sets (``value_sets``). Most
+objects need no normal form: the writer writes members as they are read. What people read is a view
+of the rules that run. ``lint`` says what is likely a mistake, ``services`` what a hosted service
+refuses. Everything that a grammar cannot keep is a problem with the JSON Pointer of its keyword
+(``keywords``).
 """
 
 from kbnf_core.languages.json_schema.options import (

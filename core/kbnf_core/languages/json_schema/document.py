@@ -1,17 +1,29 @@
 """The schema document: its JSON, the pointer of every schema, and reference resolution.
 
+All who read schemas ask the ``Document``: the conversion for what a position allows, others (the
+checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for what a reference
+leads to (``target``), or for a document that begins at one of the schemas (``part``).
+
 References are resolved against the identifiers of the schemas around them (``Base``; RFC 3986, 5).
 Nothing is ever fetched: what is not in the document must be one of the meta-schemas, which come
-with ``jsonschema``. To import that, or ``referencing``, takes as long as twenty schemas, so only a
-schema that refers to a meta-schema, or is not provably sound, needs them.
+with ``jsonschema``. To import those takes as long as twenty schemas, so only a schema that refers
+to a meta-schema needs them.
+
+*Files* that a schema refers to are put below its ``$defs`` before it is read (``bundled``).
+References to them, and those in them, become pointers; so all later steps, other engines too, have
+one document, and nothing but this module reads files. Addresses on the web are never fetched; where
+the schema's own ``$id`` is one, files in the same folder of the web are looked for beside the
+schema. A text without a path has no files beside it, and the import policy limits the folders.
+
+Tests: tests/unit/languages/json_schema/test_document.py.
 """
 
-import json
-from collections.abc import Iterator, Set
-from functools import cache
+from collections.abc import Iterable, Iterator, Set
+from copy import copy
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit
+from posixpath import basename, dirname, join, normpath
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
@@ -22,8 +34,6 @@ from kbnf_core.languages.json_schema.expressions import (
     Marks,
     Ref,
     Scope,
-    constant,
-    key_of,
 )
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
@@ -34,39 +44,24 @@ from kbnf_core.languages.json_schema.keywords import (
     REFERENCES,
     TESTS,
     TYPE_ALONE,
-    TYPES,
     UNEVALUATED,
-    Review,
-    review,
-    subschemas,
-    wanted,
-)
-from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
-from kbnf_core.languages.json_schema.problems import (
-    INVALID,
     UNRESOLVED,
     Problem,
     ProblemError,
+    Review,
+    dialect_of,
     invalid,
+    review,
     too_large,
+    walk,
     without_effect,
 )
-from kbnf_core.text.json_text import (
-    Json,
-    NoJsonError,
-    as_number,
-    escape,
-    parse_json,
-    steps_of,
-)
+from kbnf_core.languages.json_schema.options import Options, Standard
+from kbnf_core.text.files import Imports
+from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, steps_of
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsonschema.exceptions import ValidationError
-    from referencing import Registry
 
 
 def read_json(text: str) -> Json:
@@ -94,6 +89,19 @@ class Base(NamedTuple):
 
     uri: str
     schema: Json
+
+
+class Target(NamedTuple):
+    """A value that a reference leads to, its pointer, and what references in it are relative to."""
+
+    value: Json
+    pointer: str
+    base: Base | None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is in the document, and not in a meta-schema."""
+        return self.pointer[:1] in ("", "/")
 
 
 class Place(NamedTuple):
@@ -143,31 +151,23 @@ class Place(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
-VALUES = 2
-"""Values in one another that a schema in a schema is: it has a name in ``properties``."""
-
-
 class Document:
     """A document and the schemas in it, by the pointers that expressions name."""
 
-    def __init__(
-        self,
-        value: Json,
-        limits: SchemaLimits,
-        standard: Standard = Standard.JSON_SCHEMA,
-        *,
-        closed: bool = False,
-    ) -> None:
-        self._closing = Closing.WHOLE if closed else Closing.NONE
-        self._value = value
+    def __init__(self, value: Json, options: Options, facts: Review | None = None) -> None:
+        """Make the document of a value; ``facts`` are those of its review, if that was made."""
+        self.value = value
+        self.facts = facts or review(value, options.limits.depth)
+        self._closing = Closing.WHOLE if options.closed else Closing.NONE
+        self._start = Target(value, "", None)
         self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, Json] = {}
-        if _has_marks(value, VALUES * limits.depth):
+        if self.facts.has_marks:
             self._marks.read(value)
         self.dialect = dialect_of(value)
-        self.by_draft = standard is Standard.JSON_SCHEMA
+        self.by_draft = options.standard is Standard.JSON_SCHEMA
         self._is_old = self.by_draft and is_old(self.dialect)
         self._beside: dict[str, None] = {}
         # Of schemas with identifiers: by address; by address and anchor; what is relative to which.
@@ -176,31 +176,52 @@ class Document:
         self._bases: dict[int, Base] = {}
 
     def root(self) -> Expression:
-        """Return the whole document as an expression."""
-        scope = self._entered((), self._value)
-        return self._expression(self._value, "", None, scope, self._closing)
+        """Return the whole document as an expression; of a part of it, that part."""
+        start, scope = self._start, self._entered((), self.value)
+        return self._expression(start.value, start.pointer, start.base, scope, self._closing)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is no part of another document."""
+        return self._start.value is self.value
+
+    @property
+    def pointer(self) -> str:
+        """The pointer of its root in the document that it is a part of."""
+        return self._start.pointer
+
+    def part(self, schema: Json, pointer: str) -> "Document":
+        """Return the document of one of the schemas, whose references lead to the same places.
+
+        ``schema`` may have other contents than the document has at ``pointer``, if no reference
+        leads there.
+        """
+        start = Target(schema, pointer, self._base_at(pointer))
+        found = copy(self)
+        found._start = start
+        found._refs, found._places, found._beside = {}, {}, {}
+        return found
 
     @cached_property
     def _pointers(self) -> dict[int, str]:
         """The pointer of every object, by identity; those of meta-schemas are added."""
-        return _pointers(self._value)
+        return _pointers(self.value)
 
     @cached_property
     def _base(self) -> Base:
         """The document as a whole; what it contains is known by its address from then on."""
-        whole = Base("", self._value)
-        self._read_identifiers(self._value, whole, self.dialect)
-        base = self._bases.get(id(self._value), whole)
+        whole = Base("", self.value)
+        self._read_identifiers(self.value, whole, self.dialect)
+        base = self._bases.get(id(self.value), whole)
         self._addresses.setdefault(base.uri, base)
         return base
 
     def _read_identifiers(self, schema: Json, around: Base, dialect: str) -> None:
         """Note the addresses and anchors in a schema, and what its references are relative to."""
         key = "id" if dialect in _OLDEST else "$id"
-        pending = [(schema, around)]
-        for value, outer in pending:
-            if not isinstance(value, dict):
-                continue
+        for visited in walk(schema):
+            value = visited.contents
+            outer = self._bases[id(visited.around.contents)] if visited.around else around
             base, named = outer, value.get(key)
             # In old drafts nothing beside a reference counts.
             if isinstance(named, str) and not (is_old(dialect) and "$ref" in value):
@@ -213,7 +234,6 @@ class Document:
                 if isinstance(anchor, str):
                     self._anchors.setdefault((base.uri, anchor), value)
             self._bases[id(value)] = base
-            pending += [(inner, base) for _, inner in subschemas(value)]
 
     def _joined(self, around: Base, reference: str, schema: dict[str, Json], keyword: str) -> str:
         """Return the address that a reference in a schema means. Raises ProblemError."""
@@ -273,7 +293,7 @@ class Document:
             raise invalid("a schema is an object, `true` or `false`", pointer)
         if not value:
             return ANYTHING
-        if value is not self._value and _has_id(value):
+        if value is not self.value and _has_id(value):
             base = self._base_of(value, base)
             scope = self._entered(scope, value)
         return self._named(value, pointer, base, scope, closing)
@@ -310,9 +330,9 @@ class Document:
         if not self._is_old or not isinstance(value.get("$ref"), str):
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
-        target = self.at(value["$ref"]) if beside else None
+        target = self.target(value["$ref"]) if beside else None
         # Of what the target says itself nothing is lost.
-        said = {} if target is None else target[1]
+        said = target.value if target and isinstance(target.value, dict) else {}
         lost = (keyword for keyword in beside if said.get(keyword) != value[keyword])
         self._beside.update((f"{pointer}/{escape(keyword)}", None) for keyword in lost)
         return {"$ref": value["$ref"]}
@@ -328,21 +348,72 @@ class Document:
         hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
         return [without_effect(message, first, hint)]
 
-    def at(self, reference: str) -> tuple[str, dict[str, Json]] | None:
-        """Return what a plain pointer leads to, and the pointer as it is written here.
+    def target(self, reference: Json, base: Base | None = None) -> Target | None:
+        """Return what a reference leads to, None where that is nothing.
 
-        Nothing in the document on the way has a name of its own; None where that is not so.
+        It is relative to ``base``, without it to the document as a whole. Nothing is fetched. All
+        that follow references call this.
         """
-        if not reference.startswith("#/") or "%" in reference:
+        if not isinstance(reference, str):
             return None
-        value, pointer = self._value, ""
-        for name in steps_of(reference):
-            if not isinstance(value, dict) or name not in value:
-                return None
-            value, pointer = value[name], f"{pointer}/{escape(name)}"
+        uri, _, fragment = reference.partition("#")
+        try:
+            start = self._start_of(uri, base)
+            if fragment and not fragment.startswith("/"):
+                named = self._anchors[(start.base or self._base).uri, unquote(fragment)]
+                return Target(named, self._pointers.get(id(named), ""), self._base_of(named, None))
+            return self._below(start, unquote(fragment) if "%" in fragment else fragment)
+        except (LookupError, TypeError, ValueError):
+            return None
+
+    def target_in(self, schema: dict[str, Json], keyword: str = "$ref") -> Target | None:
+        """Return what the reference in a schema leads to, None where that is nothing.
+
+        A schema that is not in the document has the references of the document as a whole.
+        """
+        return self.target(schema.get(keyword), self._known_base(schema))
+
+    def _known_base(self, schema: Json) -> Base | None:
+        """Return what references in a schema are relative to, None for the document as a whole."""
+        if not self._has_identifiers:
+            return None
+        return self._bases.get(id(schema), self._base)
+
+    @cached_property
+    def _has_identifiers(self) -> bool:
+        """Whether some schema inside has an address of its own."""
+        whole = self._base
+        return any(base is not whole for base in self._bases.values())
+
+    def _base_at(self, pointer: str) -> Base | None:
+        """Return what references at a pointer are relative to, as far as it leads anywhere."""
+        value, base = self.value, None
+        for step in steps_of(pointer):
+            try:
+                value = value[int(step)] if isinstance(value, list) else value[step]
+            except (LookupError, TypeError, ValueError):
+                break
             if isinstance(value, dict) and _has_id(value):
-                return None
-        return (pointer, value) if isinstance(value, dict) else None
+                base = self._base_of(value, base)
+        return base
+
+    def _start_of(self, uri: str, base: Base | None) -> Target:
+        """Return the schema with an address. Raises KeyError or ValueError."""
+        if uri:
+            base = self._at_address(urljoin((base or self._base).uri, uri))
+        if base is None:
+            return Target(self.value, "", None)
+        return Target(base.schema, self._pointers.get(id(base.schema), ""), base)
+
+    def _below(self, start: Target, fragment: str) -> Target:
+        """Return what is at a pointer below a schema; raises as the access to no member does."""
+        value, pointer, base = start
+        for step in steps_of(fragment):
+            value = value[int(step)] if isinstance(value, list) else value[step]
+            pointer = f"{pointer}/{escape(step)}"
+            if isinstance(value, dict) and (base is not None or _has_id(value)):
+                base = self._base_of(value, base)
+        return Target(value, pointer, base)
 
     @property
     def has_whole_fractions(self) -> bool:
@@ -358,7 +429,7 @@ class Document:
     @cached_property
     def _names_integers(self) -> bool:
         """Whether ``integer`` may be a type in it, or in a meta-schema that it refers to."""
-        pending = [self._value]
+        pending = [self.value]
         while pending:
             value = pending.pop()
             if isinstance(value, dict):
@@ -384,19 +455,14 @@ class Document:
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
-        found = self.at(reference) if place.base is None else None
-        closing = place.closing_of(keyword)
-        if found is not None:
-            pointer, value = found
-            scope = self._entered(place.scope, value)
-            return self._expression(value, pointer, None, scope, closing)
         uri, _, anchor = reference.partition("#")
+        found = None
         if anchor and not anchor.startswith("/"):
             resource = self._resource(place, keyword, uri)
             marked = self._marks.of(resource).get(anchor)
-            if marked is not None:
-                return self._there(marked, place.scope, closing)
-        return self._there(self._found(place, keyword, reference), place.scope, closing)
+            found = None if marked is None else self._target_of(marked)
+        found = found or self._found(place, keyword, reference)
+        return self._there(found, place.scope, place.closing_of(keyword))
 
     def follow_dynamic(self, place: Place, keyword: str) -> Expression:
         """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
@@ -406,7 +472,8 @@ class Document:
         met = dict(self._entered(place.scope, resource)).get(name)
         if met is None or name not in self._marks.of(resource):
             return self.follow(place, keyword)
-        return self._there(self._marked[met], place.scope, place.closing_of(keyword))
+        marked = self._target_of(self._marked[met])
+        return self._there(marked, place.scope, place.closing_of(keyword))
 
     def _reference(self, place: Place, keyword: str) -> str:
         reference = place.contents[keyword]
@@ -415,13 +482,12 @@ class Document:
         return reference
 
     def _resource(self, place: Place, keyword: str, uri: str) -> Json:
-        return self._found(place, keyword, uri) if uri else place.contents
+        return self._found(place, keyword, uri).value if uri else place.contents
 
-    def _found(self, place: Place, keyword: str, reference: str) -> Json:
-        """Return the schema that a reference leads to."""
-        try:
-            found = self._look_up(place.base or self._base, reference)
-        except (KeyError, IndexError, TypeError, ValueError):
+    def _found(self, place: Place, keyword: str, reference: str) -> Target:
+        """Return the schema that a reference leads to. Raises ProblemError."""
+        found = self.target(reference, place.base)
+        if found is None:
             raise ProblemError(
                 Problem(
                     UNRESOLVED,
@@ -430,24 +496,11 @@ class Document:
                     "put what it means under `$defs`: nothing is fetched, and files are read from"
                     " the schema's own folder, where the schema is in a file",
                 )
-            ) from None
-        if not isinstance(found, dict | bool):
+            )
+        if not isinstance(found.value, dict | bool):
             where = f"{place.pointer}/{escape(keyword)}"
             raise invalid("a schema is an object, `true` or `false`", where)
         return found
-
-    def _look_up(self, base: Base, reference: str) -> Json:
-        """Return what is at a reference; raises as the access to a missing member does."""
-        uri, _, fragment = reference.partition("#")
-        there = self._at_address(urljoin(base.uri, uri)) if uri else base
-        if not fragment.startswith("/"):
-            return self._anchors[there.uri, unquote(fragment)] if fragment else there.schema
-        value = there.schema
-        for step in steps_of(unquote(fragment)):
-            value = value[int(step)] if isinstance(value, list) else value[step]
-            if isinstance(value, dict):
-                there = self._base_of(value, there)
-        return value
 
     def _at_address(self, uri: str) -> Base:
         """Return the schema with an address. Raises KeyError."""
@@ -467,10 +520,13 @@ class Document:
             pointers = _pointers(contents).items()
             self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
 
-    def _there(self, schema: Json, scope: Scope, closing: Closing) -> Expression:
-        pointer = self._pointers.get(id(schema), "")
-        base = self._base_of(schema, None) if isinstance(schema, dict) else None
-        return self._expression(schema, pointer, base, self._entered(scope, schema), closing)
+    def _target_of(self, schema: dict[str, Json]) -> Target:
+        """Return a schema of the document, or of the meta-schemas, with its pointer."""
+        return Target(schema, self._pointers.get(id(schema), ""), self._base_of(schema, None))
+
+    def _there(self, found: Target, scope: Scope, closing: Closing) -> Expression:
+        scope = self._entered(scope, found.value)
+        return self._expression(found.value, found.pointer, found.base, scope, closing)
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
@@ -481,197 +537,6 @@ class Document:
 
 
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
-
-
-def check_schema(schema: Json, text: str, limits: SchemaLimits) -> Review:
-    """Return the facts of a sound schema.
-
-    ``text`` is its JSON text. Raises ProblemError with the worst error that the meta-schema finds.
-    """
-    found = review(schema)
-    if not found.is_sound:
-        _ask_the_meta_schema(schema, text, limits)
-    return found
-
-
-def _ask_the_meta_schema(schema: Json, text: str, limits: SchemaLimits) -> None:
-    """Raise ProblemError with the worst error that the meta-schema finds in a schema, if any."""
-    refuse_deep(schema, VALUES * limits.depth)
-    from jsonschema.exceptions import best_match
-    from jsonschema.validators import Draft202012Validator, validator_for
-
-    # The library knows no decimals.
-    value = json.loads(text, parse_int=as_number)
-    if not isinstance(value, dict | bool):
-        raise invalid("a schema is an object, `true` or `false`; a list of tools has functions", "")
-    if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
-        raise invalid("`$schema` is a string", "/$schema")
-    try:
-        chosen = validator_for(value, default=Draft202012Validator)
-    except ValueError:
-        # It looks at `$schema` as an address, and this is none: an unknown draft as any other.
-        chosen = Draft202012Validator
-    # The library's own rule compares each item with each.
-    extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
-    checked = extend(chosen, {"uniqueItems": _repeated_items})
-    is_unnamed = isinstance(value, dict) and "$schema" not in value
-    registry = _meta_schemas(is_unnamed)
-    validator = checked(_taken(chosen.META_SCHEMA), registry=registry)
-    try:
-        best = best_match(validator.iter_errors(value))
-    except RecursionError:
-        raise too_large("schemas nested in one another", limits.depth, "depth") from None
-    if best is None:
-        return
-    message = best.message
-    if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
-        message = f"a schema is an object, `true` or `false`, not {_shortened(best.instance)}"
-    raise ProblemError(_misused(schema, [str(step) for step in best.absolute_path], message))
-
-
-def _misused(schema: Json, steps: list[str], message: str) -> Problem:
-    """Return what is wrong at a place of a schema: what its keyword must be, or ``message``."""
-    places = [schema]
-    for step in steps:
-        around = places[-1]
-        places.append(around[int(step)] if isinstance(around, list) else around[step])
-    older = OLDER.get((steps[-1], type(places[-1]))) if steps else None
-    # A place may lie inside of the value of the keyword that is wrong.
-    for number in range(len(steps), 0, -1):
-        around, keyword, value = places[number - 1], steps[number - 1], places[number]
-        words = wanted(keyword, value) if isinstance(around, dict) else None
-        if words is not None:
-            names = value if isinstance(value, list) else [value]
-            strange = [n for n, name in enumerate(names) if name not in list(TYPES)]
-            if keyword == "type" and strange:
-                pointer = "".join(f"/{escape(step)}" for step in steps[:number])
-                where = f"{pointer}/{strange[0]}" if isinstance(value, list) else pointer
-                return _mistyped(names[strange[0]], where, is_item=isinstance(value, list))
-            message = f"`{keyword}` must be {words}, not {_shortened(value)}"
-            break
-    pointer = "".join(f"/{escape(step)}" for step in steps)
-    help_ = f"{older.meaning}: {older.instead}" if older else ""
-    return Problem(INVALID, message[:200], pointer, help_)
-
-
-class Older(NamedTuple):
-    """A form that a keyword has in older drafts, and what to write instead.
-
-    ``is_read``: a schema that names no draft may have it, as tools seldom name one.
-    """
-
-    meaning: str
-    instead: str
-    is_read: bool = True
-
-
-_FLAG = Older("in draft 4 a flag makes the bound beside it exclusive", "write the bound itself")
-OLDER = {
-    ("items", list): Older(
-        "up to draft 2019-09 a list in `items` is a tuple",
-        "write `prefixItems`, and `items` for `additionalItems`",
-    ),
-    ("exclusiveMinimum", bool): _FLAG,
-    ("exclusiveMaximum", bool): _FLAG,
-    ("required", bool): Older(
-        "in draft 3 `required` is a flag of a property",
-        "list the names in `required` of the object",
-        is_read=False,
-    ),
-}
-"""By keyword and kind of value."""
-
-
-_SHOWN = 60
-"""Characters of a value that a message shows."""
-
-
-def _shortened(value: Json) -> str:
-    text = constant(value).text
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-
-
-def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
-    """Return that ``name`` is no type; ``is_item`` tells whether it is in a list."""
-    from kbnf_core.text.suggest import Suggestions
-
-    listed = [f"`{each}`" for each in sorted(TYPES)]
-    meant = Suggestions(TYPES).closest(name.lower()) if isinstance(name, str) else None
-    return Problem(
-        INVALID,
-        f"there is no type {_shortened(name)}; the types are"
-        f" {', '.join(listed[:-1])} and {listed[-1]}",
-        pointer,
-        f"did you mean `{meant}`?" if meant else "",
-        # The span of a member is that of its name.
-        replacement=meant if meant and is_item else "",
-    )
-
-
-@cache
-def _meta_schemas(is_unnamed: bool) -> "Registry[Json]":
-    """Return the meta-schemas as ``_taken`` returns them; ``is_unnamed``: with OLDER forms."""
-    from referencing import Registry
-    from referencing.jsonschema import specification_with
-
-    known: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
-    contents = {uri: known.contents(uri) for uri in known}
-    return Registry[Json]().with_resources(
-        (uri, specification_with(schema["$schema"]).create_resource(_taken(schema, is_unnamed)))
-        for uri, schema in contents.items()
-    )
-
-
-def _taken(schema: Any, is_unnamed: bool = False) -> Any:
-    """Return a meta-schema without ``$schema``, for which jsonschema takes its own rules.
-
-    Values of ``enum`` may repeat: it says nothing, and later drafts allow it.
-    """
-    found = {name: value for name, value in schema.items() if name != "$schema"}
-    keywords = found.get("properties", {})
-    if "enum" in keywords:
-        enum = {name: value for name, value in keywords["enum"].items() if name != "uniqueItems"}
-        keywords = keywords | {"enum": enum}
-    if is_unnamed and "prefixItems" in keywords:
-        schemas, each = keywords["prefixItems"], keywords["items"]
-        either = {"if": {"type": "array"}, "then": schemas, "else": each}
-        keywords = keywords | {"items": either, "additionalItems": each}
-    if is_unnamed and "exclusiveMinimum" in keywords:
-        flags = dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _NUMBER_OR_FLAG)
-        keywords = keywords | flags
-    return found | {"properties": keywords} if keywords else found
-
-
-_NUMBER_OR_FLAG = {"type": ["number", "boolean"]}
-
-
-def _repeated_items(
-    validator: object, is_wanted: bool, items: Json, schema: Json
-) -> "Iterator[ValidationError]":
-    """Yield what is wrong with a list in which items are equal: ``uniqueItems`` in linear time."""
-    from jsonschema.exceptions import ValidationError
-
-    del validator, schema
-    if is_wanted and isinstance(items, list) and len(set(map(key_of, items))) < len(items):
-        yield ValidationError(f"{items!r} has non-unique elements")
-
-
-_DRAFTS = {
-    "https://json-schema.org/draft/2020-12/schema": "draft2020-12",
-    "https://json-schema.org/draft/2019-09/schema": "draft2019-09",
-    "http://json-schema.org/draft-07/schema": "draft-07",
-    "http://json-schema.org/draft-06/schema": "draft-06",
-    "http://json-schema.org/draft-04/schema": "draft-04",
-    "http://json-schema.org/draft-03/schema": "draft-03",
-}
-"""The names of the drafts by the addresses of their meta-schemas, as ``referencing`` has them: few
-schemas need more of it, and importing it takes longer than reading them."""
-
-
-def dialect_of(value: Json) -> str:
-    """Return the name of the draft that a schema names, the newest without a known one."""
-    named = value.get("$schema") if isinstance(value, dict) else None
-    return _DRAFTS.get(named.rstrip("#") if isinstance(named, str) else "", "draft2020-12")
 
 
 def is_old(dialect: str) -> bool:
@@ -690,41 +555,6 @@ def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:
 
 def _has_id(value: dict[str, Json]) -> bool:
     return isinstance(value.get("$id", value.get("id")), str)
-
-
-def refuse_deep(root: Json, most: int) -> None:
-    """Raise ProblemError where values are nested more than ``most`` deep."""
-    _has_marks(root, most)
-
-
-def _has_marks(root: Json, most: int) -> bool:
-    """Return whether any schema is marked for dynamic references; refuse what is nested deeply."""
-    has_marks, level = False, [root]
-    for _ in range(most + 1):
-        below: list[Json] = []
-        for value in level:
-            if isinstance(value, dict):
-                if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
-                    has_marks = True
-                below += value.values()
-            elif isinstance(value, list):
-                below += value
-        if not below:
-            return has_marks
-        level = below
-    raise too_large("values nested in one another", most, "depth", _deepest(root, most))
-
-
-def _deepest(root: Json, depth: int) -> str:
-    """Return the pointer of a value with so many around it."""
-    level = [("", root)]
-    for _ in range(depth + 1):
-        level = [
-            (f"{pointer}/{escape(name)}", item)
-            for pointer, value in level
-            for name, item in _children(value)
-        ]
-    return level[0][0]
 
 
 def _pointers(root: Json) -> dict[int, str]:
@@ -746,3 +576,203 @@ def _children(value: Json) -> list[tuple[str, Json]]:
     if isinstance(value, dict):
         return list(value.items())
     return [(str(i), item) for i, item in enumerate(value)] if isinstance(value, list) else []
+
+
+# Files beside a schema
+
+
+class Bundle(NamedTuple):
+    """A schema with the files that it refers to; ``moved`` pairs their pointers with references."""
+
+    value: Json
+    moved: tuple[tuple[str, str], ...] = ()
+
+
+class _Room:
+    """The characters that files referred to may have that are not yet used.
+
+    ``unreadable``: paths that nothing could be read from, which are not tried again.
+    """
+
+    def __init__(self) -> None:
+        self.left = DEFAULT_LIMITS.source_bytes
+        self.unreadable: set[str] = set()
+
+
+def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: Imports) -> bool:
+    """Change schemas of one text, each with its pointer, as ``bundled``; return whether any was.
+
+    Their files together are bounded as those of one schema. Raises ProblemError.
+    """
+    room, is_changed = _Room(), False
+    for schema, pointer in schemas:
+        try:
+            is_changed |= bool(bundled(schema, path, imports, room).moved)
+        except ProblemError as error:
+            problems = (each._replace(pointer=pointer + each.pointer) for each in error.problems)
+            raise ProblemError(*problems) from None
+    return is_changed
+
+
+def bundled(value: Json, path: str | None, imports: Imports, room: _Room | None = None) -> Bundle:
+    """Return the schema in the file ``path`` with all files that its references lead to.
+
+    ``value`` is changed where it has such references. What cannot be read stays a reference that
+    leads nowhere. Raises ProblemError for a file that is not JSON, and where files are larger
+    together than a text may be.
+    """
+    if path is None or not isinstance(value, dict) or "'$ref'" not in repr(value):
+        return Bundle(value)
+    bundler = _Bundler(value, path, imports, room or _Room())
+    files = bundler.gather()
+    if not files:
+        return Bundle(value)
+    held = value.get(bundler.keyword)
+    value[bundler.keyword] = {**(held if isinstance(held, dict) else {}), **files}
+    return Bundle(value, tuple(bundler.moved))
+
+
+class _File(NamedTuple):
+    """A file: its contents, its address, and where it is in the bundle."""
+
+    value: dict[str, Json]
+    address: str
+    pointer: str
+    anchors: dict[str, str]
+
+
+class _Reference(NamedTuple):
+    """A schema with a ``$ref`` to another resource, and its pointer in the bundle.
+
+    ``is_nested``: it is in a schema with an identifier of its own.
+    """
+
+    holder: dict[str, Json]
+    address: str
+    fragment: str
+    pointer: str
+    is_nested: bool
+
+
+class _Bundler:
+    """The files that are read so far, by their paths."""
+
+    def __init__(self, value: dict[str, Json], path: str, imports: Imports, room: _Room) -> None:
+        self.keyword = "definitions" if is_old(dialect_of(value)) else "$defs"
+        self.moved: list[tuple[str, str]] = []
+        self._path = path
+        self._imports = imports
+        self._own = _address_of(value, "")
+        self._names = set(value.get(self.keyword) or ())
+        self._room = room
+        self._files = {normpath(path): _File(value, self._own, "", {})}
+
+    def gather(self) -> dict[str, Json]:
+        """Read all files; return their contents by names that the schema does not have."""
+        first = next(iter(self._files.values()))
+        waiting = [(each, each.pointer) for each in self._references(first)]
+        while waiting:
+            reference, shown = waiting.pop()
+            path = self._path_of(reference.address)
+            found = None if path is None else self._files.get(path)
+            if path is not None and found is None:
+                found = self._read(path, reference.address, shown)
+                # What is in a file is shown at the reference in the schema that led there.
+                waiting += [(each, shown) for each in self._references(found)] if found else []
+            if found is not None:
+                fragment, target = reference.fragment, quote(found.pointer, safe="/~$")
+                if fragment and not fragment.startswith("/"):
+                    fragment = found.anchors.get(fragment, f"/{fragment}")
+                around = self._own if reference.is_nested else ""
+                reference.holder["$ref"] = f"{around}#{target}{fragment}"
+        own = list(self._files.values())[1:]
+        return {each.pointer.rpartition("/")[2]: each.value for each in own}
+
+    def _references(self, file: _File) -> Iterator[_Reference]:
+        """Yield the references of a file to other resources; in files below, to itself too."""
+        found: list[_Reference] = []
+        known: set[str] = set()
+        pending: list[tuple[Json, str, str]] = [(file.value, file.address, file.pointer)]
+        while pending:
+            value, around, pointer = pending.pop()
+            if isinstance(value, dict):
+                base = _address_of(value, around) if value is not file.value else around
+                known |= {base} - {file.address}
+                if isinstance(anchor := value.get("$anchor"), str):
+                    file.anchors[anchor] = pointer.removeprefix(file.pointer)
+                reference = value.get("$ref")
+                if isinstance(reference, str):
+                    address, fragment = _join(base, reference) or ("", "")
+                    address = base if reference.startswith("#") else address
+                    fragment = reference[1:] if reference.startswith("#") else fragment
+                    nested = base != file.address
+                    found.append(_Reference(value, address, fragment, f"{pointer}/$ref", nested))
+                below = ((name, each) for name, each in value.items() if name not in _DATA)
+                pending += [(each, base, f"{pointer}/{escape(name)}") for name, each in below]
+            elif isinstance(value, list):
+                pending += [(each, around, f"{pointer}/{n}") for n, each in enumerate(value)]
+        for each in found:
+            is_own = each.address == file.address and not file.pointer
+            if not is_own and each.address not in known:
+                yield each
+
+    def _path_of(self, address: str) -> str | None:
+        """Return the path of the file that an address means."""
+        folder, slash, _ = self._own.rpartition("/")
+        near = address.removeprefix(folder + slash)
+        if not near or ":" in near or near.startswith("/"):
+            return None
+        return normpath(join(dirname(self._path), unquote(near)))
+
+    def _read(self, path: str, address: str, shown: str) -> _File | None:
+        if path in self._room.unreadable:
+            return None
+        text = self._imports.load(path) if self._imports.permit(path, self._path) else None
+        if text is None:
+            self._room.unreadable.add(path)
+            return None
+        self._room.left -= len(text)
+        if self._room.left < 0:
+            most = DEFAULT_LIMITS.source_bytes
+            raise too_large("characters in files referred to", most, "source_bytes", shown)
+        try:
+            value = read_json(text)
+        except ProblemError as error:
+            message = f"`{address}`: {error.problem.message}"
+            raise ProblemError(Problem(error.problem.code, message, shown)) from None
+        own = dict(value) if isinstance(value, dict) else {"allOf": [value]}
+        for keyword in ("$id", "id", "$schema"):
+            if isinstance(own.get(keyword), str):
+                del own[keyword]
+        pointer = f"/{self.keyword}/{self._new_name(path)}"
+        self.moved.append((pointer, shown))
+        found = self._files[path] = _File(own, address, pointer, {})
+        return found
+
+    def _new_name(self, path: str) -> str:
+        stem = name = basename(path).partition(".")[0] or "file"
+        number = 1
+        while name in self._names:
+            number += 1
+            name = f"{stem}_{number}"
+        self._names.add(name)
+        return name
+
+
+def _address_of(value: dict[str, Json], around: str) -> str:
+    """Return what references in a schema are relative to."""
+    named = value.get("$id", value.get("id"))
+    joined = _join(around, named) if isinstance(named, str) else None
+    return joined[0] if joined else around
+
+
+def _join(around: str, reference: str) -> tuple[str, str] | None:
+    """Return the address and fragment of a reference, None where it is not a reference."""
+    try:
+        return urldefrag(urljoin(around, reference))
+    except ValueError:
+        return None
+
+
+_DATA = frozenset({"const", "enum", "default", "examples"})
+"""Keywords whose values are not schemas."""

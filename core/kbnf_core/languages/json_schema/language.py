@@ -55,10 +55,9 @@ class SchemaLanguage(Language):
         """Return a text with the files that its schemas refer to; one with errors as it is."""
         if path is None or '"$ref"' not in text:
             return text
-        from kbnf_core.languages.json_schema.bundle import bundle_each
-        from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.document import bundle_each, read_json
         from kbnf_core.languages.json_schema.expressions import constant
-        from kbnf_core.languages.json_schema.problems import ProblemError
+        from kbnf_core.languages.json_schema.keywords import ProblemError
 
         try:
             value = read_json(text)

@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kbnf_core.ir import Grammar, Node
-from kbnf_core.languages.json_schema.document import OLDER, Older, Place
+from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref, constant
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
@@ -31,24 +31,26 @@ from kbnf_core.languages.json_schema.keywords import (
     KEYWORDS,
     KNOWN,
     LOCAL,
-    REFERENCES,
-    UNEVALUATED,
-    UNKEPT,
-    Review,
-    may_hold,
-    subschemas,
-)
-from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.problems import (
     NARROWED,
     NO_VALUE,
+    OLDER,
+    REFERENCES,
     TOO_LARGE,
+    UNEVALUATED,
+    UNKEPT,
     UNSATISFIABLE,
+    Older,
     Problem,
     ProblemError,
+    Review,
+    Visited,
     dropped,
+    may_hold,
+    subschemas,
     unsupported,
+    walk,
 )
+from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.schemas import (
     Reader,
     Schemas,
@@ -93,12 +95,23 @@ def repetitions(text: str) -> Iterator[Problem]:
 
 
 def oddities(schema: Json, options: Options) -> Iterator[Problem]:
-    """Yield what is likely a mistake in the keywords of a sound schema, with its pointer."""
+    """Yield what is likely a mistake in the keywords of a sound schema, with its pointer.
+
+    Its schemas are visited once.
+    """
     yield from _no_schema(schema)
-    yield from misspelt(schema)
-    yield from _open_objects(schema, options)
-    yield from _of_older_drafts(schema)
-    yield from _of_python_types(schema)
+    compared: set[str] = set()
+    older: dict[Older, list[str]] = {}
+    objects = _Objects()
+    for visited in walk(schema):
+        yield from _misspelt_in(visited, compared)
+        yield from _python_code(visited)
+        _note_older_forms(visited, older)
+        objects.visit(visited)
+    if isinstance(schema, dict) and "$schema" not in schema:
+        yield from _of_older_drafts(older)
+    if not options.closed:
+        yield from objects.problems()
 
 
 def contradictions(schemas: Schemas, dead: Set[str] = frozenset()) -> Iterable[Problem]:
@@ -156,10 +169,10 @@ class _Survey(Writer):
         except ProblemError as error:
             self._keep(error.problem)
 
-    def place(self, expression: Expression, hint: str) -> Node | None:
+    def form(self, expression: Expression, hint: str) -> Node | None:
         """Go on with any value instead of one that has a problem."""
         try:
-            return super().place(expression, hint)
+            return super().form(expression, hint)
         except LimitError as error:
             self._keep(unsupported(f"an automaton needs {error}", "").problem)
         except ProblemError as error:
@@ -171,16 +184,6 @@ class _Survey(Writer):
         if problem.code != UNSATISFIABLE:
             pointer = problem.pointer or self.rules.inner_pointer()
             self.problems.append(problem._replace(pointer=pointer))
-
-
-def _places(schema: Json) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Yield the pointer and the contents of every schema that is an object, outer ones first."""
-    pending: list[tuple[str, Json]] = [("", schema)]
-    while pending:
-        pointer, value = pending.pop()
-        if isinstance(value, dict):
-            yield pointer, value
-            pending += reversed([(_below(pointer, *s), each) for s, each in subschemas(value)])
 
 
 def _below(pointer: str, *steps: str) -> str:
@@ -203,7 +206,7 @@ def misspelt_once(schema: Json, facts: Review) -> Iterator[Problem]:
     A schema is visited only where it has such names, and as far as the last one.
     """
     left = {name for name in facts.strange if _near_keywords(name)}
-    if facts.is_sound and not facts.is_unlisted and not left:
+    if not facts.is_unlisted and not left:
         return
     messages = set[str]()
     for problem in misspelt(schema):
@@ -211,24 +214,30 @@ def misspelt_once(schema: Json, facts: Review) -> Iterator[Problem]:
             messages.add(problem.message)
             yield problem
             left.discard(problem.pointer.rpartition("/")[2])
-            if facts.is_sound and not facts.is_unlisted and not left:
+            if not facts.is_unlisted and not left:
                 return
 
 
 def misspelt(schema: Json) -> Iterator[Problem]:
     """Yield names that are a letter or two off a known one (W821)."""
-    compared = set[str]()
-    for pointer, value in _places(schema):
-        strange = value.keys() - KNOWN
-        compared |= strange
-        if len(compared) > COMPARISONS:
-            return
-        for name in filter(strange.__contains__, value):
-            meant = next((each for each in _near_keywords(name) if each not in value), None)
-            if meant is not None and may_hold(meant, value[name]):
-                message = f"`{name}` is not a keyword and restricts nothing"
-                yield _misnamed(message, _below(pointer, name), meant)
-        yield from _misspelt_members(value, pointer)
+    compared: set[str] = set()
+    for visited in walk(schema):
+        yield from _misspelt_in(visited, compared)
+
+
+def _misspelt_in(visited: Visited, compared: set[str]) -> Iterator[Problem]:
+    """Yield the misspelt names in one schema object; ``compared`` bounds the work of all."""
+    value, pointer = visited.contents, visited.pointer
+    strange = value.keys() - KNOWN
+    compared |= strange
+    if len(compared) > COMPARISONS:
+        return
+    for name in filter(strange.__contains__, value):
+        meant = next((each for each in _near_keywords(name) if each not in value), None)
+        if meant is not None and may_hold(meant, value[name]):
+            message = f"`{name}` is not a keyword and restricts nothing"
+            yield _misnamed(message, f"{pointer}/{escape(name)}", meant)
+    yield from _misspelt_members(value, pointer)
 
 
 def _misspelt_members(value: dict[str, Json], pointer: str) -> Iterator[Problem]:
@@ -319,16 +328,15 @@ def _plain(name: str) -> str:
     return name.translate(_SEPARATORS).casefold()
 
 
-def _of_older_drafts(schema: Json) -> Iterator[Problem]:
+def _note_older_forms(visited: Visited, found: dict[Older, list[str]]) -> None:
+    for keyword, held in visited.contents.items():
+        older = OLDER.get((keyword, type(held)))
+        if older is not None and older.is_read:
+            found.setdefault(older, []).append(f"{visited.pointer}/{escape(keyword)}")
+
+
+def _of_older_drafts(found: Mapping[Older, Sequence[str]]) -> Iterator[Problem]:
     """Yield each form of older drafts in a schema that names none, at its first place."""
-    if not isinstance(schema, dict) or "$schema" in schema:
-        return
-    found: dict[Older, list[str]] = {}
-    for pointer, value in _places(schema):
-        for keyword, held in value.items():
-            older = OLDER.get((keyword, type(held)))
-            if older is not None and older.is_read:
-                found.setdefault(older, []).append(_below(pointer, keyword))
     for older, (first, *more) in found.items():
         others = f" ({len(more):,} more)" if more else ""
         message = f"{older.meaning}, and it is read so here{others}"
@@ -336,15 +344,14 @@ def _of_older_drafts(schema: Json) -> Iterator[Problem]:
         yield Problem(OLDER_DRAFT, message, first, help_)
 
 
-def _of_python_types(schema: Json) -> Iterator[Problem]:
-    """Yield each check of a class that its schema names and no grammar keeps."""
-    for pointer, value in _places(schema):
-        comment = value.get("$comment")
-        if isinstance(comment, str) and comment.startswith(UNKEPT):
-            what = comment.removeprefix(UNKEPT)
-            message = f"`{what}` decides in Python which of these values are valid"
-            help_ = "validate the text, and ask again where it is refused"
-            yield Problem(PYTHON_CODE, message, pointer, help_)
+def _python_code(visited: Visited) -> Iterator[Problem]:
+    """Yield the check of a class that its schema names and no grammar keeps."""
+    comment = visited.contents.get("$comment")
+    if isinstance(comment, str) and comment.startswith(UNKEPT):
+        what = comment.removeprefix(UNKEPT)
+        message = f"`{what}` decides in Python which of these values are valid"
+        help_ = "validate the text, and ask again where it is refused"
+        yield Problem(PYTHON_CODE, message, visited.pointer, help_)
 
 
 _SAYS_OF_OTHERS = {"additionalProperties", "propertyNames", "unevaluatedProperties"}
@@ -352,28 +359,39 @@ _SAYS_NOTHING = ("not", "if")
 """What needs values that fit less than what is around it does."""
 
 
-def _open_objects(schema: Json, options: Options) -> Iterator[Problem]:
-    if options.closed:
-        return
-    found = []
-    pending: list[tuple[str, Json, bool]] = [("", schema, False)]
-    while pending:
-        pointer, value, is_closed = pending.pop()
-        if not isinstance(value, dict):
-            continue
+_IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "then", "else"})
+"""What applies to the same object, which is closed with it."""
+
+
+class _Objects:
+    """The objects of a schema that are open, in the order of visits."""
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        # By pointer, whether what is around closes an object; those that count only.
+        self._closed: dict[str, bool] = {}
+
+    def visit(self, visited: Visited) -> None:
+        """Note whether an object is open."""
+        value, around, is_closed = visited.contents, visited.around, False
+        if around is not None:
+            if visited.keyword in _SAYS_NOTHING or around.pointer not in self._closed:
+                return
+            is_closed = visited.keyword in _IN_PLACE and (
+                self._closed[around.pointer] or "unevaluatedProperties" in around.contents
+            )
+        self._closed[visited.pointer] = is_closed
         if value.get("properties") and not (is_closed or _SAYS_OF_OTHERS & value.keys()):
-            found.append(pointer)
-        for steps, each in subschemas(value):
-            if steps[0] not in _SAYS_NOTHING:
-                # What applies to the same object is closed with it.
-                is_same = steps[0] in {"allOf", "anyOf", "oneOf", "then", "else"}
-                closed = is_same and (is_closed or "unevaluatedProperties" in value)
-                pending.append((_below(pointer, *steps), each, closed))
-    if found:
-        what = "1 object allows" if len(found) == 1 else f"{len(found):,} objects allow"
-        message = f"{what} properties that the schema does not name"
-        help_ = "`--closed` (in Python `closed=True`) allows the named ones only"
-        yield Problem(OPEN, message, min(found, key=len), help_)
+            self._open.append(visited.pointer)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield how many objects are open, if any is."""
+        if self._open:
+            count = len(self._open)
+            what = "1 object allows" if count == 1 else f"{count:,} objects allow"
+            message = f"{what} properties that the schema does not name"
+            help_ = "`--closed` (in Python `closed=True`) allows the named ones only"
+            yield Problem(OPEN, message, min(self._open, key=len), help_)
 
 
 _NAMING = ("properties", "patternProperties")

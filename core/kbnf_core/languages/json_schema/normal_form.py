@@ -6,10 +6,13 @@ Where pairs are too many, narrow products take the first ones: part of the value
 
 The parts of strings and numbers are in ``value_sets``. Those of arrays and objects (``Arrays``,
 ``Objects``) are closed under intersection, with complements as unions.
+
+Alternatives that list their values, or whose objects all need one member with listed values
+(``type``, ``kind``), are compared by these (``sharers``): every pair would cost the square.
 """
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product, zip_longest
@@ -27,7 +30,12 @@ from kbnf_core.languages.json_schema.expressions import (
     is_within,
     other,
 )
-from kbnf_core.languages.json_schema.problems import NarrowableError, too_many_kinds, unsupported
+from kbnf_core.languages.json_schema.keywords import (
+    NarrowableError,
+    ProblemError,
+    too_many_kinds,
+    unsupported,
+)
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, OneOf, Restricted, united
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
@@ -497,3 +505,69 @@ def constant_shape(constant_: Constant) -> NormalForm:
             named = tuple((name, constant(item)) for name, item in value.items())
             found = Objects(named, ((KEYS, NOTHING),), tuple(value))
             return shape_of(Type.OBJECT, found)
+
+
+Signs = frozenset[Hashable]
+"""What two alternatives have in common if they share a value."""
+
+Find: TypeAlias = Callable[[Expression], NormalForm]
+
+
+def sharers(find: Find, alternatives: Sequence[NormalForm | None]) -> Iterator[list[int]]:
+    """Yield, for each alternative, the later ones that may share a value with it.
+
+    Nothing is known of those that are None. ``find`` returns the normal form of an expression.
+    """
+    name = _discriminator(find, alternatives)
+    signs = [None if shape is None else signs_of(find, shape, name) for shape in alternatives]
+    unlisted = [i for i, found in enumerate(signs) if found is None]
+    by_sign: dict[Hashable, list[int]] = {}
+    for i, found in enumerate(signs):
+        for sign in found or ():
+            by_sign.setdefault(sign, []).append(i)
+    for i, found in enumerate(signs):
+        if found is None:
+            yield list(range(i + 1, len(signs)))
+            continue
+        others = {*unlisted, *(j for sign in found for j in by_sign[sign])}
+        yield sorted(j for j in others if j > i)
+
+
+def _discriminator(find: Find, alternatives: Sequence[NormalForm | None]) -> str | None:
+    """Return a member that the first objects need and whose values they list."""
+    for shape in filter(None, alternatives):
+        for part in shape.get(Type.OBJECT, ()):
+            if isinstance(part, Objects):
+                found = (name for name in part.required if _member(find, part, name))
+                return next(found, None)
+    return None
+
+
+def signs_of(find: Find, shape: NormalForm, name: str | None = None) -> Signs | None:
+    """Return the values of a shape by type; of objects with a member ``name`` its values."""
+    found: set[Hashable] = set()
+    for type_, parts in shape.items():
+        for part in parts:
+            values = _listed(part)
+            if isinstance(part, Objects) and name in part.required:
+                values = _member(find, part, name)
+            if values is None:
+                return None
+            found.update((type_, value) for value in values)
+    return frozenset(found)
+
+
+def _member(find: Find, part: Objects, name: str) -> Signs | None:
+    """Return the values of a member by type, where they are listed."""
+    try:
+        shape = find(part.lookup(name))
+    except ProblemError:
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
+        return None
+    return signs_of(find, shape)
+
+
+def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
+    if isinstance(part, Plain):
+        return part.values
+    return part.finite if isinstance(part, Restricted) else None

@@ -8,10 +8,11 @@ which are those of the ``Standard``.
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -23,13 +24,21 @@ from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
-from kbnf_core.languages.json_schema.bundle import bundled
-from kbnf_core.languages.json_schema.document import (
-    check_schema,
-    read_json,
+from kbnf_core.languages.json_schema.document import Document, bundled, read_json
+from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    NUMBERS,
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    Review,
+    dropped,
+    invalid,
+    review,
+    too_large,
+    unsatisfiable,
 )
-from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref, constant
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS, Review
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import (
     Digits,
@@ -41,16 +50,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     options_of,
 )
-from kbnf_core.languages.json_schema.prelude import LETTERS
-from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
-    Problem,
-    ProblemError,
-    dropped,
-    invalid,
-    too_large,
-    unsatisfiable,
-)
+from kbnf_core.languages.json_schema.rules import LETTERS
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
 from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
@@ -62,6 +62,9 @@ from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json, escape
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.readable import Outline
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(
@@ -218,7 +221,17 @@ class SchemaText(NamedTuple):
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
-    review: Review = Review(is_sound=False)
+    review: Review | None = None
+
+    @property
+    def facts(self) -> Review:
+        """The facts of the schema."""
+        return self.review or review(self.value, self.options.limits.depth)
+
+    @property
+    def schemas(self) -> Schemas:
+        """The schemas of the document, not yet read."""
+        return schemas_of(self.value, self.options, self.review)
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -270,8 +283,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     try:
         whole = bundled(read_json(source.text), source.path, request.imports)
         text = text._replace(value=whole.value, moved=(*text.moved, *whole.moved))
-        written = constant(whole.value).text if whole.moved else source.text
-        in_force, facts = checked(whole.value, written, options)
+        in_force, facts = checked(whole.value, options)
         text = text._replace(options=in_force, review=facts)
     except ProblemError as error:
         return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
@@ -283,27 +295,24 @@ def broken(source: Source) -> tree.Document:
     return tree.Document(source, (), (), frozenset((START,)))
 
 
-def checked(value: Json, text: str, options: Options) -> tuple[Options, Review]:
-    """Return the options and the facts of a schema with this text. Raises ProblemError."""
-    facts = check_schema(value, text, options.limits)
+def checked(value: Json, options: Options) -> tuple[Options, Review]:
+    """Return the options in force and the facts of a schema. Raises ProblemError."""
+    facts = review(value, options.limits.depth)
+    if facts.problems:
+        raise ProblemError(*facts.problems)
     if options.strict is not None:
         from kbnf_core.languages.json_schema.services import check_service
 
-        problems = check_service(value, options.strict)
+        problems = check_service(Document(value, options, facts), options.strict)
         if problems:
             raise ProblemError(*problems)
     return guided(value, options), facts
 
 
-_MOST_LETTERS = 2_000
-"""Letters in the names of members; of more, texts are parsed by the rules that are run."""
-
-
 class SchemaReading(Parsed):
     """What a sound schema is read to, and who answers what is asked of it later.
 
-    It has the rules that are run; or, ``as_tree``, the tree that people read, in which schemas with
-    the same contents are not one, with rules of the same texts.
+    It has the rules that are run; or, ``as_tree``, those that people read (``readable``).
     """
 
     is_written = False
@@ -312,11 +321,15 @@ class SchemaReading(Parsed):
         super().__init__(broken(text.source), (), START)
         self._text = text
         self._errors: Sequence[Problem] = ()
-        self._read: _Readable | None = None
         self._writer: Writer | None = None
         try:
-            outcome = self._to_read() if as_tree else self._to_run()
+            self._writer = Writer(text.schemas, start=START)
+            self.rules, outcome = _made(self._writer, self._writer.rules_for)
+            self._document = tree.Document(text.source, (), ())
+            if as_tree:
+                self.rules, self._document = self._outline.meaning, self._readable
         except ProblemError as error:
+            self.rules = None
             self._errors = self._why(error.problem)
             self.diagnostics = tuple(map(text.diagnostic, self._errors))
             return
@@ -325,17 +338,6 @@ class SchemaReading(Parsed):
         self.losses = tuple(map(text.loss, outcome.losses))
         self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
 
-    def _to_read(self) -> Outcome:
-        self._read = _read_for_people(self._text)
-        self._document, self.rules = self._read.document, self._read.meaning
-        return self._read.outcome
-
-    def _to_run(self) -> Outcome:
-        self._writer = _writer(self._text)
-        self.rules, outcome = _made(self._writer, self._writer.rules_for)
-        self._document = tree.Document(self._text.source, (), ())
-        return outcome
-
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
         self._writer = None
@@ -343,51 +345,48 @@ class SchemaReading(Parsed):
     def _written(self) -> Writer:
         """Return the writer of the rules that are run; it writes again after ``release``."""
         if self._writer is None:
-            self._writer = _writer(self._text)
+            self._writer = Writer(self._text.schemas, start=START)
             self._writer.rules_for(self._writer.schemas.document.root())
         return self._writer
 
     @cached_property
-    def is_large(self) -> bool:  # type: ignore[override] # worked out when it is asked for
-        """Whether names of members are so long together that rules for people grow out of hand.
+    def _outline(self) -> "Outline":
+        # Only texts and explanations need it.
+        from kbnf_core.languages.json_schema.readable import Outline
 
-        These write "any key but those" letter by letter; the rules that are run have an automaton.
-        """
-        letters, pending = 0, [self._text.value]
-        while pending and letters <= _MOST_LETTERS:
-            value = pending.pop()
-            if isinstance(value, dict):
-                for keyword in ("properties", "required"):
-                    names = value.get(keyword)
-                    if isinstance(names, dict | list):
-                        letters += sum(len(each) for each in names if isinstance(each, str))
-                pending += value.values()
-            elif isinstance(value, list):
-                pending += value
-        return letters > _MOST_LETTERS
+        with _limited_work():
+            return Outline(self._written(), self._text.places(), self._text.pointer)
+
+    def named(self) -> Mapping[str, ir.Node]:
+        """Return the rules with those of members, at the places of their schemas."""
+        return self._outline.meaning
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""
-        return self._readable if self._read is None else self._read.document
-
-    @cached_property
-    def _readable(self) -> tree.Document:
         try:
-            return _read_for_people(self._text).document
+            return self._readable
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
+    @cached_property
+    def _readable(self) -> tree.Document:
+        from kbnf_core.languages.json_schema.readable import readable
+
+        with _limited_work():
+            return readable(self._written(), self._outline, self._text.source)
+
     def place(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
-        if self.rules is None or self._read is not None:
+        if self.rules is None or self._document.definitions:
             return super().place(rule)
         return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
     @cached_property
     def _pointers(self) -> Mapping[str, str]:
         """The pointers of the rules that are run."""
-        rules = self.rules or {}
-        return self._written().rules.pointers_of(rules, rules)
+        writer = self._written()
+        rules = writer.all_rules()
+        return writer.rules.pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -402,7 +401,7 @@ class SchemaReading(Parsed):
             return every_problem(text.value, text.options, problem)
         if problem is not None and problem != unsatisfiable(problem.pointer):
             return [problem]
-        schemas = (self._read or self._writer or _writer(text)).schemas
+        schemas = (self._writer or text).schemas
         return [contradiction(schemas) or problem or unsatisfiable("")]
 
     def warn_of_misspelt(self) -> None:
@@ -410,8 +409,8 @@ class SchemaReading(Parsed):
 
         Each name is warned of once, at its first pointer.
         """
-        facts = self._text.review
-        if facts.is_sound and not facts.strange and not facts.is_unlisted:
+        facts = self._text.facts
+        if not facts.strange and not facts.is_unlisted:
             return
         from kbnf_core.languages.json_schema.lint import misspelt_once
 
@@ -422,10 +421,8 @@ class SchemaReading(Parsed):
         """Return what is likely a mistake, but what the errors report."""
         from kbnf_core.languages.json_schema.lint import contradictions
 
-        text, readable = self._text, self._read
-        dead = self._dead() if readable is None else readable.dead
-        schemas = readable.schemas if readable else self._written().schemas
-        found = [*self._oddities(), *contradictions(schemas, dead)]
+        text, dead = self._text, self._dead()
+        found = [*self._oddities(), *contradictions(self._written().schemas, dead)]
         why = self._why(None) if "" in dead else self._errors
         return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
 
@@ -437,7 +434,7 @@ class SchemaReading(Parsed):
 
     def _dead(self) -> Set[str]:
         """Return the pointers of rules without a text, of those that call each other of one."""
-        rules = self.rules or {}
+        rules = {} if self.rules is None else self._written().all_rules()
         facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
@@ -447,27 +444,6 @@ class SchemaReading(Parsed):
             for name, body in dead.items()
         }
         return {self._pointers[name] for name in last_components(graph)}
-
-
-class _Readable(NamedTuple):
-    """A schema as people read it; ``dead`` are the pointers of schemas that have no value."""
-
-    document: tree.Document
-    meaning: Mapping[str, ir.Node]
-    outcome: Outcome
-    dead: Set[str]
-    schemas: Schemas
-
-
-def _read_for_people(text: SchemaText) -> _Readable:
-    """Return the rules in which schemas with the same contents are not one. Raises ProblemError."""
-    # Only texts and explanations need it.
-    from kbnf_core.languages.json_schema.readable import ReadableWriter
-
-    writer = ReadableWriter(schemas_of(text.value, text.options), text.places(), text.pointer)
-    definitions, outcome = _made(writer, writer.write)
-    document = tree.Document(text.source, tuple(definitions), (), remarks=writer.comments)
-    return _Readable(document, writer.meaning, outcome, writer.dead, writer.schemas)
 
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -480,29 +456,24 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
             yield each
 
 
-def rules_to_run(text: SchemaText, start: str) -> tuple[Mapping[str, ir.Node], Outcome]:
-    """Return the rules of a schema, the first one called ``start``. Raises ProblemError."""
-    writer = _writer(text, start)
+def rules_to_run(
+    document: Document, options: Options, start: str
+) -> tuple[Mapping[str, ir.Node], Outcome]:
+    """Return the rules of a document, the first one called ``start``. Raises ProblemError."""
+    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
     return _made(writer, writer.rules_for)
 
 
-def _writer(text: SchemaText, start: str = START) -> Writer:
-    schemas = schemas_of(text.value, text.options)
-    return Writer(schemas, start=start)
+def embed_json_schema(document: Document, options: Options, prefix: str = "") -> Embedded:
+    """Return rules for a document, all names beginning with ``prefix``. Raises ProblemError."""
+    from kbnf_core.languages.json_schema.readable import Trees, with_texts
 
-
-def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
-    """Return rules for a schema, all names beginning with ``prefix``. Raises ProblemError.
-
-    ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
-    """
-    from kbnf_core.languages.json_schema.readable import Notations
-
-    options = guided(schema, options or Options())
-    writer = Writer(schemas_of(schema, options), prefix)
-    rules, outcome = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
+    writer = Writer(Schemas(document, guided(document.value, options)), prefix)
+    start, outcome = _made(writer, writer.write_all)
+    with _limited_work():
+        rules = Trees(writer).write(start, with_texts(start, writer.to_read()))
     definitions = tuple(definition(*rule) for rule in rules.items())
-    return Embedded(prefix + START, definitions, outcome, writer.schemas)
+    return Embedded(start, definitions, outcome, writer.schemas)
 
 
 def raw_strings(
@@ -515,8 +486,7 @@ def raw_strings(
     of characters takes too many states, which are passed to ``note``. Raises ProblemError.
     """
     options = guided(schema, options)
-    writer = _writer(SchemaText(Source(""), schema, options))
-    schemas = writer.schemas
+    schemas = schemas_of(schema, options)
     found: list[str | Dfa] = []
     try:
         for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
@@ -569,12 +539,19 @@ def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
     """
     schemas = writer.schemas
     root = schemas.document.root()
-    try:
+    with _limited_work():
         made, eager = make(root), _is_prefix_free(schemas, root)
-    except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
     return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
+
+
+@contextmanager
+def _limited_work() -> Iterator[None]:
+    """Raise ProblemError where the steps of work pass their limit."""
+    try:
+        yield
+    except WorkLimitError as error:
+        raise too_large("steps of work", error.limit, "work", error.part) from None
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

@@ -1,29 +1,41 @@
-"""Writes schemas for a person: a rule for each property, named formats, short lines, comments.
+"""Writes rules for a person: one for each property, named formats, short lines, comments.
 
-The rules are those of ``writer``, with a name, a place and a comment for what a schema says. Rules
-that say little, of nothing or of one other rule, are left out in the end.
+The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
+names, places and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
+of nothing or of one other rule, are left out in the end.
 
 *Automata* of strings and numbers come with a ``Notation`` that says what they were made of. What is
 written has the language of the automaton: a named format, an expression where that is short, and
 rules where it grows. Formats are written by their rules (``formats.kbnf``), spelt as JSON strings.
+
+*Other names*, all strings but some, are one rule (``OtherNames``). A name that is none of those
+goes along their trie and leaves it by a character that is written as itself; or it goes on with an
+escape, or ends, at a beginning that is none of them; or it is one of them and goes on with an
+escape. The ways off the trie, and these beginnings, are listed, so that each takes a text as long
+as its depth: words longer than ``CHUNK`` are cut, and what follows a beginning of that length is a
+rule of its own.
 """
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Sequence as Several
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 
+from kbnf_core import ir
+from kbnf_core.automata import codepoints
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.algebra import children as regex_children
-from kbnf_core.automata.codepoints import from_text, intersect
+from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
 from kbnf_core.automata.dfa import Dfa, empty
 from kbnf_core.automata.expression import (
     Builder,
     ShortTexts,
     Spell,
+    print_character,
     print_characters,
     print_expression,
 )
@@ -35,7 +47,6 @@ from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expressi
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Call, Node, Regular
 from kbnf_core.ir import build as nodes
-from kbnf_core.ir.analysis import fixpoint, last_components, reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import (
     EMPTY,
@@ -45,6 +56,7 @@ from kbnf_core.kbnf.build import (
     definition,
     is_empty,
     of_ir,
+    optional,
     regex,
     repeated,
     sequence,
@@ -53,20 +65,21 @@ from kbnf_core.kbnf.build import (
 )
 from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.formats import Named, rule_of, rules
-from kbnf_core.languages.json_schema.names import OtherNames, regex_but
-from kbnf_core.languages.json_schema.prelude import (
+from kbnf_core.languages.json_schema.rules import (
     ESCAPED,
     FAR,
     NAMES,
     SHORT_WHOLE,
     WHOLE,
+    Prelude,
+    Property,
+    Value,
     automaton_within,
     spell_text,
 )
-from kbnf_core.languages.json_schema.prelude import regex as regex_of
-from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.languages.json_schema.write_scalars import (
@@ -82,9 +95,9 @@ from kbnf_core.languages.json_schema.write_scalars import (
     format_of,
 )
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.lower.facts import analyse, useful
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import Json
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
@@ -101,12 +114,11 @@ WIDTH = 68
 """Columns of a regular expression that stays in one piece; a longer one becomes several."""
 
 
-class Notations:
+class Trees:
     """Writes the rules of ``writer`` as trees, and adds the rules that this needs.
 
-    ``format_names`` are the rules of formats, by their names in the library; ``dead`` the rules
-    without texts, with those of them that each calls; ``called`` returns the names that a form
-    calls, for each form once.
+    ``format_names`` are the rules of formats, by their names in the library; ``other_names`` writes
+    those of other keys. ``called`` returns the names that a form calls, for each form once.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -120,49 +132,27 @@ class Notations:
         self._forms: dict[str, Form] = {}
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
+        # Calls of the rules of automata that are too large for one expression; equal ones have one,
+        # of numbers and of strings: what is in both is spelt alike.
+        self._large: dict[CharacterDfa, Form] = {}
         self.other_names = OtherNames(writer.prelude, self._fresh, self._forms)
         self.format_names: dict[str, str] = {}
-        self.dead: dict[str, set[str]] = {}
         self.called = cache(called)
 
-    def rules(self, start: str) -> dict[str, Form]:
-        """Return the rules that ``start`` needs. Raises ProblemError for what grows too large.
-
-        What has no texts is left out: values that need another one inside, always. Where that is so
-        of ``start`` itself all stays as it is; whoever reads the rules says so.
-        """
-        writer, pending, callees = self._writer, [start], dict[str, list[str]]()
+    def write(self, start: str, rules: Mapping[str, Node]) -> dict[str, Form]:
+        """Return the rules that ``start`` needs. Raises ProblemError for what grows too large."""
+        writer, pending, found = self._writer, [start], dict[str, Form]()
         while pending:
             name = pending.pop()
-            if name in callees:
+            if name in found:
                 continue
-            if name not in self._forms and name in writer.rules:
-                with writer.placing(writer.rules.owners[name]):
-                    self._forms[name] = self._form(writer.rules[name])
-            elif name not in self._forms:
-                self._forms[name] = of_ir(writer.body(name), _shared_leaf)
-            callees[name] = self.called(self._forms[name])
-            pending += reversed(callees[name])
-        order = dict.fromkeys([*writer.rules, *self._forms])
-        rules = {name: self._forms[name] for name in order if name in callees}
-        known = fixpoint(
-            callees,
-            False,
-            lambda name, known: (
-                all(map(known.__getitem__, callees[name])) or _has_text(rules[name], known)
-            ),
-        )
-        self.dead = {
-            name: {each for each in callees[name] if not known[each]}
-            for name, has_text in known.items()
-            if not has_text
-        }
-        if not self.dead or start in self.dead:
-            return rules
-        pruned = {name: _pruned(form, known) for name, form in rules.items()}
-        kept = {name: form for name, form in pruned.items() if form is not None}
-        used = reachable([start], {name: self.called(form) for name, form in kept.items()})
-        return {name: form for name, form in kept.items() if name in used}
+            if name not in self._forms:
+                body = rules.get(name) or writer.body(name)
+                with writer.placing(writer.rules.owners.get(name, ANYTHING)):
+                    self._forms[name] = self._form(body)
+            found[name] = self._forms[name]
+            pending += reversed(self.called(found[name]))
+        return found
 
     def _form(self, root: Node) -> Form:
         return of_ir(root, self._leaf)
@@ -184,8 +174,8 @@ class Notations:
             case Counted(lengths, length, most, hint):
                 found = self._scalars.by_rules(lengths, length, most, hint)
                 return EMPTY if found is None else self._form(found)
-            case Others(words):
-                return self._others(words)
+            case Others(part, hint):
+                return self._others(part, hint)
             case Numbers(hint):
                 return self._numbers(node.dfa, hint)
             case _:
@@ -217,12 +207,12 @@ class Notations:
                 return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
         return self._in_quotes(found)
 
-    def _others(self, words: tuple[str, ...]) -> Form:
-        """Return the JSON texts of the strings that are none of ``words``."""
-        is_plain = not intersect(from_text("".join(words)), ESCAPED)
-        if self._prelude.spelling.is_usual and is_plain:
-            return self.other_names.write(words)
-        return self._quoted(regex_but(words, self._builder))
+    def _others(self, part: Restricted, hint: str) -> Form:
+        """Return the JSON texts of the strings that are none of some words."""
+        words = part.excluded
+        if intersect(from_text("".join(words)), self._prelude.spelling.escaped):
+            return self._strings(part, part.dfa(self._writer.rules.budget), hint)
+        return self.other_names.write(words)
 
     def _numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return the texts of a set of numbers, whose automaton is ``dfa``.
@@ -257,11 +247,12 @@ class Notations:
     def _some_numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return texts of numbers, whose automaton is ``dfa``, without shared rules."""
         characters = to_characters(dfa)
+        if characters in self._large:
+            return self._large[characters]
         try:
-            found = to_expression(characters, self._builder, MOST_LEAVES)
+            return self._plain(to_expression(characters, self._builder, MOST_LEAVES))
         except LimitError:
             return self._linear(characters, print_characters, hint)
-        return self._plain(found)
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Form:
         def step(state: int) -> Step[int]:
@@ -272,7 +263,10 @@ class Notations:
         rules = self._writer.rules
         write = partial(regex_of, budget=rules.budget)
         found = write_linear(0, step, rules, hint, len(characters.edges))
-        return EMPTY if found is None else self._form(found)
+        name = self._fresh(hint)
+        self._forms[name] = EMPTY if found is None else self._form(found)
+        self._large[characters] = call(name)
+        return self._large[characters]
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
@@ -332,7 +326,7 @@ class Notations:
         written = texts.of(root)
         is_set = isinstance(root, Characters)
         if written is not None and not (is_set and len(written) > LONG_SET):
-            return _piece(root, written)
+            return self._piece(root, written)
         match root:
             case Characters(points):
                 return self._form(self._scalars.set_of(points))
@@ -358,7 +352,19 @@ class Notations:
     def _together(self, items: tuple[Regex, ...], written: str | None, texts: ShortTexts) -> Form:
         if written is None or len(items) == 1:
             return self._pieces(items[0], texts)
-        return _piece(Sequence(items), written)
+        return self._piece(Sequence(items), written)
+
+    def _piece(self, root: Regex, written: str) -> Form:
+        """Return a regular expression, or the only text that it is."""
+        items = root.parts if isinstance(root, Sequence) else (root,)
+        letters = []
+        for item in items:
+            points = item.points if isinstance(item, Characters) else ()
+            if len(points) != 1 or points[0][0] != points[0][1]:
+                return regex(written)
+            letters.append(chr(points[0][0]))
+        only = self._prelude.spelling.text("".join(letters))
+        return regex(written) if only is None else text(only[1:-1])
 
 
 def _has_escapes(root: Regex, parts: list[bool]) -> bool:
@@ -374,62 +380,24 @@ def _shared_leaf(node: Regular | Call) -> Form:
     return replace(regex(str(node.notation)), dfa=node.dfa)
 
 
-def _piece(root: Regex, written: str) -> Form:
-    """Return a regular expression, or the text that it is."""
-    items = root.parts if isinstance(root, Sequence) else (root,)
-    letters = []
-    for item in items:
-        points = item.points if isinstance(item, Characters) else ()
-        if len(points) != 1 or points[0][0] != points[0][1]:
-            return regex(written)
-        letters.append(chr(points[0][0]))
-    return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
+_FEW, _SHORT = 7, 25
+"""Parts of a form, itself among them, and characters in them, that need no rule of their own."""
 
 
 def _is_long(form: Form, most: int) -> bool:
-    """Tell whether a form is better a rule, or several pieces."""
+    """Tell whether a form is better a rule, or several pieces; ``most`` is the length of one."""
     if isinstance(form, tree.Pattern | tree.Terminal):
         return len(form.text.value) > most
-    return not isinstance(form, tree.Reference)
+    parts = list(tree.postorder(form))
+    texts = [each.text.value for each in parts if isinstance(each, tree.Pattern | tree.Terminal)]
+    has_choice = any(isinstance(each, tree.Alternation) for each in parts)
+    return has_choice or len(parts) > _FEW or sum(map(len, texts)) > _SHORT
 
 
 def called(form: Form) -> list[str]:
     """Return the names that a form calls, in order, as often as it does."""
     nodes = tree.postorder(form)
     return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
-
-
-def _has_text(root: Form, productive: Mapping[str, bool]) -> bool:
-    def one(form: Form, parts: list[bool]) -> bool:
-        match form:
-            case tree.Reference(name):
-                return productive[name.value]
-            case tree.Alternation():
-                return any(parts)
-            case tree.Repetition(low=0):
-                return True
-            case _:
-                return all(parts)
-
-    return fold(root, tree.children, one)
-
-
-def _pruned(root: Form, productive: Mapping[str, bool]) -> Form | None:
-    """Return a form without its parts that have no texts; None if that is all of it."""
-
-    def one(form: Form, parts: list[Form | None]) -> Form | None:
-        if isinstance(form, tree.Reference):
-            return form if productive[form.name.value] else None
-        left = [part for part in parts if part is not None]
-        if left == list(tree.children(form)):
-            return form
-        if isinstance(form, tree.Alternation):
-            return alternation(left) if left else None
-        if isinstance(form, tree.Repetition) and form.low == 0 and not left:
-            return EMPTY
-        return rebuilt(form, left, lambda leaf: leaf) if len(left) == len(parts) else None
-
-    return fold(root, tree.children, one)
 
 
 def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
@@ -452,132 +420,88 @@ def rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> F
             return of(form)
 
 
-_VALUE = "_value"
 _LONGEST_REMARK = 240
 
-
-_NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
-"""A title that can be the name of a rule."""
 
 _SPACE = re.compile(r"[\s_-]+")
 
 
-class ReadableWriter(Writer):
-    """Writes rules for a person to read; ``comments`` are what to say of them, by name.
+class Outline:
+    """Gives the members of objects rules of their own, and parts of rules the places of schemas.
 
-    ``dead`` are the pointers of schemas whose rules have no text, of those that call each other of
-    one. ``meaning`` is that of all rules, before it is known how their automata are written.
-    ``places`` are the spans of JSON Pointers in the author's text: those of the rules and their
-    parts, but for what JSON Schema adds to every schema. ``pointer`` returns what comments call a
-    place.
+    ``places`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
+    comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
+    the same with the automata of the rules that all schemas share. ``comments`` are what to say of
+    rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
 
-    _is_run = False
-
     def __init__(
-        self, schemas: Schemas, places: Mapping[str, Span], pointer: Callable[[str], str]
+        self, writer: Writer, places: Mapping[str, Span], pointer: Callable[[str], str]
     ) -> None:
-        super().__init__(schemas)
+        self._writer = writer
+        self._document = writer.schemas.document
         self._places = places
         self._pointer = pointer
-        self._spans: dict[str, Span] = {}
-        self._properties: dict[tuple[str, Expression], Node] = {}
-        self._members: set[str] = set()
+        self._properties: dict[tuple[str, Expression], str] = {}
+        # Rules of values that are where the rules of their members are.
+        self._inner: set[str] = set()
+        self._found: dict[str, Node] = {}
+        self.members: set[str] = set()
+        self.spans: dict[str, Span] = {}
         self.comments: dict[str, str] = {}
-        self.dead: Set[str] = frozenset()
-        self.meaning: Mapping[str, Node] = {}
-
-    def write(self, root: Expression) -> list[tree.Definition]:
-        """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        start = self.write_all(root)
-        self.meaning = self.all_rules()
-        notations = Notations(self)
-        written = notations.rules(start)
-        if start in notations.dead:
-            self.dead = {""}
-        else:
-            dead = last_components(notations.dead)
-            self.dead = set(self.rules.pointers_of(dead, {}).values())
-        self._remark(start, root)
-        self._spans[start] = self._span(root)
-        sections = {
-            "Formats": notations.format_names.values(),
-            "Other keys": notations.other_names.comments,
-            "JSON": [self._prefix + name for name in self.prelude.rules],
+        rules = with_texts(writer.start, writer.to_read())
+        for name, body in rules.items():
+            self._found[name] = fold(body, ir.children, self._outlined)
+        for number, (expression, name) in enumerate(writer.names.items()):
+            if name in rules:
+                self.spans[name] = self._span(expression)
+                if not number or (isinstance(expression, Ref) and name not in self._inner):
+                    self._remark(name, expression)
+        spans = self.spans
+        self.rules = {
+            name: _at(body, spans.get(name, NOWHERE)) for name, body in self._found.items()
         }
-        behind = dict.fromkeys(name for names in sections.values() for name in names)
-        kept = self.comments.keys() | behind.keys()
-        found = tidied(start, written, kept, notations.called)
-        callees = {name: notations.called(form) for name, form in found.items()}
-        ordered = in_order(start, callees, self.comments, self._members)
-        order = [name for name in ordered if name not in behind]
-        for title, names in sections.items():
-            used = [name for name in names if name in found]
-            order += used
-            own = notations.other_names.comments
-            self.comments.update((name, own[name]) for name in used if name in own)
-            if used:
-                told = self.comments.get(used[0])
-                self.comments[used[0]] = f"{title}. {told}" if told else title
-        spans = {name: self._spans.get(name, NOWHERE) for name in order}
-        return [
-            definition(name, placed_form(found[name], spans[name]), spans[name]) for name in order
-        ]
+        self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
-    def member(self, name: str, value: Expression) -> Node | None:
-        """Return a named member: a rule, which equal members share."""
-        key = name, value
-        if key not in self._properties:
-            rule = self.rules.fresh(f"{name}_property" if name in {*NAMES, ""} else name)
-            form = self.place(value, f"{rule}{_VALUE}")
-            if form is None:
-                return None
-            self._members.add(rule)
-            self.rules.add(
-                rule, nodes.sequence(nodes.text(spell_text(name)), self.prelude.colon, form)
-            )
-            self._spans[rule] = self._span(value)
-            self._remark(rule, value, name)
-            self._properties[key] = nodes.placed(nodes.call(rule), self._spans[rule])
-        return self._properties[key]
+    def _outlined(self, node: Node, parts: list[Node]) -> Node:
+        match node:
+            case ir.Sequence(notation=Value(schema)):
+                return _at(nodes.sequence(*parts), self._span(schema))
+            case ir.Sequence(notation=Property(name, schema)):
+                return self._member(name, schema, parts)
+            case _:
+                return ir.rebuild(node, parts)
 
-    def _quick(self, schema: Json) -> Node | None:
-        """Return None: each value has its place in the text."""
-
-    def place(self, expression: Expression, hint: str) -> Node | None:
-        """Return how a value is written where it is in another, at its place in the text."""
-        form = super().place(expression, hint)
-        return None if form is None else nodes.placed(form, self._span(expression))
-
-    def _hint(self, expression: Expression, hint: str) -> str:
-        place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
-        title = None if place is None else place.contents.get("title")
-        is_name = isinstance(title, str) and _NAME.fullmatch(title)
-        return str(title) if is_name else hint
+    def _member(self, name: str, schema: Expression | Place, parts: list[Node]) -> Node:
+        """Return a call of the rule of a member, which equal members share."""
+        if isinstance(schema, Place):
+            schema = self._document.inside(schema, "properties", name)
+        span = self._span(schema)
+        rule = self._properties.get((name, schema))
+        if rule is None:
+            is_other = name in NAMES or name in self._writer.rules or not name
+            rule = self._writer.rules.fresh(f"{name}_property" if is_other else name)
+            self._properties[name, schema] = rule
+            self.members.add(rule)
+            self._found[rule] = nodes.sequence(*parts)
+            self.spans[rule] = span
+            self._remark(rule, schema, name)
+            self._inner.add(self._writer.names.get(schema, ""))
+        return nodes.placed(nodes.call(rule), span)
 
     def _span(self, expression: Expression) -> Span:
         """Return the place of a schema; what several say together has none of its own."""
         if not isinstance(expression, Ref):
             return NOWHERE
-        return self._places.get(self.schemas.document.place(expression).pointer, NOWHERE)
-
-    def _schema_of(self, expression: Expression) -> Place | None:
-        parts = (expression, *getattr(expression, "parts", ()))
-        return next((self.schemas.document.place(e) for e in parts if isinstance(e, Ref)), None)
-
-    def _rule(self, expression: Expression, hint: str) -> Node:
-        form = super()._rule(expression, hint)
-        self._spans[self._known[expression]] = self._span(expression)
-        if isinstance(expression, Ref) and not hint.endswith(_VALUE):
-            self._remark(self._known[expression], expression)
-        return form
+        return self._places.get(self._document.place(expression).pointer, NOWHERE)
 
     def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
         """Comment on a rule: where its schema is, and what the schema says of itself.
 
         A member has none where there is no more to say than its ``name``, in whatever case.
         """
-        place = self._schema_of(expression)
+        parts = (expression, *getattr(expression, "parts", ()))
+        place = next((self._document.place(e) for e in parts if isinstance(e, Ref)), None)
         if place is None:
             return
         told = [place.contents.get(keyword) for keyword in ("title", "description")]
@@ -591,6 +515,57 @@ class ReadableWriter(Writer):
             remark = textwrap.shorten(remark, _LONGEST_REMARK)
         pointer = self._pointer(place.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
+
+
+def _at(root: Node, span: Span) -> Node:
+    """Return an expression whose parts without a place are at ``span``."""
+
+    def one(node: Node, parts: list[Node]) -> Node:
+        node = ir.rebuild(node, parts)
+        return (
+            replace(node, span=span) if node.span is NOWHERE and node is not nodes.EMPTY else node
+        )
+
+    return root if span is NOWHERE else fold(root, ir.children, one)
+
+
+def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
+    """Return the tree of the rules that ``writer`` has written. Raises ProblemError for a limit."""
+    start, trees = writer.start, Trees(writer)
+    written = trees.write(start, outline.rules)
+    comments, others = outline.comments, trees.other_names.comments
+    sections = {
+        "Formats": trees.format_names.values(),
+        "Other keys": others,
+        "JSON": writer.prelude.rules,
+    }
+    behind = dict.fromkeys(name for names in sections.values() for name in names)
+    found = tidied(start, written, comments.keys() | behind.keys(), trees.called)
+    callees = {name: trees.called(form) for name, form in found.items()}
+    ordered = in_order(start, callees, comments, outline.members)
+    order = [name for name in ordered if name not in behind]
+    for title, names in sections.items():
+        used = [name for name in names if name in found]
+        order += used
+        comments.update((name, others[name]) for name in used if name in others)
+        if used:
+            told = comments.get(used[0])
+            comments[used[0]] = f"{title}. {told}" if told else title
+    spans = {name: outline.spans.get(name, NOWHERE) for name in order}
+    definitions = [
+        definition(name, placed_form(found[name], spans[name]), spans[name]) for name in order
+    ]
+    return tree.Document(source, tuple(definitions), (), remarks=comments)
+
+
+def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
+    """Return rules without what has no texts: values that need another one inside, always.
+
+    Where that is so of ``start`` itself all stays as it is; whoever reads the rules says so.
+    """
+    facts = analyse(ir.Grammar(start, rules)).facts
+    are_needless = facts[start].productive and not all(each.productive for each in facts.values())
+    return useful(rules) if are_needless else rules
 
 
 def in_order(
@@ -656,3 +631,137 @@ def tidied(
                 break
             form = found[name] = found.pop(only)
     return found
+
+
+CHUNK = 32
+"""Characters of words that one rule looks at."""
+
+
+class OtherNames:
+    """Writes the names that are none of some words, each set of words once.
+
+    ``comments`` are what to say of the rules, by name; ``rules`` are where rules go, and ``fresh``
+    takes a hint for a name and returns the name.
+    """
+
+    def __init__(
+        self, prelude: Prelude, fresh: Callable[[str], str], rules: dict[str, Form]
+    ) -> None:
+        self._prelude = prelude
+        self._fresh = fresh
+        self._rules = rules
+        self._known: dict[tuple[str, ...], Form] = {}
+        self.comments: dict[str, str] = {}
+
+    def write(self, words: tuple[str, ...]) -> Form:
+        """Return the JSON texts of the names that are none of ``words``.
+
+        All of these have only characters that stand for themselves.
+        """
+        key = tuple(sorted(words))
+        if key not in self._known:
+            name = self._fresh("other_key")
+            self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
+            self._known[key] = call(name)
+            # Rules to write: the name, what comes first in it, the rests of words that it avoids.
+            pending = [(name, [text('"')], words)]
+            while pending:
+                name, first, rests = pending.pop()
+                cut = _cut(rests)
+                inner = {head: self._fresh(name) for head in cut}
+                self._rules[name] = sequence(*first, self._ways(rests, inner))
+                pending += [(inner[head], [], cut[head]) for head in cut]
+        return self._known[key]
+
+    def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
+        """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
+        whole = dict.fromkeys(word for word in words if word[:CHUNK] not in inner)
+        rest, end = call(self._prelude.use("name_rest").nonterminal), text('"')
+        escaped: list[Form] = []
+        if self._prelude.spelling.escape:
+            escaped = [sequence(call(self._prelude.use("escape").nonterminal), rest)]
+        plain = codepoints.difference(ANY, self._prelude.spelling.escaped)
+        below, spelled = _trie([*whole, *inner])
+        away: list[_Way] = []
+        ends: list[_Way] = []
+        for start, chars in below.items():
+            if start in inner:
+                continue
+            written, letters = spelled[start]
+            others, points = _but(chars, plain)
+            away.append((written + others, (*letters, points)))
+            if start and start not in whole:
+                ends.append(spelled[start])
+        ways = [sequence(_lines(away), rest)]
+        if whole:
+            ways += [sequence(alternation(map(text, whole)), each) for each in escaped]
+        if ends or "" not in whole:
+            begun = _lines(ends) if ends else EMPTY
+            begun = begun if "" in whole or not ends else optional(begun)
+            ways.append(sequence(begun, alternation([*escaped, end])))
+        return alternation([*ways, *(sequence(text(head), call(inner[head])) for head in inner)])
+
+
+def _cut(words: Several[str]) -> dict[str, tuple[str, ...]]:
+    """Return the rests of words that are cut, by their heads."""
+    found: dict[str, tuple[str, ...]] = {}
+    if max(map(len, words)) > CHUNK:
+        for word in words:
+            if len(word) >= CHUNK:
+                found[word[:CHUNK]] = (*found.get(word[:CHUNK], ()), word[CHUNK:])
+    return found
+
+
+_Way = tuple[str, tuple[Characters, ...]]
+"""One character after the other: as a regular expression, and their sets."""
+
+
+def _trie(words: Several[str]) -> tuple[dict[str, str], dict[str, _Way]]:
+    """Return for each beginning of words the characters that go on from it, and how it is spelt."""
+    below = {"": ""}
+    spelled: dict[str, _Way] = {"": ("", ())}
+    for word in words:
+        for end, char in enumerate(word):
+            start, longer = word[:end], word[: end + 1]
+            if longer not in below:
+                below[start] += char
+                below[longer] = ""
+                written, letters = spelled[start]
+                one, points = _letter(char)
+                spelled[longer] = written + one, (*letters, points)
+    return below, spelled
+
+
+def _lines(ways: Iterable[_Way]) -> Form:
+    """Return the alternatives, as many in one regular expression as fit on a line."""
+    lines: list[list[_Way]] = []
+    room = 0
+    for way in ways:
+        room -= len(way[0]) + 1
+        if not lines or room < 0:
+            lines.append([])
+            room = WIDTH - len(way[0]) - 1
+        lines[-1].append(way)
+    return alternation(map(_line, lines))
+
+
+def _line(ways: Several[_Way]) -> Form:
+    """Return alternatives as one regular expression, with its tree."""
+    branches = [Sequence(sets) if len(sets) > 1 else sets[0] for _, sets in ways]
+    whole = Choice(tuple(branches)) if len(branches) > 1 else branches[0]
+    return regex("|".join(written for written, _ in ways), parsed=whole)
+
+
+def _letter(char: str) -> tuple[str, Characters]:
+    return print_character(ord(char)), Characters(from_text(char))
+
+
+@lru_cache(maxsize=1_024)
+def _but(chars: str, plain: CodePoints) -> tuple[str, Characters]:
+    """Return the characters of a set but some, as they are written and as a set.
+
+    A process keeps 1,024 of them: names begin with the same few letters. Without, a conversion of a
+    schema to KBNF makes a tenth more calls.
+    """
+    points = codepoints.difference(plain, from_text(chars))
+    return print_characters(points), Characters(points)

@@ -1,9 +1,7 @@
 """From schemas to expressions, and from expressions to normal forms, read lazily.
 
 *Reading.* A schema object becomes what its keywords mean together; keywords that combine schemas
-become expressions. Comparing every pair of ``oneOf`` costs the square of their number. Alternatives
-that list their values (``const``, ``enum``), or whose objects all need one member with listed
-values (``type``, ``kind``), are compared by these values instead.
+become expressions.
 
 *Too many kinds.* Where the normal form of an expression has too many parts, what is written is a
 part of its values (``Schemas.some``): alternatives are left out only where more of them allow more,
@@ -12,7 +10,7 @@ and what is refused is refused as a whole.
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -20,7 +18,6 @@ from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
 from kbnf_core.languages.json_schema.document import Document, Place
-from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -51,6 +48,17 @@ from kbnf_core.languages.json_schema.keywords import (
     REFUSED_BY_LLGUIDANCE,
     STRINGS,
     UNEVALUATED,
+    UNSUPPORTED,
+    NarrowableError,
+    Problem,
+    ProblemError,
+    Review,
+    invalid,
+    refers_to_itself,
+    too_large,
+    too_many_states,
+    unsupported,
+    without_effect,
 )
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
@@ -60,28 +68,21 @@ from kbnf_core.languages.json_schema.normal_form import (
     Objects,
     Part,
     Plain,
+    Signs,
     Type,
     checked,
     checked_array,
     constant_shape,
     shape_of,
+    sharers,
+    signs_of,
 )
 from kbnf_core.languages.json_schema.options import Formats, Options, Standard
-from kbnf_core.languages.json_schema.problems import (
-    UNSUPPORTED,
-    NarrowableError,
-    Problem,
-    ProblemError,
-    invalid,
-    refers_to_itself,
-    too_large,
-    too_many_states,
-    unsupported,
-    without_effect,
-)
 from kbnf_core.languages.json_schema.type_keywords import (
     pointer_to,
+    read_closed,
     read_others,
+    read_unevaluated,
     take_list,
     take_names,
     take_object,
@@ -139,10 +140,9 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 """By a first member, what it holds, and what it holds together with the next ones, by these."""
 
 
-def schemas_of(schema: Json, options: Options) -> "Schemas":
-    """Return the schemas of a document."""
-    limits, standard, closed = options.limits, options.standard, bool(options.closed)
-    return Schemas(Document(schema, limits, standard, closed=closed), options)
+def schemas_of(schema: Json, options: Options, facts: Review | None = None) -> "Schemas":
+    """Return the schemas of a document; ``facts`` are those of its review, if that was made."""
+    return Schemas(Document(schema, options, facts), options)
 
 
 class Schemas:
@@ -349,7 +349,7 @@ class Schemas:
         others = None if signs is None else self._listed_by(one)
         return signs is not None and others is not None and signs.isdisjoint(others)
 
-    def _listed_by(self, expression: Expression) -> "Signs | None":
+    def _listed_by(self, expression: Expression) -> Signs | None:
         if not isinstance(expression, Ref | Constant):
             return None
         if expression not in self._signs:
@@ -359,9 +359,9 @@ class Schemas:
             found = None
             if keywords & _LISTS and not keywords & (APPLICATORS - _LISTS):
                 try:
-                    found = _signs(self, self.shape(expression), None)
+                    found = signs_of(self.shape, self.shape(expression))
                 except ProblemError:
-                    # See ``_member``.
+                    # Its evaluation is in progress, or fails; the caller that needs it says so.
                     return None
             self._signs[expression] = found
         return self._signs[expression]
@@ -576,7 +576,7 @@ def exactly_one(
     written = [schemas.document.as_written(part) for part in parts]
     shapes = [_known_shape(schemas, siblings, part) for part in written]
     overlaps: list[list[Expression]] = [[] for _ in parts]
-    for i, later in enumerate(sharers(schemas, shapes)):
+    for i, later in enumerate(sharers(schemas.shape, shapes)):
         for j in later:
             if _may_share(schemas, shapes[i], shapes[j]):
                 overlaps[i].append(other(written[j]))
@@ -641,69 +641,6 @@ def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
         # The member that asks comes before those that it asks for.
         found.append(either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name))))
     return both(found)
-
-
-Signs = frozenset[Hashable]
-"""What two alternatives have in common if they share a value."""
-
-
-def sharers(schemas: "Schemas", alternatives: Sequence[NormalForm | None]) -> Iterator[list[int]]:
-    """Yield, for each alternative, the later ones that may share a value with it.
-
-    Nothing is known of those that are None.
-    """
-    name = _discriminator(schemas, alternatives)
-    signs = [None if shape is None else _signs(schemas, shape, name) for shape in alternatives]
-    unlisted = [i for i, found in enumerate(signs) if found is None]
-    by_sign: dict[Hashable, list[int]] = {}
-    for i, found in enumerate(signs):
-        for sign in found or ():
-            by_sign.setdefault(sign, []).append(i)
-    for i, found in enumerate(signs):
-        if found is None:
-            yield list(range(i + 1, len(signs)))
-            continue
-        others = {*unlisted, *(j for sign in found for j in by_sign[sign])}
-        yield sorted(j for j in others if j > i)
-
-
-def _discriminator(schemas: "Schemas", alternatives: Sequence[NormalForm | None]) -> str | None:
-    """Return a member that the first objects need and whose values they list."""
-    for shape in filter(None, alternatives):
-        for part in shape.get(Type.OBJECT, ()):
-            if isinstance(part, Objects):
-                found = (name for name in part.required if _member(schemas, part, name))
-                return next(found, None)
-    return None
-
-
-def _signs(schemas: "Schemas", shape: NormalForm, name: str | None) -> Signs | None:
-    found: set[Hashable] = set()
-    for type_, parts in shape.items():
-        for part in parts:
-            values = _listed(part)
-            if isinstance(part, Objects) and name in part.required:
-                values = _member(schemas, part, name)
-            if values is None:
-                return None
-            found.update((type_, value) for value in values)
-    return frozenset(found)
-
-
-def _member(schemas: "Schemas", part: Objects, name: str) -> Signs | None:
-    """Return the values of a member by type, where they are listed."""
-    try:
-        shape: Mapping[Type, tuple[Part, ...]] = schemas.shape(part.lookup(name))
-    except ProblemError:
-        # Its evaluation is in progress, or fails; the caller that needs it reports that.
-        return None
-    return _signs(schemas, shape, None)
-
-
-def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
-    if isinstance(part, Plain):
-        return part.values
-    return part.finite if isinstance(part, Restricted) else None
 
 
 _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)

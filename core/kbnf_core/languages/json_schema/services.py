@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbnf_core.languages.json_schema.keywords import subschemas
+from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.keywords import NOT_FOR_SERVICE, Problem, walk
 from kbnf_core.languages.json_schema.options import Service
-from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
-from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.json_text import Json
 
 AS_OF = {
     **dict.fromkeys((Service.OPENAI, Service.ANTHROPIC, Service.GEMINI), "2026-11-23"),
@@ -125,24 +126,19 @@ _RULES = {
 }
 
 
-def check_service(schema: Json, service: Service) -> list[Problem]:
+def check_service(document: Document, service: Service) -> list[Problem]:
     """Return what the strict mode of a service refuses in a schema, in the order of the text."""
     rules = _RULES[service]
     counts = _Counts()
-    found = list(_root(schema, rules))
-    pending: list[tuple[Json, str, int]] = [(schema, "", 0)]
-    while pending:
-        value, pointer, depth = pending.pop()
-        if not isinstance(value, dict):
-            continue
-        found += _one(value, pointer, rules, counts)
-        is_object = "properties" in value
-        counts.depth = max(counts.depth, depth + is_object)
-        inner = [
-            (held, "/".join((pointer, *map(escape, steps))), depth + is_object)
-            for steps, held in subschemas(value)
-        ]
-        pending += reversed(inner)
+    found = list(_root(document.value, rules))
+    depths = {"": 0}
+    for visited in walk(document.value):
+        found += _one(visited.contents, visited.pointer, rules, counts)
+        outer = visited.around.pointer if visited.around else ""
+        depths[visited.pointer] = depths[outer] + ("properties" in visited.contents)
+    counts.depth = max(depths.values())
+    if not rules.recursion:
+        found += _recursive(document)
     found += _totals(counts, rules)
     by = f"{service.value} {_REFUSES[service]}: "
     return [Problem(NOT_FOR_SERVICE, by + message, at, help_) for at, message, help_ in found]
@@ -212,14 +208,6 @@ def _one(
             f"{shown} not in `required`",
             "list it there, and let its type be `null`, too",
         )
-    if not rules.recursion and isinstance(value.get("$ref"), str):
-        reference = value["$ref"].removeprefix("#")
-        if reference == "" or f"{pointer}/".startswith(f"{reference}/"):
-            yield (
-                f"{pointer}/$ref",
-                "a schema that contains itself",
-                "nest it as often as it may occur",
-            )
     yield from _of_value(value, pointer, rules)
     values = value.get("enum")
     listed_values = values if isinstance(values, list) else []
@@ -229,6 +217,26 @@ def _one(
     counts.enum_values += len(listed_values)
     words = [*names, *_definitions(value), *listed_values, value.get("const")]
     counts.characters += sum(len(word) for word in words if isinstance(word, str))
+
+
+def _recursive(document: Document) -> Iterator[_Finding]:
+    """Yield the references by which a schema contains itself, directly or not."""
+    inside: dict[str, set[str]] = {}
+    targets: dict[str, str] = {}
+    for visited in walk(document.value):
+        inside.setdefault(visited.pointer, set())
+        if visited.around and visited.keyword not in ("$defs", "definitions"):
+            inside[visited.around.pointer].add(visited.pointer)
+        target = document.target_in(visited.contents)
+        if target is not None:
+            targets[visited.pointer] = target.pointer
+            inside[visited.pointer].add(target.pointer)
+            inside.setdefault(target.pointer, set())
+    for circle in cyclic_components(inside):
+        for pointer in sorted(circle & targets.keys()):
+            if targets[pointer] in circle:
+                message = "a schema that contains itself"
+                yield f"{pointer}/$ref", message, "nest it as often as it may occur"
 
 
 def _definitions(value: dict[str, Json]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from kbnf_core.automata.dfa import (
     empty,
     first_bytes,
     join,
+    rows_over,
     separate,
 )
 from kbnf_core.automata.expression import Builder, print_expression
@@ -40,20 +41,7 @@ from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import Named, bounded_format, named
-from kbnf_core.languages.json_schema.names import all_but, regex_but
-from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.prelude import (
-    FRACTION_DIGITS,
-    HIGHEST,
-    LOWEST,
-    WHOLE,
-    Prelude,
-    Spelling,
-    digits,
-    integers,
-    regex,
-)
-from kbnf_core.languages.json_schema.problems import (
+from kbnf_core.languages.json_schema.keywords import (
     ENDLESS_BLANKS,
     ENDLESS_DIGITS,
     Problem,
@@ -61,7 +49,20 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.rules import Rules
+from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.languages.json_schema.rules import (
+    FRACTION_DIGITS,
+    HIGHEST,
+    LOWEST,
+    WHOLE,
+    Prelude,
+    Rules,
+    Spelling,
+    digits,
+    integers,
+    is_spelt_once,
+    regex,
+)
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
     Compared,
@@ -72,6 +73,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Multiple,
     OneOf,
     Restricted,
+    compiled_pattern,
     lengths_of,
 )
 from kbnf_core.languages.json_schema.write_counts import (
@@ -193,9 +195,10 @@ class Counted(Notation):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Others(Notation):
-    """The JSON texts of the strings that are none of ``words``."""
+    """The JSON texts of all strings but those that a set leaves out."""
 
-    words: tuple[str, ...]
+    part: Restricted
+    hint: str
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -209,23 +212,14 @@ class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
     ``hints`` are the names that people should read for the rules of strings. What is counted is a
-    rule of its own where ``apart``: in the middle of another the automaton of that would be taken
-    apart for it.
+    rule of its own: in the middle of another the automaton of that would be taken apart for it.
     """
 
-    def __init__(
-        self,
-        prelude: Prelude,
-        rules: Rules,
-        limits: SchemaLimits,
-        *,
-        apart: bool,
-    ) -> None:
+    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._apart = apart
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
         self.hints: dict[str, str] = {}
@@ -240,8 +234,6 @@ class ScalarWriter:
             return self._texts(part.finite)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
-        if _is_length(part) and not self._apart:
-            return self._string(part, hint)
         return self._remembered(part, hint)
 
     def _with_bounded_runs(self, part: Restricted) -> Restricted:
@@ -319,7 +311,7 @@ class ScalarWriter:
         if words and all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
-                return Regular(automaton, NOWHERE, Others(words))
+                return Regular(automaton, NOWHERE, Others(part, hint))
         atom, length = part.literals[0][0], part.length
         if _is_length(part) and isinstance(atom, Length):
             characters = repeated(self._prelude.use("character"), atom.low, atom.high)
@@ -470,7 +462,7 @@ class ScalarWriter:
 
     def set_of(self, points: CodePoints) -> Node:
         """Return one character of a set; a long one is a rule."""
-        if points == ANY:
+        if points == ANY and self._prelude.is_canonical:
             return self._prelude.use("character")
         if points not in self._sets:
             spelled = self._prelude.spelling.spell(points)
@@ -562,15 +554,11 @@ class ScalarWriter:
 
 
 def as_written(part: Restricted, builder: Builder) -> Regex | None:
-    """Return the expression as it was written, where there is just one; or a listed rest."""
+    """Return the expression as it was written, where there is just one."""
     if len(part.literals) != 1:
         return None
     atom, wanted = part.literals[0]
-    if wanted and isinstance(atom, Matching):
-        return builder.read(atom.regex)
-    if not wanted and part.excluded:
-        return regex_but(part.excluded, builder)
-    return None
+    return builder.read(atom.regex) if wanted and isinstance(atom, Matching) else None
 
 
 def format_of(part: Restricted) -> Named | None:
@@ -693,3 +681,23 @@ def _is_length(part: Restricted) -> bool:
     """Tell whether a set is all strings of some lengths."""
     atom, wanted = part.literals[0]
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
+
+
+def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
+    """Return the texts of all other strings; None where a word has several texts.
+
+    This is minimal: what was added and a state of any string differ by a word. (That states are
+    not breadth first does not matter to grammars.)
+    """
+    spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
+    texts = [text.encode() for text in spelt if text is not None]
+    if len(texts) < len(words):
+        return None
+    anything = compiled_pattern(f'"{spelling.character}*"').dfa
+    assert anything is not None  # noqa: S101 - the pattern is ours
+    classes = join([anything.classes, separate(b"".join(texts))])
+    rows = AUTOMATA.leave_out(
+        rows_over(anything, classes), [text.translate(classes) for text in texts]
+    )
+    accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
+    return Dfa(classes, rows, accepting)

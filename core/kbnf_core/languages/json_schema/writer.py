@@ -14,10 +14,12 @@ one, goes with its callers in the analysis of the whole grammar.
 Tests: tests/property/test_schema_members.py, tests/unit/languages/json_schema/test_direct.py
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from kbnf_core import ir
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import alternation, call, sequence, text
 from kbnf_core.languages.json_schema.document import Place
@@ -35,8 +37,15 @@ from kbnf_core.languages.json_schema.keywords import (
     LOCAL,
     REFUSED_BY_LLGUIDANCE,
     UNEVALUATED,
+    UNSUPPORTED,
+    ProblemError,
+    narrowed,
+    refers_to_itself,
+    too_large,
+    too_many_kinds,
+    unsatisfiable,
+    unsupported,
 )
-from kbnf_core.languages.json_schema.names import is_definition, last_step
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
@@ -50,18 +59,15 @@ from kbnf_core.languages.json_schema.normal_form import (
     without,
 )
 from kbnf_core.languages.json_schema.options import Order
-from kbnf_core.languages.json_schema.prelude import Member, Prelude, spell_text
-from kbnf_core.languages.json_schema.problems import (
-    UNSUPPORTED,
-    ProblemError,
-    narrowed,
-    refers_to_itself,
-    too_large,
-    too_many_kinds,
-    unsatisfiable,
-    unsupported,
+from kbnf_core.languages.json_schema.rules import (
+    Prelude,
+    Property,
+    Rules,
+    Value,
+    is_definition,
+    last_step,
+    spell_text,
 )
-from kbnf_core.languages.json_schema.rules import Rules
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     MANY_COUNTED,
@@ -78,6 +84,7 @@ from kbnf_core.languages.json_schema.write_nested import (
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
+from kbnf_core.text.source import NOWHERE
 
 _SPELLED = {None: "null", True: "true", False: "false"}
 _NESTED = frozenset({Arrays, Objects})
@@ -90,13 +97,17 @@ _SAYING = LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | frozenset(UNE
 """The keywords that say something of values; the others are annotations, or unknown."""
 _OF_MEMBERS = frozenset({"type", "properties", "required", "additionalProperties"})
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
+VALUE = "_value"
+"""What the names of rules of members' values end with; those of members are their names."""
+_NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
+"""A title that can be the name of a rule."""
 
 
 class Writer:
-    """Writes the rules that the schemas of one document need."""
+    """Writes the rules that the schemas of one document need.
 
-    _is_run = True
-    """Whether the rules are to be run, not read."""
+    ``names`` are those of the rules of expressions; ``start`` is that of the first.
+    """
 
     def __init__(self, schemas: Schemas, prefix: str = "", *, start: str = "start") -> None:
         self.schemas = schemas
@@ -104,11 +115,11 @@ class Writer:
         self.limits = options.limits
         has_whole_fractions = schemas.document.has_whole_fractions
         self.prelude = Prelude(options, prefix, has_whole_fractions=has_whole_fractions)
-        self._start = prefix + start
+        self.start = prefix + start
         self._prefix = prefix
         self.rules = Rules(schemas, prefix, start)
-        self.scalars = ScalarWriter(self.prelude, self.rules, options.limits, apart=self._is_run)
-        self._known: dict[Expression, str] = {}
+        self.scalars = ScalarWriter(self.prelude, self.rules, options.limits)
+        self.names: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         # Draft 3 has keywords of its own, and flags in properties.
         is_usual = schemas.document.dialect != "draft-03"
@@ -131,14 +142,14 @@ class Writer:
 
     def write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
-        start, rules = self._start, self.rules
-        self._known[root] = start
+        start, rules = self.start, self.rules
+        self.names[root] = start
         rules[start] = call(start)
         self._queue.append(root)
         for expression in self._queue:
             with self.placing(expression):
                 self.schemas.budget.part = rules.pointer()
-                rules.add(self._known[expression], self._body(expression))
+                rules.add(self.names[expression], self._body(expression))
         return start
 
     @contextmanager
@@ -154,19 +165,44 @@ class Writer:
             raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
     def body(self, name: str) -> Node:
-        """Return a rule, also one of the prelude, as somebody reads it."""
+        """Return a rule, also one of all schemas, as somebody reads it."""
         return self.rules.get(name) or self.prelude.rules[name.removeprefix(self._prefix)]
+
+    def to_read(self) -> dict[str, Node]:
+        """Return the rules that were written or used, those of all schemas not as automata."""
+        shared = self.prelude.rules.items()
+        return {**self.rules, **{self._prefix + name: body for name, body in shared}}
 
     def member(self, name: str, value: Expression) -> Node | None:
         """Return a named member; None if it cannot be."""
-        form = self.place(value, name)
-        return None if form is None else sequence(text(spell_text(name)), self.prelude.colon, form)
+        form = self.form(value, f"{name}{VALUE}")
+        return None if form is None else self._member(Property(name, value), form)
+
+    def _member(self, member: Property, value: Node) -> Node:
+        start = sequence(text(spell_text(member.name)), self.prelude.colon)
+        parts = start.parts if isinstance(start, ir.Sequence) else (start,)
+        return ir.Sequence((*parts, value), NOWHERE, member)
 
     def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another; None if there is none."""
+        form = self.form(expression, hint)
+        return None if form is None else self._at(expression, form)
+
+    def _at(self, expression: Expression, form: Node) -> Node:
+        """Return a value with the schema that it was written for; rules have theirs."""
+        if not isinstance(expression, Ref):
+            return form
+        if isinstance(form, ir.Call):
+            has_schema = form.nonterminal == self.names.get(expression)
+        else:
+            has_schema = isinstance(form, ir.Sequence) and form.notation is not None
+        return form if has_schema else ir.Sequence((form,), NOWHERE, Value(expression))
+
+    def form(self, expression: Expression, hint: str) -> Node | None:
+        """Return the texts of a value, or a call of its rule; None if there is none."""
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
-        known = self._known.get(expression)
+        known = self.names.get(expression)
         if known is not None:
             return call(known)
         self.schemas.budget.spend(STEPS)
@@ -243,7 +279,7 @@ class Writer:
         if not needed and len(every) > self.limits.rules:
             raise too_large("rules", self.limits.rules, "rules", self.rules.pointer("properties"))
         self.schemas.budget.spend(STEPS * (1 + 2 * len(every)))
-        names, members = list[str](), list[Member]()
+        names, members = list[str](), list[tuple[Node, bool]]()
         for name in every:
             quick = self._quick(properties.get(name))
             if quick is None:
@@ -251,7 +287,7 @@ class Writer:
                 value = document.inside(place, "properties", name) if is_named else rest
                 form = None if value == NOTHING else self.member(name, value)
             else:
-                form = sequence(text(spell_text(name)), self.prelude.colon, quick)
+                form = self._member(Property(name, place), quick)
             if form is not None:
                 names.append(name)
                 members.append((form, name in needed))
@@ -301,17 +337,22 @@ class Writer:
             self._passed.remove(at)
 
     def _either(self, parts: Iterable[Expression], hint: str) -> Node | None:
-        written = (self.place(part, self._hint(part, hint)) for part in parts)
-        forms = [form for form in written if form is not None]
-        return alternation(dict.fromkeys(forms)) if forms else None
+        forms: dict[Node, Node] = {}
+        for part in parts:
+            form = self.form(part, self._title(part) or hint)
+            if form is not None and form not in forms:
+                forms[form] = self._at(part, form)
+        return alternation(forms.values()) if forms else None
 
-    def _hint(self, expression: Expression, hint: str) -> str:
-        """Return the name hint of an alternative; ``expression`` is for writers that read it."""
-        del expression
-        return hint
+    def _title(self, expression: Expression) -> str:
+        """Return the title of a schema that can be the name of a rule, or an empty text."""
+        if not isinstance(expression, Ref):
+            return ""
+        title = self.schemas.document.place(expression).contents.get("title")
+        return title if isinstance(title, str) and _NAME.fullmatch(title) else ""
 
     def _rule(self, expression: Expression, hint: str) -> Node:
-        name = self._known[expression] = self.rules.fresh(hint)
+        name = self.names[expression] = self.rules.fresh(hint)
         # The place in the text is that of the first call.
         self.rules.add(name, call(name))
         self.rules.owners[name] = expression
@@ -319,7 +360,7 @@ class Writer:
         return call(name)
 
     def _body(self, expression: Expression) -> Node:
-        name = self._known[expression]
+        name = self.names[expression]
         place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
         if place is not None and (types := self._types_beside_members(place)):
             form = self._of_types(types, place, name)
@@ -335,7 +376,7 @@ class Writer:
         """Return the values of an expression that has a rule, or a form without texts."""
         if form is None and expression != self._queue[0]:
             # Unproductive; the grammar's analysis removes it with all its callers.
-            return call(self._known[expression])
+            return call(self.names[expression])
         if form is None and self.schemas.has_narrowed:
             raise too_many_kinds("value", self.limits.alternatives)
         if form is None:

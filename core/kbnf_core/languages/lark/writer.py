@@ -15,7 +15,7 @@ The rest both read alike, so it is spelled with escapes that both have.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kbnf_core import ir
@@ -30,7 +30,7 @@ from kbnf_core.conversion.automata import is_written
 from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.ir.analysis import callees_first, fixpoint
+from kbnf_core.ir.analysis import callees_first
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
@@ -47,6 +47,7 @@ from kbnf_core.languages.lark.reader.model import (
 )
 from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
+from kbnf_core.lower.facts import useful
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
@@ -272,7 +273,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    grammar = reading.explained
+    grammar = reading.of_tree
     if grammar is None:
         raise GrammarError(reading.diagnostics)
     if reading.is_endless:
@@ -319,7 +320,9 @@ class _Writer:
                     lost |= {id(node)} if self._texts[id(node)].is_empty else set()
                 elif isinstance(node, ir.Token) and not self._has_form(node):
                     lost.add(id(node))
-        self._grammar = _useful(grammar, lost, endless=reading.is_endless)
+        # In LLGuidance nothing says that a part matches nothing, and that so nothing begins there.
+        kept = useful(grammar.rules, lambda leaf: id(leaf) in lost, endless=reading.is_endless)
+        self._grammar = ir.Grammar(grammar.start, kept)
         if not (grammar.start in self._grammar.rules if reading.is_endless else self._has_texts()):
             raise GrammarError(nothing_kept(reading, self.losses, lark))
         grammar = self._grammar
@@ -477,37 +480,6 @@ def _token(terminal: ir.TokenTerminal) -> str:
         return terminal.name
     ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
     return f"<[{'^' if terminal.negated else ''}{ids}]>"
-
-
-def _useful(grammar: ir.Grammar, lost: Set[int], *, endless: bool) -> ir.Grammar:
-    """Return the rules that have texts, without what has none; the leaves ``lost`` have none.
-
-    In LLGuidance nothing says that a part matches nothing, and that so no other text begins there.
-    With ``endless``, texts that never end are some, too.
-    """
-
-    def kept(name: str, changed: Mapping[str, bool]) -> ir.Node | None:
-        def combine(node: ir.Node, parts: list[ir.Node | None]) -> ir.Node | None:
-            some = [part for part in parts if part is not None]
-            match node:
-                case ir.Call(callee):
-                    return node if changed.get(callee) is not endless else None
-                case Choice():
-                    return ir.rebuild(node, some) if some else None
-                case Repeat(_, low, _, span):
-                    return ir.rebuild(node, some) if some else None if low else Sequence((), span)
-                case Sequence():
-                    return ir.rebuild(node, some) if len(some) == len(parts) else None
-                case _:
-                    return None if id(node) in lost else node
-
-        return fold(grammar.rules[name], ir.children, combine)
-
-    graph = {name: [c.nonterminal for c in ir.calls(body)] for name, body in grammar.rules.items()}
-    # From rules that all have none, or from rules that all have some, up to those that differ.
-    changed = fixpoint(graph, False, lambda name, known: (kept(name, known) is None) is endless)
-    bodies = {name: kept(name, changed) for name in grammar.rules}
-    return ir.Grammar(grammar.start, {name: body for name, body in bodies.items() if body})
 
 
 _NO_NAME = re.compile(r"[^a-z0-9_]+")

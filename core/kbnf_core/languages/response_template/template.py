@@ -17,13 +17,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kbnf_core.automata.regex.search import Match, Pattern, read_pattern
-from kbnf_core.languages.json_schema.document import refuse_deep
-from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.response_template.detect import KEY
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.json_text import NoJsonError, as_number, escape, parse_json
+from kbnf_core.text.json_text import NoJsonError, as_number, escape, parse_json, too_deep
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 
@@ -129,14 +127,14 @@ def template_of(value: object, limits: Limits = DEFAULT_LIMITS) -> Template:
 def read_template(source: Source, report: Report, limits: Limits) -> Template | None:
     """Return the response template of a text, or of the configuration that the text is."""
     try:
-        refuse_deep(parse_json(source.text), MOST_DEPTH)
+        pointer = too_deep(parse_json(source.text), MOST_DEPTH)
         value = json.loads(source.text, parse_int=as_number)
     except NoJsonError as error:
         report.error("", f"a response template must be JSON: {error.reason}",
                      code=INVALID)  # fmt: skip
         return None
-    except ProblemError as error:
-        report.error(error.problem.pointer, error.problem.message, code=INVALID)
+    if pointer is not None:
+        report.error(pointer, f"more than {MOST_DEPTH} values nested in one another", code=INVALID)
         return None
     held = isinstance(value, dict) and KEY in value
     return _Reader(report, limits).read(value[KEY] if held else value, f"/{KEY}" if held else "")

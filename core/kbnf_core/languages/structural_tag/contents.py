@@ -15,9 +15,9 @@ trigger begins, and an automaton says which texts lead up to it.
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -32,16 +32,20 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, text
+from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, sequence, text
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
-from kbnf_core.languages.json_schema.expressions import constant
-from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.keywords import subschemas
-from kbnf_core.languages.json_schema.names import Names
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.formats import formats_of, to_whole
+from kbnf_core.languages.json_schema.keywords import (
+    NARROWED,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
+)
 from kbnf_core.languages.json_schema.options import (
     Escapes,
     Formats,
@@ -52,28 +56,19 @@ from kbnf_core.languages.json_schema.options import (
 )
 from kbnf_core.languages.json_schema.parse import (
     Outcome,
-    SchemaText,
     checked,
     embed_json_schema,
-    guided,
     helps_of,
     raw_strings,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.patterns import to_whole
-from kbnf_core.languages.json_schema.prelude import NAMES, gap_of
-from kbnf_core.languages.json_schema.problems import (
-    NARROWED,
-    Problem,
-    ProblemError,
-    refers_to_itself,
-)
+from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import escape, objects_in, steps_of
+from kbnf_core.text.json_text import escape
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
@@ -125,6 +120,29 @@ def is_clean(trigger: str, words: Iterable[str]) -> bool:
         or (word != trigger and (word.endswith(trigger) or trigger.endswith(word)))
         for word in words
     )
+
+
+def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.Node:
+    """Return an expression in whose texts each marker is a token."""
+    if not markers:
+        return node
+    longest = sorted(markers, key=len, reverse=True)
+    marker = re.compile(b"(" + b"|".join(map(re.escape, longest)) + b")")
+
+    def one(each: ir.Node, parts: list[ir.Node]) -> ir.Node:
+        if not isinstance(each, ir.Literal):
+            return ir.rebuild(each, parts)
+        found = [piece for piece in marker.split(each.data) if piece]
+        return sequence(
+            *(
+                ir.Token(markers[piece], each.span)
+                if piece in markers
+                else ir.Literal(piece, each.span)
+                for piece in found
+            )
+        )
+
+    return fold(node, ir.children, one)
 
 
 def up_to(trigger: str, words: Sequence[str]) -> ir.Node:
@@ -193,6 +211,8 @@ class Contents(ABC, Generic[B]):
         self.names = names
         self.report = report
         self.pointer = ""
+        self.markers: Mapping[bytes, ir.TokenTerminal] = {}
+        """Texts that are one token each in what these rules write."""
         self._limits = limits
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
@@ -206,7 +226,7 @@ class Contents(ABC, Generic[B]):
 
     @abstractmethod
     def _of_schema(
-        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+        self, document: SchemaDocument, options: Options, hint: str, words: Sequence[str]
     ) -> tuple[ir.Node, Outcome]:
         """Return a call of the rules of a schema, without ``words``. Raises ProblemError."""
 
@@ -221,7 +241,8 @@ class Contents(ABC, Generic[B]):
 
     def add(self, name: str, node: ir.Node, *, ahead: bool = False) -> ir.Node:
         """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
-        self._rules.insert(0 if ahead else len(self._rules), (name, self.body(node)))
+        written = self.body(in_tokens(node, self.markers))
+        self._rules.insert(0 if ahead else len(self._rules), (name, written))
         return call(name)
 
     def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:
@@ -243,21 +264,29 @@ class Contents(ABC, Generic[B]):
         return self._groups[key]
 
     def schema(
-        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+        self,
+        document: SchemaDocument,
+        options: Options,
+        pointer: str,
+        hint: str,
+        words: Sequence[str] = (),
     ) -> ir.Node:
         """Return the JSON texts that a sound schema allows; nothing where it cannot be used.
 
-        Their strings and names contain none of ``words``, but for those that the schema lists, and
-        strings whose number of characters alone is bounded.
+        The ``document`` is at ``pointer``. Strings and names in the texts contain none of
+        ``words``, but for those that the schema lists, and strings whose number of characters alone
+        is bounded.
         """
         try:
-            found, outcome = self._of_schema(schema, options, hint, words)
+            found, outcome = self._of_schema(document, options, hint, words)
         except ProblemError as error:
-            report_problem(self.report, error.problem, pointer)
+            report_problem(self.report, _placed(error.problem, document), pointer)
             return EMPTY
-        for loss in outcome.losses:
+        for problem in outcome.losses:
+            loss = _placed(problem, document)
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in outcome.notes:
+        for problem in outcome.notes:
+            note = _placed(problem, document)
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return found
 
@@ -413,11 +442,10 @@ class Rules(Contents[ir.Node]):
         return node
 
     def _of_schema(
-        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+        self, document: SchemaDocument, options: Options, hint: str, words: Sequence[str]
     ) -> tuple[ir.Node, Outcome]:
         start = self.names.fresh(hint)
-        text = SchemaText(Source(""), schema, guided(schema, options))
-        rules, outcome = rules_to_run(text, start)
+        rules, outcome = rules_to_run(document, options, start)
         if words:
             rules, outcome = self._rules_without(rules, outcome, tuple(words))
         new, chosen = {start: rules[start]}, {}
@@ -474,15 +502,16 @@ class Trees(Contents[Form]):
             return build.EMPTY
 
     def _of_schema(
-        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+        self, document: SchemaDocument, options: Options, hint: str, words: Sequence[str]
     ) -> tuple[ir.Node, Outcome]:
         if words:
-            text = SchemaText(Source(""), schema, guided(schema, options))
-            rules, outcome = self._rules_without(*rules_to_run(text, hint), tuple(words))
+            whole = rules_to_run(document, options, hint)
+            rules, outcome = self._rules_without(*whole, tuple(words))
             made = [build.definition(name, self.body(body)) for name, body in rules.items()]
             return self._embed(made, hint, hint), outcome
-        embedded = embed_json_schema(schema, options)
-        self.report.written[id(schema)] = schema, embedded.schemas
+        embedded = embed_json_schema(document, options)
+        if document.is_whole:
+            self.report.written[id(document.value)] = document.value, embedded.schemas
         return self._embed(embedded.definitions, embedded.start, hint), embedded.outcome
 
     def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
@@ -586,19 +615,27 @@ NO_CONSTRAINTS = frozenset(
 
 def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
     """Report what is wrong with the form of a schema; return whether there is nothing."""
-    if report.sound.get(id(schema)) is schema:
+    if id(schema) in report.sound:
         return True
-    problems: Sequence[Problem] = ()
     try:
-        refuse_deep(schema, VALUES * options.limits.depth)
-        checked(schema, constant(schema).text, options)
+        _, facts = checked(schema, options)
     except ProblemError as error:
-        problems = error.problems
-    for problem in problems:
-        report_problem(report, problem, pointer)
-    if not problems:
-        report.sound[id(schema)] = schema
-    return not problems
+        for problem in error.problems:
+            report_problem(report, problem, pointer)
+        return False
+    report.sound[id(schema)] = schema, facts
+    return True
+
+
+def document_of(schema: Any, report: Report, options: Options) -> SchemaDocument:
+    """Return the document of a schema, which may have been reported sound."""
+    _, facts = report.sound.get(id(schema), (schema, None))
+    return SchemaDocument(schema, options, facts)
+
+
+def _placed(problem: Problem, document: SchemaDocument) -> Problem:
+    """Return a problem of the texts of a document; one without a pointer is of its root."""
+    return problem if problem.pointer else problem._replace(pointer=document.pointer)
 
 
 def report_problem(report: Report, problem: Problem, pointer: str) -> None:
@@ -606,47 +643,13 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
-def _leads_elsewhere(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a reference leads to another place than a definition."""
-    found = schema.get("$ref")
-    return isinstance(found, str) and not found.startswith(("#/$defs/", "#/definitions/"))
-
-
-_ROOT = "tool:arguments"
-"""The identifier of the document that a schema is in."""
-
-
-def _based(schema: Any, document: str) -> Any:
-    """Return a schema whose references into its document name that."""
-
-    def inner(value: Any) -> list[Any]:
-        return [each for _, each in subschemas(value)]
-
-    def made(value: Any, parts: list[Any]) -> Any:
-        if not isinstance(value, dict):
-            return value
-        found = {name: copy(each) for name, each in value.items()}
-        for (steps, _), part in zip(subschemas(value), parts, strict=True):
-            if len(steps) == 1:
-                found[steps[0]] = part
-            else:
-                container = found[steps[0]]
-                container[int(steps[1]) if isinstance(container, list) else steps[1]] = part
-        reference = found.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#"):
-            found["$ref"] = document + reference
-        return found
-
-    return fold(schema, inner, made)
-
-
 class Schemas:
-    """Takes apart the schemas in ``root``, which is sound, at ``pointer``."""
+    """Takes apart the schemas of a document, which is sound, at ``pointer``."""
 
     def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
-        self._root = root
+        self.pointer = pointer
+        self._document = document_of(root, report, options)
         self._options = replace(options, strict=None)
-        self._pointer = pointer
         self._report = report
         self._known = {id(root): True}
 
@@ -672,20 +675,18 @@ class Schemas:
             report_problem(self._report, refers_to_itself(pointer).problem, "")
         return found
 
-    def followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
-        """Return the schema that a reference to this document leads to, ``False`` for none."""
-        found = self._root
-        if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-            for name in steps_of(reference):
-                found = found.get(name) if isinstance(found, dict) else None
-            if isinstance(found, dict | bool):
-                where = f"{self._pointer}{reference[1:]}"
-                # A reference may lead to what the meta-schema takes for a plain value.
-                if id(found) not in self._known:
-                    self._known[id(found)] = is_sound(found, where, self._report, self._options)
-                return (found, where) if self._known[id(found)] else (False, where)
-        self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
-        return False, pointer
+    def followed(self, schema: dict[str, Any], pointer: str) -> tuple[Any, str]:
+        """Return the schema that the reference in one leads to, ``False`` for none."""
+        target = self._document.target_in(schema)
+        if target is None or not isinstance(target.value, dict | bool):
+            message = f"`{schema['$ref']}` leads nowhere in this schema"
+            self._report.error(f"{pointer}/$ref", message, code=UNRESOLVED)
+            return False, f"{pointer}/$ref"
+        found, where = target.value, f"{self.pointer}{target.pointer}"
+        # A reference may lead to what the meta-schema takes for a plain value.
+        if id(found) not in self._known:
+            self._known[id(found)] = is_sound(found, where, self._report, self._options)
+        return (found, where) if self._known[id(found)] else (False, where)
 
     def members(
         self, schema: dict[str, Any], pointer: str
@@ -713,33 +714,16 @@ class Schemas:
             self._report.error(where, message, code=UNSUPPORTED)
         return bool(strange)
 
-    def whole(self, schema: Any) -> Any:
-        """Return a schema with what its references may lead to.
-
-        Those to definitions lead to these; where others are, the whole document is a definition
-        with an identifier of its own.
-        """
-        if not isinstance(schema, dict) or not isinstance(self._root, dict):
-            return schema
-        shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
-        found = {**shared, **schema}
-        if not any(map(_leads_elsewhere, objects_in(schema))) and (
-            not shared or not any(map(_leads_elsewhere, objects_in(shared)))
-        ):
-            return found
-        dialect = dialect_of(self._root)
-        word = "id" if dialect in ("draft-03", "draft-04") else "$id"
-        where = "definitions" if is_old(dialect) else "$defs"
-        named = str(self._root.get(word, _ROOT)).rstrip("#") or _ROOT
-        draft = {name: self._root[name] for name in ("$schema",) if name in self._root}
-        return {**draft, **_based(schema, named), where: {_ROOT: {**self._root, word: named}}}
+    def document_of(self, schema: Any, pointer: str) -> SchemaDocument:
+        """Return the document that begins at a schema; its problems are relative to the root's."""
+        return self._document.part(schema, pointer.removeprefix(self.pointer))
 
     def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
         """Yield the schemas one of which a value has; nothing where it is a plain one."""
         if not isinstance(schema, dict):
             return
         if "$ref" in schema:
-            yield self.followed(schema["$ref"], f"{pointer}/$ref")
+            yield self.followed(schema, pointer)
         elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
             for each in schema["type"]:
                 yield {**schema, "type": each}, f"{pointer}/type"

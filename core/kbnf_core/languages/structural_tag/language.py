@@ -1,6 +1,7 @@
 """XGrammar's structural tags as one of the grammar languages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
@@ -20,8 +21,9 @@ class _StructuralTag(SchemaLanguage):
 
         yield from schemas_in(value) if isinstance(value, dict) else ()
 
-    def uses_vocabulary(self, text: str) -> bool:
+    def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the tag may name tokens, or a grammar in it may exclude some."""
+        del options
         return any(each in text for each in ("token", "!<", "\\u"))
 
     def read(self, source: Source, request: Request) -> Parsed:

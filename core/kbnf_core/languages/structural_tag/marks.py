@@ -34,6 +34,7 @@ from kbnf_core.ir.build import alternation, optional, repeated, sequence
 from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
@@ -62,6 +63,7 @@ from kbnf_core.text.source import Source
 _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 
 _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=Escapes.ANY)
+_ANYTHING = SchemaDocument(True, _ANY_JSON)
 
 
 class _ReadTrees(Trees):
@@ -80,11 +82,16 @@ class _ReadTrees(Trees):
         return plain
 
     def schema(
-        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+        self,
+        document: SchemaDocument,
+        options: Options,
+        pointer: str,
+        hint: str,
+        words: Sequence[str] = (),
     ) -> ir.Node:
         """Return the JSON texts of a schema; what they exclude, the writer has left out."""
         del words
-        return super().schema(schema, options, pointer, hint)
+        return super().schema(document, options, pointer, hint)
 
 
 class MarkedWriter(Writer[Form]):
@@ -120,7 +127,7 @@ class MarkedWriter(Writer[Form]):
         shapes: tuple[Shape, ...] = ()
         if style == "json":
             pointer = f"{node.pointer}/json_schema"
-            form = self._contents.schema(True, _ANY_JSON, pointer, "json")
+            form = self._contents.schema(_ANYTHING, _ANY_JSON, pointer, "json")
         else:
             form = super()._json_schema(node)
             if style not in (*NOTATIONS, *OF_JSON):
@@ -281,6 +288,7 @@ class _Draft:
     other: int | None = None
     first: list[int] = field(default_factory=list)
     items: int | None = None
+    needed: list[str] = field(default_factory=list)
 
 
 class _Shapes:
@@ -302,8 +310,9 @@ class _Shapes:
             for each, where in self._schemas.cases(schema, pointer):
                 self._add(found, each, where, is_root=number == 0)
             yield Shape(
-                tuple(found.kinds), found.members, found.other, tuple(found.first), found.items
-            )
+                tuple(found.kinds), found.members, found.other, tuple(found.first), found.items,
+                tuple(found.needed),
+            )  # fmt: skip
 
     def _number(self, schema: Any, pointer: str) -> int:
         if pointer not in self._numbers:
@@ -334,6 +343,7 @@ class _Shapes:
         if kind == "object":
             for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
                 found.members[name] = self._number(each, where)
+            found.needed += filter(found.members.__contains__, schema.get("required", ()))
             other = other_members(schema, self._options)
             if other is not False:
                 found.other = self._number(other, f"{pointer}/additionalProperties")
@@ -390,6 +400,9 @@ def dump(marked: Marked) -> str:
     return json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
+_LISTS = ("kinds", "first", "needed")
+
+
 def _shape(shape: Shape) -> dict[str, Any]:
     return {**shape._asdict(), "members": dict(shape.members)}
 
@@ -406,7 +419,7 @@ def load(text: str, limits: Limits) -> Marked:
                 mark["name"],
                 mark["style"],
                 tuple(
-                    Shape(**{**each, "kinds": tuple(each["kinds"]), "first": tuple(each["first"])})
+                    Shape(**{**each, **{key: tuple(each[key]) for key in _LISTS}})
                     for each in mark["shapes"]
                 ),
                 mark["trigger"],

@@ -24,6 +24,7 @@ from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from kbnf_core.ir import TokenTerminal
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.json_text import objects_in
 
@@ -278,11 +279,37 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
 }  # fmt: skip
 """The formats that are given by their texts: models, texts of calls, and of thoughts."""
 
-AROUND: Mapping[str, Sequence[tuple[str, str]]] = {
-    "llama": [("<|python_tag|>", "")],
-    "llama_4": [("<|python_start|>", "<|python_end|>")],
+_TURNS = {
+    "<|im_end|>": "kimi lfm2 mimo nemotron nemotron_3 qwen_3 qwen_3_5 qwen_3_coder",
+    "<｜end▁of▁sentence｜>": "deepseek_r1 deepseek_v3_1 deepseek_v3_2 deepseek_v4 deepseek_v4_1",
+    "<|END_OF_TURN_TOKEN|>": "cohere",
+    "[|endofturn|]": "exaone",
+    "<turn|>": "gemma_4",
+    "<|user|>": "glm_4_5 glm_4_7",
+    "<|observation|>": "glm_4_5 glm_4_7",
+    "<|end_of_text|>": "granite",
+    "<|eot_id|>": "llama",
+    "<|eom_id|>": "llama",
+    "<|eot|>": "llama_4",
+    "[e~[": "minimax",
+    "</s>": "mistral mistral_v3",
 }
-"""Markers that models may write around calls, and that a format does not ask for: they are read."""
+"""What ends a turn in the templates of models, and the formats of their calls."""
+
+READ: Mapping[str, Mapping[str, Any]] = {
+    "llama": {"around": [("<|python_tag|>", "")]},
+    "llama_4": {"around": [("<|python_start|>", "<|python_end|>")]},
+    "granite": {"spelled": [("<|tool_call|>", "<tool_call>")]},
+    "mimo": {"is_verbatim": True},
+}
+"""What readers take that a format does not ask for: markers ``around`` calls, other markers that
+are ``spelled`` in place of some (Granite 3.1), and values ``is_verbatim``: line breaks around them
+are theirs."""
+
+
+def turn_ends(name: str) -> list[str]:
+    """Return the marks that end a turn of the models of a format."""
+    return [mark for mark, names in _TURNS.items() if name in names.split()]
 
 
 # Formats by name
@@ -326,7 +353,7 @@ def table() -> Mapping[str, Format]:
     }
     every = {**found, **own}
     return {
-        name: {**each, "around": AROUND[name]} if name in AROUND else each
+        name: {**each, **READ.get(name, {}), "turn_ends": turn_ends(name)}
         for name, each in every.items()
     }
 
@@ -371,6 +398,33 @@ def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
 def marker_texts(found: Format) -> set[str]:
     """Return the markers in the fixed texts of a format."""
     return {each for text in fixed_texts(found) for each in _MARKER.findall(text)}
+
+
+def token_markers(found: Format, vocabulary: "Vocabulary") -> dict[str, TokenTerminal]:
+    """Return the markers of a format that are one token, and which ones.
+
+    They are special tokens, and ordinary ones that spell a marker in a fixed text of the format or
+    of the style of its arguments.
+    """
+    from kbnf_core.languages.structural_tag.nested import style_texts
+
+    special = vocabulary.special_tokens
+    texts = [*fixed_texts(found)]
+    texts += {text for each in _styles_in(found) for text in style_texts(each)}
+    ids = {each: {special[each]} for each in special if any(each in text for text in texts)}
+    for each in {each for text in texts for each in _MARKER.findall(text)}:
+        spelling = vocabulary.token_ids(each.encode())
+        if spelling:
+            ids.setdefault(each, set()).update(spelling)
+    return {
+        each: TokenTerminal(None, tuple((one, one) for one in sorted(known)))
+        for each, known in ids.items()
+    }
+
+
+def _styles_in(found: Format) -> set[str]:
+    values = objects_in([*found["templates"].values(), *found["shared"]])
+    return {str(each["style"]) for each in values if isinstance(each.get("style"), str)}
 
 
 def fixed_texts(found: Format) -> Iterator[str]:

@@ -24,9 +24,10 @@ from typing import Any, NamedTuple, TypeAlias
 from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.expressions import constant
+from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.json_schema.options import Options, Order
-from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     OF_OBJECTS,
     Contents,
@@ -37,6 +38,7 @@ from kbnf_core.languages.structural_tag.contents import (
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.xml import (
     PYTHON_WORDS,
+    STYLES,
     Members,
     kind_of,
     other_members,
@@ -172,7 +174,8 @@ class NestedArguments(ABC):
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
         """Yield what is neither a string, an object nor an array."""
-        yield self.contents.schema(self.schemas.whole(schema), self.options, pointer, hint)
+        document = self.schemas.document_of(schema, pointer)
+        yield self.contents.schema(document, self.options, self.schemas.pointer, hint)
 
     def _anything(self, name: str, pointer: str) -> Node:
         """Return a rule of values of any kind: ``any_value``, or ``any_object``."""
@@ -276,7 +279,7 @@ class CohereArguments(NestedArguments):
         return self._raw if form is self.plain else self._told("raw", form)
 
     def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
-        plain = {"type": ["number", "boolean", "null"]}
+        plain = SchemaDocument({"type": ["number", "boolean", "null"]}, self.options)
         scalar = self.contents.schema(plain, self.options, pointer, "scalar")
         values = [
             self._raw,
@@ -620,7 +623,8 @@ class LiteralArguments(NestedArguments):
         name = self._notation.name
         if is_inner and not self._notation.quote:
             schema = {"type": "string", **({"not": {"enum": [*listed]}} if listed else {})}
-            key = self._in_json(schema, self.pointer, "name")
+            keys = SchemaDocument(schema, self.options)
+            key = self._in_json(keys, self.pointer, "name")
             if self._notation.is_mixed:
                 names = self.contents.other_names(_IN_APOSTROPHES, listed)
                 key = alternation([key, sequence(text("'"), names, text("'"))])
@@ -643,16 +647,16 @@ class LiteralArguments(NestedArguments):
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         quote = self._notation.quote
         if not quote:
-            whole = self.schemas.whole(schema)
-            form = self._in_json(whole, pointer, hint)
+            document = self.schemas.document_of(schema, pointer)
+            form = self._in_json(document, self.schemas.pointer, hint)
             if not self._notation.is_mixed or self.fields["excludes"]:
                 return form
             return alternation([form, self._in_apostrophes(schema, pointer)])
         form = self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
         return sequence(text(quote), form, text(quote))
 
-    def _in_json(self, schema: Any, pointer: str, hint: str) -> Node:
-        return self.contents.schema(schema, self.options, pointer, hint, self.fields["excludes"])
+    def _in_json(self, document: SchemaDocument, pointer: str, hint: str) -> Node:
+        return self.contents.schema(document, self.options, pointer, hint, self.fields["excludes"])
 
     def _in_apostrophes(self, schema: dict[str, Any], pointer: str) -> Node:
         """Return the strings of a schema in single quotes.
@@ -695,3 +699,11 @@ class LiteralArguments(NestedArguments):
             for more in (sequence(separator, each),)
         )
         return alternation([*values, calls["any_object"], calls["any_list"]]), objects, lists
+
+
+def style_texts(style: str) -> tuple[str, ...]:
+    """Return the texts around values in a style that may have markers."""
+    if style in STYLES:
+        found = STYLES[style]
+        return (found.opening, found.named, found.value, found.closing)
+    return (NOTATIONS[style].quote,) if style in NOTATIONS else ()

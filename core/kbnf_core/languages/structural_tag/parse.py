@@ -1,10 +1,12 @@
 """The reader of structural tags: from JSON to rules, and to a tree with the places of the tag."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kbnf_core.conversion.rewrite import at, placed
+from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.build import Form, definition
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
@@ -48,14 +50,21 @@ def tree_of(rules: Sequence[Rule[Form]], report: Report) -> tuple[Definition, ..
 class TagReading(Parsed):
     """The rules of the nodes of a tag, outer ones first, with what was found on the way.
 
-    It has the rules that are run. The tree of the same texts is made where it is asked for, at once
-    by a request for a tree, or for a start, whose name is one in the tree.
+    ``markers`` are texts that are one token each. It has the rules that are run. The tree of the
+    same texts is made where it is asked for, at once by a request for a tree, or for a start, whose
+    name is one in the tree.
     """
 
     def __init__(
-        self, nodes: list[Node], report: Report, request: Request, options: Options
+        self,
+        nodes: list[Node],
+        report: Report,
+        request: Request,
+        options: Options,
+        markers: Mapping[str, TokenTerminal] = MappingProxyType({}),
     ) -> None:
         self._nodes = nodes
+        self._markers = markers
         self._report = report
         self._request = request
         self._options = options
@@ -65,7 +74,7 @@ class TagReading(Parsed):
         if request.as_tree or request.start not in (None, START) or not nodes:
             document = self._tree(report)
         else:
-            rules = Writer(Rules, nodes, report, request, options).write()
+            rules = Writer(Rules, nodes, report, request, options, markers).write()
             if not report.errors:
                 self.rules = {each.name: each.body for each in rules}
                 self._pointers = {each.name: each.pointer for each in rules}
@@ -80,7 +89,8 @@ class TagReading(Parsed):
         """Return the tree; where there are errors, one without rules."""
         nodes = self._nodes
         if nodes:
-            rules = Writer(Trees, nodes, report, self._request, self._options).write()
+            writer = Writer(Trees, nodes, report, self._request, self._options, self._markers)
+            rules = writer.write()
         if report.errors or not nodes:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbnf_core.automata.regex.search import read_pattern
-from kbnf_core.languages.json_schema.document import dialect_of, is_old
+from kbnf_core.languages.json_schema.document import is_old
+from kbnf_core.languages.json_schema.keywords import dialect_of
 from kbnf_core.languages.structural_tag.models import (
     CHOICES,
     NAME,

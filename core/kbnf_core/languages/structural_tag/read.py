@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from kbnf_core.languages.json_schema.bundle import bundle_each
-from kbnf_core.languages.json_schema.problems import ProblemError
+from kbnf_core.languages.json_schema.document import bundle_each
+from kbnf_core.languages.json_schema.keywords import ProblemError
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import NoJsonError, escape, parse_json
@@ -21,6 +21,7 @@ from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.keywords import Review
     from kbnf_core.languages.json_schema.schemas import Schemas
 
 INVALID = "E441"
@@ -333,13 +334,13 @@ class Node:
 class Report:
     """What is found while reading and writing: diagnostics at the places of JSON Pointers.
 
-    ``sound`` are the schemas that were checked, by identity; ``written`` those that were written as
-    a whole, with what was read of them.
+    ``sound`` are the schemas that were checked, by identity, with their facts; ``written`` those
+    that were written as a whole, with what was read of them.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.sound: dict[int, Any] = {}
+        self.sound: dict[int, tuple[Any, Review]] = {}
         self.written: dict[int, tuple[Any, Schemas]] = {}
         self.errors: list[Diagnostic] = []
         self.losses: list[Diagnostic] = []

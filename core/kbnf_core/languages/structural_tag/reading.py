@@ -25,14 +25,14 @@ their values are those of their marked rules (``marks``).
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_of, tool_name
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
-from kbnf_core.languages.structural_tag.nested import NOTATIONS
+from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts
 from kbnf_core.languages.structural_tag.presets import filled
 from kbnf_core.languages.structural_tag.read import Node, Report, read_value
 from kbnf_core.text.errors import KbnfError
@@ -48,7 +48,7 @@ class Form(NamedTuple):
 
     ``tools`` are the names that are written so, none for any; ``name`` is that of the tool where it
     is written nowhere, and then ``head`` is all that is ahead of the arguments. ``section`` is the
-    number of the section that it is in.
+    number of the section that it is in. Values ``is_verbatim`` have no line breaks around them.
     """
 
     head: tuple[Item, ...]
@@ -60,6 +60,7 @@ class Form(NamedTuple):
     is_named: bool = True
     name: str | None = None
     section: int | None = None
+    is_verbatim: bool = False
 
 
 class Section(NamedTuple):
@@ -84,12 +85,18 @@ class Frame(NamedTuple):
     leads: bool = False
 
 
+_Texts: TypeAlias = tuple[str, ...]
+_OfAnyTools: TypeAlias = tuple[
+    tuple[Form, ...], tuple[Section, ...], tuple[Frame, ...], _Texts, _Texts, _Texts
+]
+
+
 class Language(NamedTuple):
     """What the texts of a format are made of.
 
     ``initial`` is the frame that a text begins in, ``glue`` the texts that are no content, with the
     blanks after them, ``leading`` and ``trailing`` blanks before all and after calls that
-    are none, either.
+    are none, either. ``ends`` are what ends a turn, which is none at the end of a text.
     ``excluded`` are the texts that free text cannot contain. With ``turns`` a call may begin
     without a marker at the beginning, and after glue. ``tools`` has the schemas by the names.
     """
@@ -100,10 +107,28 @@ class Language(NamedTuple):
     glue: tuple[str, ...] = ()
     leading: tuple[str, ...] = ()
     trailing: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     initial: int | None = None
     turns: bool = False
     tools: Mapping[str, Any] = {}
+
+    @property
+    def of_any_tools(self) -> "_OfAnyTools":
+        """All that does not depend on the tools: forms, sections, frames, glue, ends, excluded."""
+        return (self.forms, self.sections, self.frames, self.glue, self.ends, self.excluded)
+
+    def texts(self) -> Iterator[str]:
+        """Yield all fixed texts."""
+        for form in self.forms:
+            yield from (text for _, text in (*form.head, *form.middle, *form.tail))
+            yield from style_texts(form.style)
+        for section in self.sections:
+            yield from (text for _, text in (*section.begin, *section.end))
+            yield section.separator
+        for frame in self.frames:
+            yield from (frame.begin, *frame.ends)
+        yield from (*self.glue, *self.ends)
 
     def beginning_as(self, other: "Language | None") -> "Language":
         """Return the language whose texts begin, and end, as those of another one."""
@@ -141,7 +166,35 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> Language | 
         return None
     for begin, end in format_.get("around", ()):
         found = _with_markers(found, begin, end)
-    return found._replace(tools=tools)
+    for written, other in format_.get("spelled", ()):
+        found = _respelled(found, written, other)
+    is_verbatim = bool(format_.get("is_verbatim"))
+    forms = tuple(form._replace(is_verbatim=is_verbatim) for form in found.forms)
+    return found._replace(forms=forms, tools=tools, ends=tuple(format_.get("turn_ends", ())))
+
+
+def _respelled(language: Language, written: str, other: str) -> Language:
+    """Return a language in which a marker may also be another one."""
+
+    def replaced(items: Iterable[Item]) -> tuple[Item, ...]:
+        return tuple(
+            (kind, text.replace(written, other) if kind == "text" else text) for kind, text in items
+        )
+
+    forms = [
+        form._replace(head=replaced(form.head), middle=replaced(form.middle),
+                      tail=replaced(form.tail), section=number)
+        for form in language.forms
+        for number in [form.section if form.section is None
+                       else len(language.sections) + form.section]
+    ]  # fmt: skip
+    sections = [
+        Section(replaced(each.begin), each.separator, replaced(each.end))
+        for each in language.sections
+    ]
+    return language._replace(
+        forms=(*language.forms, *forms), sections=(*language.sections, *sections)
+    )
 
 
 def _with_markers(language: Language, begin: str, end: str) -> Language:
@@ -203,8 +256,8 @@ class _Derived:
             forms.append(form._replace(tools=tuple(tools)))
         return Language(
             tuple(forms), tuple(self.sections), tuple(dict.fromkeys(self.frames)),
-            tuple(self.glue), tuple(self.leading), tuple(self.trailing), tuple(self.excluded),
-            self.initial, self.turns, self.schemas,
+            tuple(self.glue), tuple(self.leading), tuple(self.trailing), (),
+            tuple(self.excluded), self.initial, self.turns, self.schemas,
         )  # fmt: skip
 
     def add(self, node: Node, *, leads: bool) -> None:
@@ -494,7 +547,7 @@ _OF_READERS = Options()
 def shapes_in(language: Language, name: str, style: str) -> tuple[Shape, ...]:
     """Return what the arguments of a tool are in a style, nothing where the schema is unusable."""
     schema = language.tools.get(name)
-    if style in ("json", "call", *NOTATIONS) or not isinstance(schema, dict):
+    if style in ("json", "call") or not isinstance(schema, dict):
         return ()
     try:
         return shapes_of(schema, style, _OF_READERS)
@@ -531,7 +584,8 @@ def loaded(value: Mapping[str, Any]) -> Language:
         for each in value["sections"]
     ]
     frames = [Frame(**{**each, "ends": tuple(each["ends"])}) for each in value["frames"]]
-    texts = {key: tuple(value[key]) for key in ("glue", "leading", "trailing", "excluded")}
+    lists = ("glue", "leading", "trailing", "ends", "excluded")
+    texts = {key: tuple(value[key]) for key in lists}
     return Language(
         tuple(forms), tuple(sections), tuple(frames), **texts, initial=value["initial"],
         turns=value["turns"], tools=dict(value["tools"]),

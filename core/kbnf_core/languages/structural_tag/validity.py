@@ -9,9 +9,10 @@ Tests: tests/unit/parse/test_messages.py.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.languages.json_schema.options import Options
@@ -19,12 +20,15 @@ from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
-from kbnf_core.text.json_text import NoJsonError, objects_in, parse_json
+from kbnf_core.text.json_text import NoJsonError, escape, objects_in, parse_json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 
 _LONGEST = 1_000_000
 """Characters of arguments that are checked, at most."""
+
+_Steps: TypeAlias = "tuple[()] | tuple[str | int, _Steps]"
+"""The names and numbers that lead to a value, the last one first."""
 
 _WORK = 1_000_000
 """Steps of the search for one pattern."""
@@ -54,14 +58,61 @@ def problem_of(text: str) -> str:
     if is_sound(schema, "", report, Options()):
         schemas = Schemas(schema, "", report, Options())
         for each in objects_in(schema):
-            reference = each.get("$ref")
-            if isinstance(reference, str) and not _ANCHOR.match(reference):
-                schemas.followed(reference, "")
+            # One to another document may lead somewhere where that is known.
+            if str(each.get("$ref")).startswith("#"):
+                schemas.followed(each, "")
     return report.errors[0].message if report.errors else ""
 
 
-_ANCHOR = re.compile("#[^/]|[^#]*$|[^#]+#")
-"""A reference that an identifier may be for, in this document or in another one."""
+class _RepeatedError(Exception):
+    """An object has a name twice."""
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedError
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
+
+
+def value_of(text: str) -> tuple[Any, str | None]:
+    """Return the value of a text of JSON, and the pointer of a name that an object has twice.
+
+    Of the values of such a name the last counts. Raises ``ValueError`` or ``RecursionError``.
+    """
+    with suppress(_RepeatedError):
+        return _DECODER.decode(text), None
+    repeating: list[tuple[dict[str, Any], str]] = []
+
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                repeating.append((found, name))
+            found[name] = value
+        return found
+
+    value = json.loads(text, object_pairs_hook=object_of)
+    return value, _pointer_to(value, *repeating[0])
+
+
+def _pointer_to(value: Any, wanted: dict[str, Any], name: str) -> str:
+    """Return the pointer of a name in an object, one of those inside of a value."""
+    pending: list[tuple[Any, _Steps]] = [(value, ())]
+    for each, steps in pending:
+        if each is wanted:
+            names, rest = [name], steps
+            while rest:
+                names.append(str(rest[0]))
+                rest = rest[1]
+            return "".join(f"/{escape(each)}" for each in reversed(names))
+        if isinstance(each, dict | list):
+            items = each.items() if isinstance(each, dict) else enumerate(each)
+            pending += [(inner, (step, steps)) for step, inner in items]
+    raise AssertionError("an object is in the value that has it")
 
 
 def misfit(validator: Any, value: Any, size: int) -> str | None:
@@ -79,7 +130,7 @@ def misfit(validator: Any, value: Any, size: int) -> str | None:
         return None
     if error is None:
         return None
-    return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in error.path)
+    return "".join(f"/{escape(str(each))}" for each in error.path)
 
 
 @lru_cache(maxsize=256)

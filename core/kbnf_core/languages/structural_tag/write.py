@@ -7,7 +7,8 @@ else is where it is used.
 where it names them by their texts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from kbnf_core import ir
@@ -15,13 +16,15 @@ from kbnf_core.frontend import Language
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
-from kbnf_core.languages.json_schema.names import Names
+from kbnf_core.languages.json_schema.keywords import TOO_LARGE
 from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.problems import TOO_LARGE
+from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     Contents,
+    document_of,
+    in_tokens,
     is_clean,
     is_sound,
     options_in,
@@ -83,7 +86,10 @@ _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar":
 
 
 class Writer(Generic[B]):
-    """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside."""
+    """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside.
+
+    ``markers`` are texts that are one token each: free text does not contain those that begin tags.
+    """
 
     def __init__(
         self,
@@ -92,6 +98,7 @@ class Writer(Generic[B]):
         report: Report,
         request: Request,
         options: Options,
+        markers: Mapping[str, ir.TokenTerminal] = MappingProxyType({}),
     ) -> None:
         self._nodes = nodes
         self._report = report
@@ -100,6 +107,8 @@ class Writer(Generic[B]):
         names = Names("", frozenset({START}))
         self._hints = _hints(nodes, names)
         self._contents = make(names, report, request.limits)
+        self._markers = sorted(markers, key=len, reverse=True)
+        self._contents.markers = {each.encode(): markers[each] for each in markers}
         self._forms: dict[int, ir.Node] = {}
 
     def write(self) -> list[Rule[B]]:
@@ -123,7 +132,8 @@ class Writer(Generic[B]):
             if self._report.errors and self._report.errors[-1].code in (TOO_LARGE, "E107"):
                 return []
         top = self._nodes[0]
-        rules.append(Rule(START, self._contents.body(self._forms[id(top)]), top.pointer))
+        whole = in_tokens(self._forms[id(top)], self._contents.markers)
+        rules.append(Rule(START, self._contents.body(whole), top.pointer))
         return rules[::-1]
 
     def _write(self, node: Node) -> None:
@@ -164,7 +174,8 @@ class Writer(Generic[B]):
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
         if fields["style"] in OF_JSON:
-            return self._contents.schema(schema, options, pointer, hint, fields["excludes"])
+            document = document_of(schema, self._report, options)
+            return self._contents.schema(document, options, pointer, hint, fields["excludes"])
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
 
@@ -259,12 +270,18 @@ class Writer(Generic[B]):
             triggers[found[0]].append(index)
         if node.fields["at_least_one"] and node.fields["stop_after_first"]:
             return alternation(tags)
-        words = _with_ends(node)
+        tokens = [self._token_ahead(each) for each in triggers]
+        begun = [token or each for token, each in zip(tokens, triggers, strict=True)]
+        words = tuple(dict.fromkeys([*begun, *_with_ends(node)]))
         calls = [
-            self._triggered(node, trigger, (*triggers, *words), indices, tags)
+            self._triggered(node, trigger, words, indices, tags)
             for trigger, indices in triggers.items()
         ]
-        return self._dispatched(node, calls, (*triggers, *words), alternation(tags))
+        return self._dispatched(node, calls, words, alternation(tags))
+
+    def _token_ahead(self, trigger: str) -> str | None:
+        """Return the marker that a text begins with and that is a token, None for none."""
+        return next(filter(trigger.startswith, self._markers), None)
 
     def _triggered(
         self,
@@ -275,7 +292,7 @@ class Writer(Generic[B]):
         tags: Sequence[ir.Node],
     ) -> "Call":
         """Return the call of a trigger's tags; a trigger without tags is text."""
-        if is_clean(trigger, words):
+        if self._token_ahead(trigger) or is_clean(trigger, words):
             calls = [tags[index] for index in indices]
             return Call(None, alternation(calls) if calls else self._word(trigger))
         rests = [self._rest(node.parts[index], len(trigger)) for index in indices]

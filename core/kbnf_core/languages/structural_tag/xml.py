@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.expressions import constant
+from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.json_schema.options import Options, Order
-from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     MOST_CASES,
     NO_CONSTRAINTS,
@@ -138,7 +139,7 @@ class Arguments:
             if not isinstance(schema, dict):
                 break
             if "$ref" in schema:
-                schema, pointer = self._schemas.followed(schema["$ref"], f"{pointer}/$ref")
+                schema, pointer = self._schemas.followed(schema, pointer)
             elif len(schema.get("allOf", ())) == 1 and not schema.keys() - _AROUND:
                 schema, pointer = schema["allOf"][0], f"{pointer}/allOf/0"
             else:
@@ -235,13 +236,15 @@ class Arguments:
             tagged = self._name.startswith("deepseek")
             kinds = ("number", "boolean", "null", "array", "object") if tagged else _TYPES[4:6]
             for kind in kinds:
-                yield _Case(self._json({"type": kind}, pointer, kind), None, False)
+                plain = SchemaDocument({"type": kind}, self._options)
+                yield _Case(self._json(plain, pointer, kind), None, False)
         elif isinstance(schema, dict) and schema["type"] == "string":
             yield _Case(self._string(schema, pointer), "string" if is_single else None, True)
         else:
             kind = schema["type"] if isinstance(schema, dict) else None
             told = "number" if kind == "integer" else kind
-            form = self._json(self._schemas.whole(schema), pointer, f"{hint}_value")
+            document = self._schemas.document_of(schema, pointer)
+            form = self._json(document, self._schemas.pointer, f"{hint}_value")
             if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
                 words = _WORDS.get(str(kind), ())
                 both = {each for word in words for each in spellings(word, self._fields)}
@@ -255,8 +258,8 @@ class Arguments:
         """Return a string as it is; what restricts it is all that it must keep to."""
         return self._contents.strings(schema, self._options, pointer, self._words, self._plain)
 
-    def _json(self, schema: Any, pointer: str, hint: str) -> Node:
-        return self._contents.schema(schema, self._options, pointer, hint, self._excludes)
+    def _json(self, document: SchemaDocument, pointer: str, hint: str) -> Node:
+        return self._contents.schema(document, self._options, pointer, hint, self._excludes)
 
 
 def other_members(schema: Mapping[str, Any], options: Options) -> Any:

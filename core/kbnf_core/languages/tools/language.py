@@ -7,6 +7,7 @@ from typing import Any
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.language import SchemaLanguage
+from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
 from kbnf_core.languages.tools.options import CALLS, calls_of
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source
@@ -26,6 +27,21 @@ class _ToolList(SchemaLanguage):
         from kbnf_core.languages.tools.verify import with_own_tools
 
         return with_own_tools(self, parsed, request)
+
+    def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options by their names in a request; a vocabulary may be given for its markers."""
+        found = super().options_of(source, options)
+        markers = found.get("token_markers")
+        if markers is not None and not isinstance(markers, bool):
+            found |= {"token_markers": True, "vocabulary": markers}
+        return found
+
+    def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
+        """Whether markers are tokens, or a tag of the request or a tool's grammar names some."""
+        has_texts = any(each in text for each in ("structural_tag", "grammar"))
+        return bool(options.get("token_markers")) or (
+            has_texts and STRUCTURAL_TAG.uses_vocabulary(text, options)
+        )
 
     def schemas_in(self, value: Json) -> Iterator[tuple[Json, str]]:
         """Yield the schemas of the tools and of the answer."""

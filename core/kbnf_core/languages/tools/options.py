@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 from kbnf_core.languages.json_schema.options import options_of
 from kbnf_core.text.errors import ConfigError
 
-CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
+CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call", "token_markers")
 """The options of the list itself; the others are those of the schemas in it."""
 
 
 class Calls(NamedTuple):
     """Which calls are written, and how: of one ``tool``, in the format of a model.
 
+    With ``token_markers`` a marker of the format that is one token of the vocabulary is that token.
     Without a ``tool_choice`` it is that of a request, which otherwise does not count.
     """
 
@@ -21,6 +22,10 @@ class Calls(NamedTuple):
     tool_choice: str | None = None
     reasoning: str = "disabled"
     single_call: bool = False
+    token_markers: bool = False
+
+
+_FLAGS = ("single_call", "token_markers")
 
 
 def calls_of(options: Mapping[str, Any]) -> Calls:
@@ -29,7 +34,7 @@ def calls_of(options: Mapping[str, Any]) -> Calls:
 
     own = {name: options[name] for name in CALLS if options.get(name) is not None}
     for name, value in own.items():
-        if not isinstance(value, bool if name == "single_call" else str):
+        if not isinstance(value, bool if name in _FLAGS else str):
             raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
     found = Calls(**own)
     if found.tool_calls is not None:

@@ -8,14 +8,22 @@ Every place in either is one in the list: each tool's schema has a pointer there
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.ir import Grammar, calls
+from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
-from kbnf_core.languages.json_schema.bundle import bundle_each
+from kbnf_core.languages.json_schema.document import bundle_each
 from kbnf_core.languages.json_schema.expressions import constant
+from kbnf_core.languages.json_schema.keywords import (
+    Problem,
+    ProblemError,
+    Review,
+    joined,
+    too_large,
+    unsatisfiable,
+)
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
 from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
@@ -28,14 +36,13 @@ from kbnf_core.languages.json_schema.parse import (
     guided,
     untold,
 )
-from kbnf_core.languages.json_schema.problems import (
-    Problem,
-    ProblemError,
-    too_large,
-    unsatisfiable,
-)
 from kbnf_core.languages.json_schema.schemas import schemas_of
-from kbnf_core.languages.structural_tag.models import CHOICES, format_named
+from kbnf_core.languages.structural_tag.models import (
+    CHOICES,
+    Format,
+    format_named,
+    token_markers,
+)
 from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
@@ -59,7 +66,7 @@ from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
-from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
 from kbnf_core.text.source import Source
@@ -79,6 +86,12 @@ class _List:
     errors: tuple[Problem, ...] = ()
     answer: Answer | None = None
     choice: Choice = ANY_CHOICE
+    facts: Mapping[int, Review] = field(default_factory=dict)
+    """Those of the schemas, by identity."""
+
+    def facts_of(self, *tools: Tool) -> Review:
+        """Return the facts of a schema that is made of those of tools."""
+        return joined(self.facts[id(tool.schema)] for tool in tools if tool.schema is not None)
 
     def guided(self, schema: Json) -> Options:
         """Return how the schema of arguments is read: no argument is allowed without a name."""
@@ -89,7 +102,8 @@ class _List:
         schema = arguments_of(tool)
         moved = (("", tool.schema_pointer),)
         return SchemaReading(
-            SchemaText(self.source, schema, self.guided(schema), moved), as_tree=False
+            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool)),
+            as_tree=False,
         )
 
 
@@ -112,7 +126,8 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     answer = listed.answer
     if answer is not None and answer.schema is not None and not listed.tools:
         options = guided(answer.schema, listed.options)
-        text = SchemaText(source, answer.schema, options, (("", answer.pointer),))
+        facts = listed.facts[id(answer.schema)]
+        text = SchemaText(source, answer.schema, options, (("", answer.pointer),), facts)
         return SchemaReading(text, as_tree=request.as_tree)
     if answer is not None and answer.tag is not None:
         report = _Report(source, {"": answer.pointer})
@@ -221,10 +236,13 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
         message = "the structural tag says all that is written, and these tools are not in it"
         found.notes.append(Problem(LEFT_OUT, message, "/tools"))
         tools = []
+    facts: dict[int, Review] = {}
     if answer is not None and not errors:
-        errors = [*_errors(answer, options)]
+        errors = [*_errors(answer, options, facts)]
     strange = _unwritable(tools, how)
-    wrong = {id(tool): [*_errors(tool, options), *strange.get(tool.name, ())] for tool in tools}
+    wrong = {
+        id(tool): [*_errors(tool, options, facts), *strange.get(tool.name, ())] for tool in tools
+    }
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
     refused = (
         each
@@ -234,7 +252,7 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
     )
     notes = (*found.notes, *refused)
     errors = [*errors, *chain(*wrong.values())]
-    return _List(source, sound, notes, options, tuple(errors), answer, choice)
+    return _List(source, sound, notes, options, tuple(errors), answer, choice, facts)
 
 
 def _choice(asked: Choice, how: Calls) -> Choice:
@@ -257,14 +275,14 @@ def _is_in(pointer: str, tool: Tool) -> bool:
     return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
 
 
-def _errors(found: Tool | Answer, options: Options) -> Iterator[Problem]:
-    """Yield what is wrong with the form of a tool's schema, or of an answer's."""
+def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) -> Iterator[Problem]:
+    """Yield what is wrong with the form of a tool's schema, or of an answer's; note its facts."""
     for number, (schema, pointer) in enumerate(found.schemas):
         try:
             # No service reads the schema of a result.
             strict = None if number else options.strict or found.strict
             own = replace(options, strict=strict)
-            checked(schema, constant(schema).text, own)
+            _, facts[id(schema)] = checked(schema, own)
         except ProblemError as error:
             yield from (_moved(each, pointer) for each in error.problems)
 
@@ -339,14 +357,14 @@ def _whole(listed: _List) -> SchemaText:
     if len(schemas) == 1:
         tool = listed.tools[0]
         schema, moved = {**head, **schemas[0]}, (*_moves("", tool),)
-        return SchemaText(listed.source, schema, listed.guided({}), moved)
+        return SchemaText(listed.source, schema, listed.guided({}), moved, listed.facts_of(tool))
     moved = tuple(
         pair
         for number, tool in enumerate(listed.tools)
         for pair in _moves(f"/anyOf/{number}", tool)
     )
     whole, options = {**head, "anyOf": schemas}, listed.guided({})
-    return SchemaText(listed.source, whole, options, moved)
+    return SchemaText(listed.source, whole, options, moved, listed.facts_of(*listed.tools))
 
 
 def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
@@ -499,10 +517,13 @@ class ToolTag(TagReading):
     def __init__(self, listed: _List, how: Calls, request: Request) -> None:
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
-        report.sound = {id(each.arguments): each.arguments for each in listed.tools}
-        super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
-        self.listed = listed
+        report.sound = {
+            id(each.arguments): (each.arguments, listed.facts_of(each)) for each in listed.tools
+        }
         known = format_named(str(how.tool_calls))
+        nodes = read_value(tag, report, request.limits)
+        super().__init__(nodes, report, request, listed.options, _markers(known, how, request))
+        self.listed = listed
         self.made_of = MadeOf.of(known)
         self._template = known.get("response_template")
         self._format = known
@@ -524,6 +545,15 @@ class ToolTag(TagReading):
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
+
+
+def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerminal]:
+    """Return the markers of a format that are tokens. Raises ``ConfigError``."""
+    if not how.token_markers:
+        return {}
+    if request.vocabulary is None:
+        raise ConfigError("`token_markers` needs a vocabulary")
+    return token_markers(known, request.vocabulary)
 
 
 class _Report(Report):

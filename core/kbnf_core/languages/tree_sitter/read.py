@@ -6,15 +6,15 @@ a token has its name. ``extras`` go between tokens (``conversion/scannerless.py`
 
 *Lexing.* The lexer of tree-sitter looks for the tokens that are expected at a position, and
 everywhere for ``extras`` and the ``word``: a keyword is a whole word. So a word is parted from a
-word, but is only refused where it is ``reserved``. Precedences and conflicts choose trees, not
-texts.
+word, but is only refused where it is ``reserved``; where a rule names other reserved words, the
+word is another token (``word_CONTEXT``). Precedences and conflicts choose trees, not texts.
 
 *Externals* are scanned by code. A rule that the start leads to and that needs one is refused, or,
-where losses are permitted, cannot match.
+where losses are permitted, cannot match. One for which ``rules`` has a rule is that rule.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,13 +23,14 @@ from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.operations import literals
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.scannerless import Scannerless, Token, take, without_lexer
+from kbnf_core.conversion.rewrite import rewrite
+from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, without_lexer
 from kbnf_core.frontend import too_much_work
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
-from kbnf_core.kbnf.tree import Definition, Document, Name
+from kbnf_core.kbnf.tree import Definition, Document, Leaf, Name, Reference
 from kbnf_core.kbnf.tree import Expression as Form
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
@@ -38,20 +39,13 @@ from kbnf_core.text.json_text import NoJsonError, escape, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
-INVALID, UNSUPPORTED, APPROXIMATE, LEXING = "E001", "E451", "W451", "W452"
+INVALID, UNSUPPORTED, APPROXIMATE = "E001", "E451", "W451"
 
-_PLAIN = frozenset(
-    ["ALIAS", "FIELD", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT", "RESERVED"]
-)
+_PLAIN = frozenset(("ALIAS", "FIELD", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT"))
 """Forms that say nothing about the texts of their content."""
 
-_ONE = _PLAIN | {"IMMEDIATE_TOKEN", "REPEAT", "REPEAT1", "TOKEN"}
+_ONE = _PLAIN | {"IMMEDIATE_TOKEN", "REPEAT", "REPEAT1", "RESERVED", "TOKEN"}
 _MANY = frozenset(("CHOICE", "SEQ"))
-_PLAIN = frozenset(
-    ("ALIAS", "FIELD", "RESERVED", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT")
-)
-"""Forms that say nothing about the texts of their content."""
-
 _TOKENS = frozenset(("IMMEDIATE_TOKEN", "PATTERN", "STRING", "TOKEN"))
 
 _ESCAPE = re.compile(
@@ -142,7 +136,12 @@ class _Reader:
         self._losses: dict[Span, Loss] = {}
         self._rules: dict[str, Node] = {}
         self._tokens: dict[str, Token] = {}
+        self._names: set[str] = set()
+        """Names of rules, and of tokens without rules."""
         self._rule = ""
+        self._word = ""
+        self._contexts: dict[str, str] = {}
+        """By the name of reserved words: that of the ``word`` without them."""
 
     def read(self) -> Parsed:
         """Return the grammar."""
@@ -153,6 +152,7 @@ class _Reader:
         self._rules = _rules(value)
         if not isinstance(value, dict) or not self._rules:
             return self._refused("a grammar of tree-sitter has `rules`", self._source.locate(""))
+        self._names = {*self._rules}
         first = next(iter(self._rules))
         start = self._request.start or first
         try:
@@ -169,13 +169,13 @@ class _Reader:
         finding = Diagnostic(INVALID, message, self._source, span)
         return Parsed(Document(self._source, (), ()), (finding,))
 
-    def _refuse(self, message: str, node: Node) -> Form:
+    def _refuse(self, message: str, node: Node, *helps: str) -> Form:
         """Report a part without an equivalent, and return what matches nothing in its place."""
         span = self._source.locate(node.pointer)
         if self._request.lossy:
             self._losses.setdefault(span, Loss(APPROXIMATE, f"{message}: it cannot match", span))
         else:
-            helps = ("with `--lossy` it matches nothing",)
+            helps = (*helps, "with `--lossy` it matches nothing")
             finding = Diagnostic(UNSUPPORTED, message, self._source, span, helps=helps)
             self._findings.setdefault(span, finding)
         return build.nothing(span)
@@ -186,6 +186,7 @@ class _Reader:
         skipped = {str(each.value.get("name")) for each in extras if each.kind == "SYMBOL"}
         uses = {name: _symbols(root) for name, root in self._rules.items()}
         needed = reachable([start, *(skipped & uses.keys())], uses)
+        self._word = str(grammar.get("word"))
         bodies: list[Definition] = []
         for name in filter(needed.__contains__, self._rules):
             root, self._rule = self._rules[name], name
@@ -201,24 +202,42 @@ class _Reader:
             if each.kind != "SYMBOL":
                 self._rule = "extra"
                 skipped.add(self._name_token(each, self._form(each), is_skipped=True))
-        word = str(grammar.get("word"))
         limits, budget = self._request.limits, Budget(self._request.limits.work)
-        if word in self._tokens:
-            reserved = [str(each.value.get("value")).encode() for each in _reserved(grammar)]
-            take(self._tokens[word], [literals(reserved)], limits, budget)
+        words = self._words(grammar, limits, budget)
         tokens = [*self._tokens.values()]
-        result = without_lexer(bodies, tokens, start, limits, budget, {word, *skipped})
-        for place in result.places:
-            self._losses.setdefault(place.span, Loss(LEXING, place.message, place.span))
+        result = without_lexer(bodies, tokens, start, limits, budget, {*words, *skipped})
+        for loss in result.losses:
+            self._losses.setdefault(loss.span, loss)
         return result.reached()
+
+    def _words(self, grammar: Mapping[str, Any], limits: Limits, budget: Budget) -> Iterable[str]:
+        """Take its reserved words from the word of each context, and return the names of these."""
+        word = self._tokens.get(self._word)
+        if word is None:
+            return ()
+        contexts = {"global": self._word, **self._contexts}
+        for context, name in contexts.items():
+            self._tokens[name] = replace(word, name=Name(name, word.name.span))
+            words = [literals(_reserved(grammar, context))]
+            for loss in take(self._tokens[name], words, limits, budget):
+                self._losses.setdefault(loss.span, loss)
+        return contexts.values()
+
+    def _in_context(self, form: Form, context: str) -> Form:
+        """Return a form whose word is the one without the words that are reserved in a context."""
+
+        def change(leaf: Leaf) -> Form:
+            if not isinstance(leaf, Reference) or leaf.name.value != self._word:
+                return leaf
+            if context not in self._contexts:
+                self._contexts[context] = fresh(f"{self._word}_{context}", self._names)
+            return build.call(self._contexts[context], leaf.span)
+
+        return form if context == "global" else rewrite(form, change)
 
     def _name_token(self, node: Node, form: Form, *, is_skipped: bool = False) -> str:
         """Add a token under a name of its own, and return that."""
-        name = hint = f"{self._rule}_token" if not is_skipped else self._rule
-        number = 1
-        while name in self._tokens or name in self._rules:
-            number += 1
-            name = f"{hint}_{number}"
+        name = fresh(self._rule if is_skipped else f"{self._rule}_token", self._names)
         span = self._source.locate(node.pointer)
         self._tokens[name] = Token(Name(name, span), form, span, is_skipped, "", not is_skipped)
         return name
@@ -237,7 +256,8 @@ class _Reader:
                 name = str(node.value.get("name"))
                 if name in self._rules:
                     return build.call(name, span)
-                return self._refuse(f"`{name}` is scanned by code", node)
+                help_ = f"write its texts as a rule `{name}` in `rules`"
+                return self._refuse(f"`{name}` is scanned by code", node, help_)
             case "SEQ":
                 return build.sequence(*parts, span=span)
             case "CHOICE" if parts:
@@ -248,6 +268,8 @@ class _Reader:
                 return build.EMPTY
             case kind if kind in _TOKENS:
                 return self._token(node, span)
+            case "RESERVED" if parts:
+                return self._in_context(parts[0], str(node.value.get("context_name")))
             case kind if kind in _PLAIN and parts:
                 return parts[0]
             case kind:
@@ -314,14 +336,11 @@ def _entries(grammar: Mapping[str, Any], name: str) -> list[Node]:
     return [Node(each, f"/{name}/{n}") for n, each in enumerate(entries) if isinstance(each, dict)]
 
 
-def _reserved(grammar: Mapping[str, Any]) -> list[Node]:
-    """Return the words that are not names wherever names may be."""
+def _reserved(grammar: Mapping[str, Any], context: str) -> list[bytes]:
+    """Return the words that are not names where these are expected in a context."""
     reserved = grammar.get("reserved")
-    words = reserved.get("global") if isinstance(reserved, dict) else None
-    if not isinstance(words, list):
-        return []
-    nodes = (Node(each, f"/reserved/global/{n}") for n, each in enumerate(words))
-    return [node for node in nodes if isinstance(node.value, dict) and node.kind == "STRING"]
+    words = _entries(reserved, context) if isinstance(reserved, dict) else []
+    return [str(each.value.get("value")).encode() for each in words if each.kind == "STRING"]
 
 
 def _pattern(node: Node) -> str:

@@ -87,7 +87,7 @@ def _closing(tables: "Tables") -> str:
     closing = close_grammar(tables, MOST_STATES)
     if closing.closed:
         return f"a device table of it is whole, with {len(closing.states):,} states at most"
-    return f"a device table of it is not whole: {why_not_closed(tables, MOST_STATES)}"
+    return f"a device table of it is not whole: {why_not_closed(tables, closing)}"
 
 
 def _classes(tables: "Tables") -> str:

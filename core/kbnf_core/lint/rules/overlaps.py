@@ -195,7 +195,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     reported: what overlaps with it overlaps with the one that has all of its texts.
     """
     reading = subject.reading
-    has_copies = reading.document.alternatives is not None
+    has_copies = reading.written_out.alternatives is not None
     texts: CommonTexts | None = None
     shadowed: dict[int, _Shadowed] = {}
     told: set[int] = set()
@@ -234,7 +234,7 @@ def _everywhere(subject: Subject, shadowed: Collection[_Shadowed]) -> Iterator[D
 
     Of two that say the same the first stays.
     """
-    written = subject.reading.document.alternatives
+    written = subject.reading.written_out.alternatives
     if written is None:
         yield from (next(iter(each.by.values())) for each in shadowed)
         return
@@ -301,7 +301,7 @@ def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
 
 def _are_written(reading: Reading, first: Node, second: Node) -> bool:
     """Tell whether two are alternatives of one choice that somebody wrote."""
-    written = reading.document.alternatives
+    written = reading.written_out.alternatives
     if written is None:
         return True
     nowhere = None, False

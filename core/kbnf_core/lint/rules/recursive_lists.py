@@ -44,6 +44,8 @@ def _in_definition(reading: Reading, definition: Definition) -> Iterator[Diagnos
         case [Sequence((*items, Reference() as call)), other]:
             if call.name.value != name or _uses(other, name) or any(_uses(i, name) for i in items):
                 return
+            if call.number is not None and f"{name}{call.number}" != definition.title:
+                return  # It is another rule of the family.
             text = _loop(reading, items, other)
             if text is not None:
                 yield _finding(reading, definition, call, text)

@@ -38,6 +38,7 @@ class Feature(Enum):
     COMPLEMENT = "`#ex`"
     SUBSTRINGS = "`#substrs`"
     COUNTED = "counted repetition"
+    FAMILY = "a rule with a number"
     BYTES = "`#b`"
     NO_TEXT = "bytes that are not UTF-8 text"
     TOKEN = "`#token`"
@@ -50,6 +51,9 @@ class Feature(Enum):
 
 def features_of(reading: Reading) -> Found:
     """Yield every feature with each span that uses it."""
+    for definition in reading.document.definitions:
+        if definition.variable is not None:
+            yield Feature.FAMILY, definition.name.span
     for node in reading.document.nodes():
         yield from _in_node(reading, node)
     yield from _expanded_exceptions(reading.document)
@@ -223,6 +227,7 @@ NEEDS = Needs.DOCUMENT
 _BOTH_KBNF: Mapping[Feature, str] = {
     Feature.RAW: 'write `#"..."`, with each backslash doubled',
     Feature.COUNTED: "write the turns out, or use a regular expression",
+    Feature.FAMILY: "families are an extension; `kbnf convert --to gbnf` writes their rules out",
     Feature.BYTES: "only valid UTF-8 can be written there",
     Feature.TOKEN: "special tokens cannot be written there",
     Feature.COMMENT_IN_RULE: "move it before the rule",

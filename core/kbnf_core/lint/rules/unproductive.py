@@ -7,19 +7,28 @@ from kbnf_core.ir import Call, Choice, Grammar, Node, calls
 from kbnf_core.lint.subject import Needs, Subject, show_name
 from kbnf_core.lower.facts import Analysis, Facts
 from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.source import Span
 
 RULES = (Rule("W103", "unproductive", "A rule or alternative can never be completed."),)
 NEEDS = Needs.GRAMMAR
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each rule, and each alternative of other rules, that derives nothing."""
+    """Yield a finding for each rule, and each alternative of other rules, that derives nothing.
+
+    A rule of a family has copies, one for each number; it is reported where none derives a text.
+    """
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
+    productive: set[Span] = set()
+    found: list[Diagnostic] = []
     for name in grammar.rules:
         if not analysis.facts[name].productive:
-            yield _rule(reading, name)
+            found.append(_rule(reading, name))
         else:
-            yield from _alternatives(reading, grammar, analysis, name)
+            productive.add(reading.name_span(name))
+            found += _alternatives(reading, grammar, analysis, name, productive)
+    has_copies = reading.plain is not None
+    yield from (each for each in found if not (has_copies and each.span in productive))
 
 
 def _rule(reading: Reading, name: str) -> Diagnostic:
@@ -33,15 +42,18 @@ def _rule(reading: Reading, name: str) -> Diagnostic:
 
 
 def _alternatives(
-    reading: Reading, grammar: Grammar, analysis: Analysis, name: str
+    reading: Reading, grammar: Grammar, analysis: Analysis, name: str, productive: set[Span]
 ) -> Iterator[Diagnostic]:
+    """Yield the findings of a rule; add the spans of alternatives that derive a text."""
     facts: dict[int, Facts] = {}
     for node, found in analysis.within(grammar.rules[name]):
         facts[id(node)] = found
         if not isinstance(node, Choice):
             continue
         for branch in node.branches:
-            if found.productive and not facts[id(branch)].productive:
+            if facts[id(branch)].productive:
+                productive.add(branch.span)
+            elif found.productive:
                 yield _alternative(reading, branch, analysis)
 
 

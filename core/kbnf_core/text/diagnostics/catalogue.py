@@ -81,6 +81,7 @@ _RULES = (
     Rule("E105", "empty-language", "No text, or only the empty one, matches the grammar."),
     Rule("E106", "grammar-too-large", "The grammar needs more states than the limit."),
     Rule("E107", "too-much-work", "The grammar takes more work than the limit."),
+    Rule("E108", "misused-number", "A family and the number of a rule do not fit together."),
     # Regular expressions
     Rule("E201", "regex-syntax-error", "A regular expression is malformed."),
     Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),
@@ -145,7 +146,11 @@ _RULES = (
     # JSON Schema
     Rule("E451", "foreign-unsupported", "A construct of a foreign grammar has no equivalent."),
     Rule("W451", "foreign-approximate", "A construct of a foreign grammar is only partly kept."),
-    Rule("W452", "foreign-lexing", "Tokens may touch that the lexer would read as one."),
+    Rule(
+        "W452",
+        "foreign-lexing",
+        "Tokens touch that the lexer would read as one, or match texts of others.",
+    ),
     Rule("E801", "unsupported-keyword", "No grammar can enforce this keyword."),
     Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
     Rule("E803", "unsatisfiable-schema", "No value satisfies the schema."),

@@ -71,6 +71,12 @@ def test_touching_tokens_are_a_loss_with_their_texts() -> None:
     assert read(text, lossy=True).status("ab c") == "fits"
 
 
+def test_boundaries_are_those_of_characters() -> None:
+    """The first byte of the arrow begins letters, too."""
+    grammar = read("grammar S; s : ID '→' ID EOF; ID : [\\p{L}]+; WS : ' ' -> skip;")
+    assert [grammar.status(each) for each in ("a→é", "a → é", "aé")] == ["fits", "fits", "cut"]
+
+
 def test_an_earlier_token_wins() -> None:
     grammar = read("grammar K; s : A B EOF; A : [a-c]; B : [a-e];")
     assert grammar.status("ad") == "fits"
@@ -128,6 +134,22 @@ def test_the_start_is_the_rule_that_no_other_uses() -> None:
 def test_a_token_may_be_the_start() -> None:
     text = "grammar S; s : A EOF; A : 'a'+; WS : ' ' -> skip;"
     assert Grammar.read(text, ANTLR, start="A").status(" aa") == "fits"
+
+
+def test_a_token_that_calls_itself_uses_rules_and_not_tokens() -> None:
+    """As a token, ``LETTER`` has no text: one before it matches letters, too."""
+    text = "grammar D; s : LABEL EOF; LABEL : LETTER REST?; REST : SIGN REST?; SIGN : LETTER | '-';"
+    grammar = read(text + "LETTER : [a-z];")
+    assert [grammar.status(each) for each in ("a", "a-b", "-")] == ["fits", "fits", "wrong"]
+
+
+def test_a_skipped_token_may_go_on_up_to_the_end_of_the_text() -> None:
+    grammar = read("grammar E; s : 'a'+ EOF; END : '#' .* -> skip; WS : ' ' -> skip;")
+    assert [grammar.status(each) for each in ("a #", "a a# a\n", "# a")] == [
+        "fits",
+        "fits",
+        "wrong",
+    ]
 
 
 def test_left_recursion_and_empty_alternatives() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.convert import convert
-from kbnf_core.languages import EBNF, KBNF, detect
+from kbnf_core.languages import BNF, EBNF, KBNF, detect
 
 XML = """
 /* From Extensible Markup Language (XML) 1.0, a part */
@@ -134,3 +134,84 @@ def test_deep_nesting_is_one_finding() -> None:
 
 def test_it_is_detected_by_its_extension() -> None:
     assert detect(XML, "xml.ebnf") is EBNF
+
+
+PASCAL = """
+<program> ::= program <identifier> ; <block> .
+<block> ::= { var <identifier> : integer ; } begin <statement> { ; <statement> } end
+<statement> ::= <identifier> := <sum> | if <sum> <relation> <sum> then <statement> | <empty>
+<sum> ::= <term> | <sum> + <term> | <sum> or <term>
+<term> ::= <identifier> | <number> | ( <sum> )
+<relation> ::= < | <= | = | >= | > | <>
+<identifier> ::= <letter> | <identifier> <letter> | <identifier> <digit>
+<number> ::= <digit> <number> | <digit>
+<letter> ::= [a-z]
+<digit> ::= 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+<empty> ::=
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("program a; begin end.", "fits"),
+        (
+            "program a1 ; var x : integer; begin x:=12 or x; if x<=(y) then begin1 := 2 end .",
+            "fits",
+        ),
+        ("programa; begin end.", "wrong"),
+        ("program a; begin x := 1 2 end.", "wrong"),
+        ("program a; begin x : = 1 end.", "wrong"),
+        ("program begin; begin end.", "wrong"),
+    ],
+)
+def test_bare_words_have_blanks_between_them(text: str, status: str) -> None:
+    assert read(PASCAL, lossy=True).status(text) == status
+
+
+SQL = """
+<query> ::= SELECT [ DISTINCT | ALL ] <columns> FROM <name>
+<columns> ::= <asterisk> | <name> [ { <comma> <name> } ... ]
+<name> ::= <letter> ... | <left bracket> <letter>... <right bracket>
+<letter> ::= a | b | c
+<asterisk> ::= *
+<comma> ::= ,
+<left bracket> ::= [
+<right bracket> ::= ]
+<prose> ::= !! See the Syntax Rules
+"""
+
+
+def test_the_notation_of_sql() -> None:
+    """Ellipses repeat, braces group, brackets make optional; a mark alone is a text."""
+    grammar = read(SQL, lossy=True)
+    texts = (
+        "SELECT * FROM a",
+        "SELECT ALL ab,[c] , b FROM c",
+        "SELECT a b FROM c",
+        "SELECT FROM a",
+    )
+    assert [grammar.status(each) for each in texts] == ["fits", "fits", "wrong", "wrong"]
+    assert [str(loss.code) for loss in grammar.losses] == ["W451", "W452"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fits", "wrong"),
+    [
+        ('<n> ::= ("-" | "+")? <i> ("." [0-9]+)?\n<i> ::= [1-9] [0-9]* | "0"', "-10.5", "01"),
+        ("<n> ::= <d> | <n> <d>\n<d> ::= 0 | 1", "0110", "0 1"),
+        ("<s> ::= a | { a }* b\n<t> ::= c", "aab", "aa"),
+        ('<s> ::= [ <t> ] { "b" }\n<t> ::= "a"', "abb", "aa"),
+        ("<s> ::= begin <a> end.\n<a> ::= 1 | 2", "begin 1 end.", "begin 1 e n d."),
+        ("<s> ::= <a> || <a> ( )\n<a> ::= 1 | 2", "1||2()", "1||2"),
+    ],
+)
+def test_names_in_brackets(text: str, fits: str, wrong: str) -> None:
+    grammar = read(text)
+    assert grammar.status(fits) == "fits"
+    assert grammar.status(wrong) != "fits"
+
+
+def test_a_bnf_of_a_standard_is_detected() -> None:
+    assert detect(PASCAL, "pascal.bnf") is EBNF
+    assert detect("<start>::=<a>'b'|\"c\";\n<a>::='x'", "dialect.bnf") is BNF

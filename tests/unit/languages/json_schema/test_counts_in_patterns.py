@@ -14,9 +14,9 @@ from kbnf_core.automata.expression import Builder, Expression
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import sequence, text
-from kbnf_core.languages.json_schema import patterns, write_counts
-from kbnf_core.languages.json_schema.patterns import conditions, without_count
-from kbnf_core.languages.json_schema.prelude import LETTERS, Spelling, regex
+from kbnf_core.languages.json_schema import formats, write_counts
+from kbnf_core.languages.json_schema.formats import conditions, without_count
+from kbnf_core.languages.json_schema.rules import LETTERS, Spelling, regex
 from kbnf_core.languages.json_schema.value_sets import (
     Kind,
     Length,
@@ -44,8 +44,8 @@ def random_pattern(random: Random) -> str:
 
 @pytest.mark.parametrize("seed", range(80))
 def test_both_parts_are_the_pattern(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "LARGE", 4)
-    monkeypatch.setattr(patterns, "_COUNT", re.compile("{"))
+    monkeypatch.setattr(formats, "LARGE", 4)
+    monkeypatch.setattr(formats, "_COUNT", re.compile("{"))
     ((whole, _),) = conditions(random_pattern(Random(seed)))
     rest, length = without_count(whole)
     found = Matching(rest).dfa()
@@ -57,8 +57,8 @@ def test_both_parts_are_the_pattern(seed: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_many_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "LARGE", 4)
-    monkeypatch.setattr(patterns, "_COUNT", re.compile("{"))
+    monkeypatch.setattr(formats, "LARGE", 4)
+    monkeypatch.setattr(formats, "_COUNT", re.compile("{"))
     drawn = [conditions(random_pattern(Random(seed)))[0][0] for seed in range(80)]
     assert sum(without_count(whole)[1] is not None for whole in drawn) > 4
 

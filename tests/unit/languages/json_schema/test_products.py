@@ -22,8 +22,8 @@ from kbnf_core.languages.json_schema.expressions import (
     common,
     other,
 )
+from kbnf_core.languages.json_schema.keywords import NarrowableError
 from kbnf_core.languages.json_schema.normal_form import Objects, Products, Type
-from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Length, Restricted
 from kbnf_core.text.budget import Budget
@@ -170,7 +170,7 @@ def test_other_lengths_are_lengths() -> None:
 
 def read(schema: Any) -> tuple[Document, Place]:
     """Return a document and the place of its root."""
-    document = Document(read_json(json.dumps(schema)), Options().limits)
+    document = Document(read_json(json.dumps(schema)), Options())
     root = document.root()
     assert isinstance(root, Ref)
     return document, document.place(root)

@@ -12,7 +12,7 @@ from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.parse import guided
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.rules import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
@@ -79,13 +79,13 @@ def test_a_type_alone_is_what_it_is_with_a_keyword_that_is_not_known(
     shapes = []
     for more in ({"title": "t", "default": 1}, {"x-unknown": 1}):
         options = Options(standard=standard)
-        read = Document({"type": type_, **more}, options.limits, standard)
+        read = Document({"type": type_, **more}, options)
         shapes.append(Schemas(read, options).shape(read.root()))
     assert shapes[0] == shapes[1]
 
 
 def test_a_document_has_one_reference_to_each_schema() -> None:
-    read = Document({"properties": {"a": {"type": "null"}}}, Options().limits)
+    read = Document({"properties": {"a": {"type": "null"}}}, Options())
     root = read.root()
     assert isinstance(root, Ref)
     place = read.place(root)

@@ -34,6 +34,8 @@ MARKED = [
 ONLY_ONE_ENGINE = {"c_subset", "sql"}
 """Those whose proof takes more work than a test has."""
 REFUSED = {"reasoned_answer"}
+LARGE = {"python"}
+"""Those of more lexemes than our reader tells apart within `Limits.work`."""
 LOSSY = {"markdown_code_block", "gbnf-0"}
 """Those of bytes that are no UTF-8."""
 
@@ -72,7 +74,7 @@ def _grammar(text: str) -> Grammar | None:
 GRAMMARS = {
     name: text
     for name, text in (shipped() | documented()).items()
-    if name not in ONLY_ONE_ENGINE | REFUSED | LOSSY and _grammar(text) is not None
+    if name not in ONLY_ONE_ENGINE | REFUSED | LARGE | LOSSY and _grammar(text) is not None
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from kbnf_core import Grammar, GrammarError
 from kbnf_core.frontend import Language
 from kbnf_core.languages import LANGUAGES, STRUCTURAL_TAG, TOOL_LIST
-from kbnf_core.languages.json_schema import bundle
+from kbnf_core.languages.json_schema import document
 from kbnf_core.text.files import ANYWHERE
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
@@ -120,7 +120,7 @@ def test_the_files_of_all_tools_are_limited_together(
     (tmp_path / "args.json").write_text(json.dumps(CITY), "utf-8")
     tools = [{"name": f"w{n}", "inputSchema": {"$ref": "args.json"}} for n in range(5)]
     most = len(json.dumps(CITY)) * 4
-    monkeypatch.setattr(bundle, "DEFAULT_LIMITS", replace(DEFAULT_LIMITS, source_bytes=most))
+    monkeypatch.setattr(document, "DEFAULT_LIMITS", replace(DEFAULT_LIMITS, source_bytes=most))
     with pytest.raises(GrammarError, match=r"/4/inputSchema/\$ref: .*characters in files"):
         Grammar.read(json.dumps(tools), TOOL_LIST, path=str(tmp_path / "x.json"))
 

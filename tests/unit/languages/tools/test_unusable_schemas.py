@@ -63,7 +63,9 @@ def test_readers_ask_for_no_thoughts(preset: str) -> None:
         ({"$ref": "#/nowhere"}, "`#/nowhere` leads nowhere"),
         ({"type": "string"}, ""),
         ({"$ref": "#/properties/n"}, ""),
-        ({"$ref": "#n"}, ""),
+        ({"$ref": "#n"}, "`#n` leads nowhere"),
+        ({"anyOf": [{"$ref": "#m"}, {"$anchor": "m", "type": "string"}]}, ""),
+        ({"$ref": "https://example.org/other"}, ""),
     ],
 )
 def test_the_log_names_a_schema_that_is_not_used(

@@ -93,6 +93,28 @@ def test_reserved_words_are_no_names() -> None:
     ]
 
 
+def test_a_rule_may_reserve_other_words() -> None:
+    """As in JavaScript, where ``finally`` is the name of a property, but not of a variable."""
+    key = {"type": "RESERVED", "context_name": "keys", "content": use("w")}
+    value = json.loads(text(word="w", s=seq("let", use("w"), ".", key), w=pattern("[a-z]+")))
+    words = [{"type": "STRING", "value": each} for each in ("let", "if")]
+    value["reserved"] = {"global": words, "keys": words[1:]}
+    grammar = read(json.dumps(value))
+    assert [grammar.status(each) for each in ("let a.let", "let let.a", "let a.if")] == [
+        "fits",
+        "wrong",
+        "cut",
+    ]
+
+
+def test_a_character_beyond_ascii_ends_a_comment() -> None:
+    comment = pattern("//[^\\n\u2028]*")
+    grammar = read(text([WS, comment, pattern("\u2028")], s=one("REPEAT", choice("a", "é"))))
+    assert [grammar.status(each) for each in ("a // b\u2028a", "a // b\na", "a // é\u2029")] == [
+        "fits"
+    ] * 3
+
+
 def test_comments_of_both_kinds_in_one_token() -> None:
     comment = one("TOKEN", choice(pattern("//[^\\n]*"), pattern("/\\*[^*]*\\*+([^/*][^*]*\\*+)*/")))
     source = text([WS, use("comment")], s=one("REPEAT", "a"), comment=comment)
@@ -126,6 +148,12 @@ def test_externals_are_refused_where_the_start_needs_them() -> None:
     grammar = read(source, lossy=True)
     assert [grammar.status(each) for each in ("a", "b")] == ["fits", "wrong"]
     assert [loss.code for loss in grammar.losses] == ["W451"]
+
+
+def test_an_external_may_be_written_as_a_rule() -> None:
+    value = json.loads(text(s=seq("b", use("newline")), newline=pattern("\\n")))
+    value["externals"] = [use("newline")]
+    assert read(json.dumps(value)).status("b\n") == "fits"
 
 
 @pytest.mark.parametrize(

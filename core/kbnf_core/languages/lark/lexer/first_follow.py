@@ -20,6 +20,7 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from operator import or_
 
+from kbnf_core.automata.algebra import where
 from kbnf_core.ir import Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -154,9 +155,9 @@ class Analysis:
         self._begin: dict[int, _Sites] = {}
         self._after: dict[int, After] = {}
         self._following: dict[int, int] = {}
-        for nodes in self._nodes.values():
+        for name, nodes in self._nodes.items():
+            self._is_rule_nullable(name, self._nullable_rules)
             for node in nodes:
-                self._nullable[id(node)] = self._is_nullable(node, self._nullable_rules)
                 self._begin[id(node)] = self._first_sites(node)
         self._first_rules = fixpoint(self._callees, 0, self._first_of_rule)
         self._first = {
@@ -186,21 +187,10 @@ class Analysis:
     # ---- Within a rule ---------------------------------------------------------------------
 
     def _is_rule_nullable(self, name: str, rules: Mapping[str, bool]) -> bool:
-        for node in self._nodes[name]:
-            self._nullable[id(node)] = self._is_nullable(node, rules)
-        return self._nullable[id(self._rules[name])]
-
-    def _is_nullable(self, node: Node, rules: Mapping[str, bool]) -> bool:
-        match node:
-            case Call(name):
-                return rules[name]
-            case Sequence(items):
-                return all(self._nullable[id(item)] for item in items)
-            case Choice(branches):
-                return any(self._nullable[id(branch)] for branch in branches)
-            case Repeat(body, low):
-                return low == 0 or self._nullable[id(body)]
-        return False
+        nodes = self._nodes[name]
+        found = where(nodes, lambda node: isinstance(node, Call) and rules[node.name])
+        self._nullable.update(found)
+        return found[id(self._rules[name])]
 
     def _first_sites(self, node: Node) -> _Sites:
         match node:

@@ -1,10 +1,9 @@
 """Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars."""
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 
 from kbnf_core.conversion.rewrite import Placing, at, placed, rename
 from kbnf_core.conversion.to_kbnf import Names
@@ -24,9 +23,11 @@ from kbnf_core.languages.lark.reader.report import (
 )
 from kbnf_core.lower.facts import Firsts, analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.json_text import as_number, steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 
 GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
 """What is a grammar of its own."""
@@ -37,11 +38,12 @@ _SCHEMAS = _BY_NAME | {"anyOf", "oneOf", "allOf", "prefixItems"}
 _SCHEMAS |= {"items", "additionalItems", "additionalProperties"}
 
 
-def unimplemented(schema: object) -> list[str]:
+def unimplemented(document: "SchemaDocument") -> list[str]:
     """Return the refused keywords of a schema and of those that it leads to, sorted.
 
     LLGuidance looks at definitions where a reference leads to them.
     """
+    schema = document.value
     guide = schema.get("x-guidance") if isinstance(schema, dict) else None
     if isinstance(guide, dict) and guide.get("lenient") is True:
         return []
@@ -56,27 +58,13 @@ def unimplemented(schema: object) -> list[str]:
         found.update(REFUSED_BY_LLGUIDANCE & current.keys())
         for key, value in current.items():
             if key in REFERENCES:
-                pending.append(_followed(schema, value))
+                target = document.target_in(current, key)
+                pending += [] if target is None else [target.value]
             elif key in _SCHEMAS - _DEFINITIONS:
                 named = key in _BY_NAME and isinstance(value, dict)
                 below = value.values() if named else value
                 pending.extend(below if named or isinstance(value, list) else [value])
     return sorted(found)
-
-
-def _followed(root: object, reference: object) -> object:
-    """Return the schema that a pointer leads to; of another reference, all that it may lead to."""
-    if not isinstance(reference, str) or not re.match(r"#(?:/|\Z)", reference):
-        held = root if isinstance(root, dict) else {}
-        named = [known for key in _DEFINITIONS if isinstance(known := held.get(key), dict)]
-        return {"anyOf": [each for known in named for each in known.values()]}
-    found = root
-    for name in steps_of(unquote(reference)):
-        if isinstance(found, list):
-            found = next((each for index, each in enumerate(found) if str(index) == name), None)
-        else:
-            found = found.get(name) if isinstance(found, dict) else None
-    return found
 
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
@@ -135,22 +123,22 @@ class Embedding:
     def _json(self, node: lark.Foreign, place: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard
-        from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.document import Document, read_json
+        from kbnf_core.languages.json_schema.keywords import ProblemError
         from kbnf_core.languages.json_schema.parse import embed_json_schema
-        from kbnf_core.languages.json_schema.problems import ProblemError
 
-        schema = json.loads(node.text, parse_int=as_number)
-        if not isinstance(schema, dict | bool):
-            raise RefusedError(INVALID, "a schema is an object, `true` or `false`")
-        refused = unimplemented(schema)
-        if refused:
-            keys = ", ".join(f'"{key}"' for key in refused)
-            raise RefusedError(INVALID, f"Unimplemented keys: [{keys}]")
-        prefix = self.names.fresh("json") + "_"
+        options = Options(standard=Standard.LLGUIDANCE)
         try:
-            embedded = embed_json_schema(
-                read_json(node.text), Options(standard=Standard.LLGUIDANCE), prefix
-            )
+            schema = read_json(node.text)
+            if not isinstance(schema, dict | bool):
+                raise RefusedError(INVALID, "a schema is an object, `true` or `false`")
+            document = Document(schema, options)
+            refused = unimplemented(document)
+            if refused:
+                keys = ", ".join(f'"{key}"' for key in refused)
+                raise RefusedError(INVALID, f"Unimplemented keys: [{keys}]")
+            prefix = self.names.fresh("json") + "_"
+            embedded = embed_json_schema(document, options, prefix)
         except ProblemError as error:
             problem = error.problem
             helps = (problem.help,) if problem.help else ()

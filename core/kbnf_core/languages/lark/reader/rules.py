@@ -1,7 +1,7 @@
 """From gathered definitions to rules over lexemes: templates and parameters become plain rules.
 
-A parameter is one number of 64 bits; ``[a:b]`` names its bits a up to b, exclusive. There is a
-rule for each value that is seen.
+A parameter is one number of 64 bits; ``[a:b]`` names its bits a up to b, exclusive. A rule with one
+is a family: there is a rule for each value that is used, as for those of KBNF (``ir.families``).
 """
 
 import operator
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.automata.traversal import resolve
 from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir.families import Members, TooManyMembersError, member_name
 from kbnf_core.kbnf.read import number
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
@@ -167,9 +168,6 @@ def _called(name: str, arguments: list[_Value], parameter: int | None) -> _Value
 Factory: TypeAlias = LarkFactory | LlguidanceFactory
 """Makes lexemes of one dialect."""
 
-MOST_RULES = 5_000
-"""Rules that templates and parameters may give rise to."""
-
 _SPELT = 2_000
 """Characters of a template's arguments; beyond it they grow with every use."""
 
@@ -217,8 +215,10 @@ class RuleBuilder:
     limits: Limits = DEFAULT_LIMITS
     rules: dict[str, Node] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
-    _pending: list[_Instance] = field(default_factory=list)
-    _seen: set[str] = field(default_factory=set)
+    _members: Members[_Instance] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._members = Members(self.limits.family_rules)
 
     def build(self, start: str) -> None:
         """Build ``start`` and all rules that it reaches."""
@@ -226,8 +226,7 @@ class RuleBuilder:
         if entry is None:
             return
         self._call(start, entry, _Scope(entry.module, {}, None), start)
-        while self._pending:
-            instance = self._pending.pop()
+        for instance in self._members:
             place = instance.entry.module.place(instance.entry.definition.name.span)
             self.spans[instance.key] = place
             node = self._body(instance)
@@ -374,7 +373,9 @@ class RuleBuilder:
                 return self._lexeme_rule(entry.definition, inner)
             return self._call(flat, entry, inner, flat, place)
         value = evaluate(node.parameter, scope.parameter)
-        return self._call(flat, entry, _Scope(entry.module, {}, value), f"{flat}::{value}", place)
+        return self._call(
+            flat, entry, _Scope(entry.module, {}, value), member_name(flat, value), place
+        )
 
     def _template(self, node: lark.TemplateUse, scope: _Scope) -> Node | None:
         name = node.name.value
@@ -419,14 +420,14 @@ class RuleBuilder:
     def _call(
         self, flat: str, entry: Entry, scope: _Scope, key: str, place: Span | None = None
     ) -> Node | None:
-        if key not in self._seen:
-            if len(self._seen) >= MOST_RULES:
-                self.report.error(
-                    "E106",
-                    f"more than {MOST_RULES:,} rules come of `{flat}` and its parameters",
-                    scope.module.place(entry.definition.name.span),
-                )
-                return None
-            self._seen.add(key)
-            self._pending.append(_Instance(key, entry, scope))
+        try:
+            self._members.add(key, _Instance(key, entry, scope), flat)
+        except TooManyMembersError:
+            self.report.error(
+                "E106",
+                f"more than {self.limits.family_rules:,} rules come of `{flat}` and its parameters",
+                scope.module.place(entry.definition.name.span),
+                "use fewer parameters, or raise `Limits.family_rules`",
+            )
+            return None
         return Call(key, entry.module.place(entry.definition.span) if place is None else place)
