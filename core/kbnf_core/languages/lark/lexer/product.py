@@ -596,7 +596,7 @@ class Assembly:
             rivals, whose = leaves.keys() | set(map(print_expression, written)), "any terminal"
         start, budget = rules[0].name.value, Budget(self.limits.work)
         found = without_lexer(rules, tokens, start, self.limits, budget, rivals)
-        place = next(iter(found.places), None)
+        place = next(iter(found.losses), None)
         shown = "" if place is None else f", but {place.message}"
         self.report.loss(
             LEXING,
