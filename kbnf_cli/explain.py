@@ -1,7 +1,7 @@
 """``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,26 +34,8 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_core.ir.families import family_of
-from kbnf_core.kbnf.printer import bounds_of, quote
-from kbnf_core.kbnf.tree import (
-    Alternation,
-    Bracket,
-    BracketKind,
-    ByteString,
-    Exception_,
-    Expression,
-    Leaf,
-    Pattern,
-    PatternKind,
-    Reference,
-    Repetition,
-    Sequence,
-    Terminal,
-    TokenName,
-    TokenSet,
-    postorder,
-    uses_in,
-)
+from kbnf_core.kbnf.describe import describe
+from kbnf_core.kbnf.tree import Pattern, PatternKind, postorder, uses_in
 from kbnf_core.text.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.text.diagnostics.text import place_in
@@ -64,86 +46,6 @@ if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.kbnf.tree import Definition
     from kbnf_core.text.source import Span
-
-
-_PATTERNS = {
-    PatternKind.REGEX: "what the regular expression {} matches",
-    PatternKind.EARLY: "the shortest text that the regular expression {} matches",
-    PatternKind.COMPLEMENT: "a text without a match of the regular expression {}",
-    PatternKind.SUBSTRINGS: "a piece, which may be empty, of the text {}",
-}
-
-
-def outline(root: Expression, origins: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines that say in words what ``root`` matches, parts indented below wholes.
-
-    ``origins`` are as in ``tree.Document``.
-    """
-    pending: list[tuple[Expression, int, str]] = [(root, 0, "")]
-    while pending:
-        node, depth, lead = pending.pop()
-        while isinstance(node, Bracket) and node.kind is BracketKind.GROUP:
-            node = node.body
-        indent = "  " * depth
-        match node:
-            case Alternation() | Sequence():
-                parts = node.branches if isinstance(node, Alternation) else node.items
-                how = "one of" if isinstance(node, Alternation) else "one after the other"
-                yield f"{indent}{lead}{how}:"
-                pending += [(part, depth + 1, "- ") for part in reversed(parts)]
-            case Repetition() | Bracket():
-                yield f"{indent}{lead}{_times(node)}:"
-                pending.append((node.body, depth + 1, "- "))
-            case _:
-                yield f"{indent}{lead}{leaf_words(node, origins)}"
-
-
-def _times(node: Repetition | Bracket) -> str:
-    if isinstance(node, Bracket):
-        return "optional" if node.kind is BracketKind.OPTIONAL else "any number of times"
-    match bounds_of(node):
-        case "0", "1":
-            return "optional"
-        case "0", None:
-            return "any number of times"
-        case "1", None:
-            return "once or more"
-        case low, None:
-            return f"{low} times or more"
-        case low, high if low == high:
-            return f"{low} times"
-        case low, high:
-            return f"{low} to {high} times"
-
-
-def leaf_words(node: Leaf, origins: Mapping[str, str]) -> str:
-    """Return what a symbol matches."""
-    match node:
-        case Reference():
-            name = node.name.value
-            called = origins.get(name, name) or "more turns of this loop"
-            return f"{called}{node.number or ''}"
-        case Terminal():
-            return f"the text {quote(node.text.value)}"
-        case ByteString():
-            return f"the bytes {node.value.hex(' ')}" if node.value else "no bytes"
-        case Pattern():
-            value = node.text.value
-            is_text = node.kind is PatternKind.SUBSTRINGS
-            return _PATTERNS[node.kind].format(quote(value) if is_text else value)
-        case Exception_():
-            match node.excluded:
-                case Terminal() as excluded:
-                    what = quote(excluded.text.value)
-                case excluded:
-                    what = f"a text of {excluded.value}"
-            limit = f", of {node.limit} bytes at most" if node.limit else ""
-            return f"a text without {what} in it{limit}"
-        case TokenName():
-            return f"the special token {node.text.value}"
-        case TokenSet():
-            ids = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in node.ranges)
-            return f"one token, {'any but' if node.negated else 'of'} {ids}"
 
 
 SCHEMA = "kbnf.explain/1"
@@ -296,7 +198,7 @@ def _explain(
     return Explained(
         name,
         tuple(definitions),
-        tuple(line for each in definitions for line in outline(each.body, origins)),
+        tuple(str(line) for each in definitions for line in describe(each.body, origins)),
         tuple(part for each in definitions for part in _regexes(each)),
         _shortest(found, next(iter(_members(reading, name)), name), vocabulary),
         first,
@@ -334,8 +236,8 @@ def _shortest(
         if reading.is_endless:
             return None
         grammar = Grammar.of(replace(reading, finish=Finish.EOS))
-        # Without any, each has a token that is named.
-        return Engine(grammar, Vocabulary.bytes()).shortest_texts(_TEXTS).texts or None
+        engine = Engine(grammar, vocabulary or Vocabulary.bytes())
+        return engine.shortest_texts(_TEXTS).texts or None
     except KbnfError:
         return None
 

@@ -1,6 +1,7 @@
 """``kbnf sample``: texts of a language."""
 
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import write_typed
-from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
+from kbnf_cli.inputs import GRAMMAR, Inputs, complete_rule, open_engine
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -37,6 +38,7 @@ class Wish:
     max_tokens: int | None
     shortest: bool
     ascii_only: bool
+    without: tuple[str, ...]
 
 
 @click.command(
@@ -81,6 +83,13 @@ class Wish:
     "treats alike.",
 )
 @click.option("--ascii", "ascii_only", is_flag=True, help="Print texts of ASCII characters only.")
+@click.option(
+    "--without",
+    metavar="RULE",
+    multiple=True,
+    shell_complete=complete_rule,
+    help="Only texts that do not use this rule; repeatable.",
+)
 @format_option(
     ["text", "raw", "json"],
     "text: one line each, with escapes, for `--escaped` of other commands; raw: unchanged.",
@@ -99,21 +108,20 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     supported language, an artifact, the name of a shipped grammar, or `-` for stdin. Exits with
     status 1 if there is no text.
     """
-    if wish.shortest and wish.max_tokens is not None:
-        raise click.UsageError("--shortest and --max-tokens exclude each other")
-    if wish.shortest and wish.ascii_only:
-        raise click.UsageError("--shortest and --ascii exclude each other")
+    of_drawing = {
+        "--max-tokens": wish.max_tokens is not None,
+        "--ascii": wish.ascii_only,
+        "--without": bool(wish.without),
+    }
+    for option in of_drawing if wish.shortest else ():
+        if of_drawing[option]:
+            raise click.UsageError(f"--shortest and {option} exclude each other")
     engine = open_engine(console, inputs, grammar, of_texts=True)
+    _check_names(wish.without, engine.grammar.rules.rules)
     if not engine.grammar.is_endless:  # Else there is nothing to bound.
         engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)
-    if format_ == "json":
-        console.text(json.dumps(_value(texts, total)) + "\n")
-    elif format_ == "raw":
-        for text in texts:
-            console.binary(text + b"\n")
-    else:
-        console.text("".join(f"{write_typed(text)}\n" for text in texts))
+    _print(console, texts, total, format_)
     if len(texts) < wish.number and format_ != "json":
         if engine.grammar.is_endless:
             console.note(f"there is no text: none of `{engine.grammar.start}` ever ends (W308)")
@@ -134,8 +142,36 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
     if wish.shortest:
         found = engine.shortest_texts(wish.number)
         return found.texts, count_texts(engine, wish.number) if found.is_all else None
-    drawn = sample_texts(engine, wish.number, wish.seed, wish.length, ascii_only=wish.ascii_only)
+    drawn = sample_texts(
+        engine,
+        wish.number,
+        wish.seed,
+        wish.length,
+        ascii_only=wish.ascii_only,
+        without=wish.without,
+    )
     return drawn.texts, drawn.total
+
+
+def _check_names(names: Sequence[str], rules: Collection[str]) -> None:
+    """Raise ``UsageError`` for a name that is none of a rule."""
+    from kbnf_core.text.suggest import Suggestions
+
+    for name in names:
+        if name not in rules:
+            close = Suggestions(rules).closest(name)
+            advice = f"; did you mean `{close}`?" if close else ""
+            raise click.UsageError(f"the grammar has no rule `{name}`{advice}")
+
+
+def _print(console: Console, texts: Sequence[bytes], total: int | None, format_: str) -> None:
+    if format_ == "json":
+        console.text(json.dumps(_value(texts, total)) + "\n")
+    elif format_ == "raw":
+        for text in texts:
+            console.binary(text + b"\n")
+    else:
+        console.text("".join(f"{write_typed(text)}\n" for text in texts))
 
 
 def _is_cut(engine: "Engine", total: int) -> bool:
@@ -161,10 +197,12 @@ def _why_few(wish: Wish, number: int, total: int | None) -> str:
         return f"{count_of(number, 'text')} found within the limit of work; there may be others"
     more = f"--length {max(4 * wish.length, 32)} draws longer ones"
     kind = "different ASCII text" if wish.ascii_only else "different text"
+    if wish.without and not number:
+        return f"there is no text without {', '.join(f'`{name}`' for name in wish.without)}"
     return f"only {count_of(number, kind)} found; {more}"
 
 
-def _value(texts: tuple[bytes, ...], total: int | None) -> dict[str, object]:
+def _value(texts: Sequence[bytes], total: int | None) -> dict[str, object]:
     """Return the object that ``schemas/sample.schema.json`` describes."""
     return {
         "schema": SCHEMA,

@@ -33,8 +33,12 @@ _PASSED = "kbnf/passed"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option with which `.ci/run` goes on after README's `pytest`."""
+    """Add the options, here so that they are known whatever files are chosen.
+
+    With ``--rest`` `.ci/run` goes on after README's `pytest`.
+    """
     parser.addoption("--rest", action="store_true", help="run what did not pass in the last run")
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -42,7 +46,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
     And none where golden files are written, which other tests read.
     """
-    if config.getoption("--update-golden", default=False):
+    if config.getoption("--update-golden"):
         return 0
     chosen = (Path(name.partition("::")[0]) for name in config.args)
     return 2 if all(map(Path.is_dir, chosen)) else 0
@@ -53,6 +57,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark what a run leaves out, and skip what reads files that are not there."""
     from kbnf_testing.data import OUTSIDE, VARIABLE
 
+    if wrong := next((item.nodeid for item in items if " object at 0x" in item.nodeid), None):
+        # Two processes would not agree about the tests, so that none runs.
+        raise pytest.UsageError(f"the name of a test contains an address: {wrong}")
     mark(items)
     if config.getoption("--rest"):
         passed = frozenset(config.cache.get(_PASSED, ())) if config.cache else frozenset()

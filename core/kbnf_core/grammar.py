@@ -82,7 +82,7 @@ class Grammar:
     """A grammar, immutable but for its caches; engines and threads may share one.
 
     ``text`` is KBNF, or the name of an included grammar, such as ``json`` or ``builtin:json``; the
-    ``from_*`` methods read other languages, whose places messages name.
+    ``from_*`` methods read other languages; messages have positions in the text as written.
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
@@ -786,10 +786,10 @@ class Grammar:
         if self._stored is not None:
             self._stored.check_vocabulary(vocabulary)
             return
-        known = self.reading.request.vocabulary
-        if known is None or known is vocabulary or self.vocabulary_mark is None:
-            return
-        if known.fingerprint != vocabulary.fingerprint:
+        # Without tokens the text need not be read for it.
+        known = self.reading.request.vocabulary if self.tables.token_terminals else None
+        mark = None if known is None or known is vocabulary else self.vocabulary_mark
+        if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 
     @cached_property

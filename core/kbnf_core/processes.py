@@ -435,9 +435,10 @@ def _roots(*values: object) -> list[str]:
 def _processor_time(pid: int) -> float:
     """Return the seconds of processor time of a process; 0 where the system does not report it."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError):
+        # The clock of a process, as Linux numbers them (``clock_getcpuclockid``): it is read for
+        # each question to an engine, and the file in /proc costs a hundred times as much.
+        return time.clock_gettime(~pid << 3 | 2)
+    except (OSError, AttributeError, OverflowError):
         return 0.0
 
 

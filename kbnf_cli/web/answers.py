@@ -48,7 +48,7 @@ MAX_TEXTS = 100
 _MAX_WORD = 1_000
 """Characters of what is asked about or searched for, and of a name."""
 
-_FINDINGS, _RULES, _DIAGRAMS = 100, 2_000, 200
+_FINDINGS, _RULES, _DIAGRAMS, _LINES = 100, 2_000, 200, 2_000
 """Entries that a list shows."""
 
 _EXAMPLES, _SHORT = 4, 200
@@ -65,8 +65,9 @@ WRITTEN = tuple(each for each in LANGUAGES if each.is_target)
 
 _FINISHES = {finish.value for finish in Finish}
 
+_WITHOUT_ENGINE = ("findings", "explanation", "diagram")
 _BY_ENGINE = ("texts", "samples", "tokens", "targets")
-"""What takes the engine to show."""
+"""Views that need no engine, and those that need one."""
 
 VocabularyName = tuple[str, tuple[int, ...]]
 """A file or ``bytes``, and the stop ids that replace its own."""
@@ -80,7 +81,8 @@ class BadQuestionError(ValueError):
 class Question:
     """A grammar, and what to ``show`` besides its findings.
 
-    That is nothing (``findings``), ``diagram``, the name of a language to write it in, ``texts``
+    That is nothing (``findings``), ``explanation`` (its rules in words), ``diagram``, the name of a
+    language to write it in, ``texts``
     (whether these fit, and the tree of the ``chosen`` one), ``samples`` (by ``seed``), ``tokens``
     (what may follow ``text``; ``why`` asks about a token, ``find`` picks some) or ``targets``.
     """
@@ -117,7 +119,7 @@ def read_question(value: object, vocabularies: dict[str, VocabularyName]) -> Que
         raise BadQuestionError("there is no such way to finish")
     if language and language not in languages():
         raise BadQuestionError("there is no such language")
-    if show and show not in ("findings", "diagram", *_BY_ENGINE, *(w.name for w in WRITTEN)):
+    if show and show not in (*_WITHOUT_ENGINE, *_BY_ENGINE, *(w.name for w in WRITTEN)):
         raise BadQuestionError("there is nothing such to show")
     if name and name not in vocabularies:
         raise BadQuestionError("there is no such vocabulary")
@@ -204,7 +206,9 @@ def _parts(question: Question, by_engine: Shown) -> Iterator[dict[str, Any]]:
     yield {**findings(_check(*asked)), "is_checked": True}
     if reading.errors:
         return
-    if question.show == "diagram":
+    if question.show == "explanation":
+        yield {"explanation": _explanation(reading)}
+    elif question.show == "diagram":
         yield {"diagrams": _diagrams(reading)}
     elif question.show in by_engine:
         yield {question.show: by_engine[question.show](question, reading)}
@@ -290,6 +294,29 @@ def _diagrams(reading: Reading) -> list[dict[str, Any]]:
         }
         for rule in collect_rules(document)[:_DIAGRAMS]
     ]
+
+
+def _explanation(reading: Reading) -> list[dict[str, Any]]:
+    """Return the rules in words: a name, and lines with their depths and places, for each."""
+    from kbnf_core.kbnf.describe import describe
+
+    document, explained, left = reading.parsed.readable(), list[dict[str, Any]](), _LINES
+    for definition in document.definitions:
+        lines = list(islice(describe(definition.body, document.origins), left))
+        left -= len(lines)
+        name = definition.name.value
+        written = document.origins.get(name, name)
+        if lines and written:
+            rows = [
+                {
+                    "depth": each.depth,
+                    "words": clip(each.words),
+                    **place(document.source, each.span),
+                }
+                for each in lines
+            ]
+            explained.append({"rule": clip(written), "lines": rows})
+    return explained
 
 
 def findings(found: Sequence[Diagnostic]) -> dict[str, Any]:

@@ -39,7 +39,9 @@ def test_the_start_rule(kbnf: Kbnf, write: Write) -> None:
 
 def test_a_rule_and_its_regexes(kbnf: Kbnf, write: Write) -> None:
     out = kbnf("explain", write("g.kbnf", GRAMMAR), "item").out
-    assert "one of:\n  - what the regular expression \\d matches\n" in out
+    assert (
+        "one of:\n  - what the regular expression \\d matches:\n    - a character of '0' to" in out
+    )
     assert "  - a text without 'x' in it, of 5 bytes at most\n  - the bytes ff\n  - name\n" in out
     assert "\nregex     \\d\n" in out
     assert '\nfollowed  ")", ","\nused by   list\n' in out

@@ -119,3 +119,31 @@ def test_ascii_only(kbnf: Kbnf, write: Write) -> None:
     assert (result.status, result.out) == (1, "")
     assert "only 0 different ASCII texts found" in result.stderr
     assert kbnf("sample", "json", "--ascii", "--shortest").status == 2
+
+
+LAYOUT = """(* kbnf: finish=eos *)
+start ::= item { gap item };
+item ::= "a" | "b";
+gap ::= " " | comment;
+comment ::= #"#[a-z]{0,9}\\n";
+"""
+
+
+def test_a_rule_is_left_out(kbnf: Kbnf, write: Write) -> None:
+    file = write("g.kbnf", LAYOUT)
+    assert "#" in kbnf("sample", file).out
+    plain = kbnf("sample", file, "--without", "comment")
+    assert plain.status == 0
+    assert len(plain.out.splitlines()) == 20
+    assert set(plain.out) == set("ab \n")
+    short = kbnf("sample", file, "--without", "comment", "--max-tokens", "4", "-n", "4")
+    assert "#" not in short.out
+    one = kbnf("sample", file, "--without", "gap", "--without", "comment")
+    assert (sorted(one.out.splitlines()), one.status) == (["a", "b"], 0)
+    none = kbnf("sample", file, "--without", "item")
+    assert (none.status, none.out) == (1, "")
+    assert "there is no text without `item`" in none.stderr
+    unknown = kbnf("sample", file, "--without", "coment")
+    assert unknown.status == 2
+    assert "no rule `coment`; did you mean `comment`?" in unknown.stderr
+    assert kbnf("sample", file, "--without", "gap", "--shortest").status == 2

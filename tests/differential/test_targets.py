@@ -1,6 +1,6 @@
 """Which constructs engines take, asked again: `kbnf check --target` says what is stored of it.
 
-``pytest tests/golden tests/differential/test_targets.py --update-golden`` stores the answers.
+``pytest tests/differential/test_targets.py --update-golden`` stores the answers.
 """
 
 import json
@@ -49,7 +49,7 @@ needs_llama = pytest.mark.skipif(
 
 def _compare(request: pytest.FixtureRequest, target: str, engine: str, found: Verdicts) -> None:
     stored = json.loads(STORED.read_text(encoding="utf-8"))
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden"):
         stored[target] = {"engine": engine, "verdicts": found}
         text = json.dumps(stored, indent=2, sort_keys=True, ensure_ascii=False)
         STORED.write_text(f"{text}\n", encoding="utf-8")

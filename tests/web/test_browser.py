@@ -96,6 +96,19 @@ def test_get_gbnf(clicks: Clicks) -> None:
     assert "root ::= value" in clicks.page.evaluate("navigator.clipboard.readText()")
 
 
+def test_see_what_it_means(clicks: Clicks) -> None:
+    clicks.press("button", "Explanation")
+    page = clicks.page
+    page.locator("#grammar").fill('start ::= "a" #"[0-9]+";')
+    row = page.locator(".words li").filter(has_text="a character of '0' to '9'")
+    expect(row).to_be_visible()
+    # From the explanation to the text, and from the text to the explanation.
+    row.hover()
+    expect(page.locator("#grammar-editor .lit")).to_have_text('#"[0-9]+"')
+    page.evaluate("document.getElementById('grammar').setSelectionRange(11, 11)")
+    expect(page.locator(".words li.lit")).to_have_text("the text 'a'")
+
+
 def test_share(clicks: Clicks, opened: Open, playground: Playground) -> None:
     tab(clicks.page, "Texts")
     clicks.page.locator("#text").fill("[tru")
@@ -333,7 +346,7 @@ def test_a_phone_is_wide_enough(opened: Open, playground: Playground) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
-SHOWN = ("grammar", "diagram", "texts", "tokens", "error")
+SHOWN = ("grammar", "explanation", "diagram", "texts", "tokens", "error")
 
 
 @pytest.mark.parametrize(
@@ -342,7 +355,7 @@ SHOWN = ("grammar", "diagram", "texts", "tokens", "error")
 def test_it_looks_as_it_did(
     opened: Open, playground: Playground, scheme: str, width: int, request: pytest.FixtureRequest
 ) -> None:
-    update = request.config.getoption("--update-golden", default=False)
+    update = request.config.getoption("--update-golden")
     page = opened(playground.url, width, 900, scheme)
     # Times differ.
     page.evaluate("document.getElementById('timing').style.visibility = 'hidden'")
@@ -353,6 +366,9 @@ def test_it_looks_as_it_did(
 
 def show(page: Any, name: str) -> None:
     match name:
+        case "explanation":
+            page.get_by_role("button", name="Explanation").click()
+            page.locator(".words li").nth(1).hover()
         case "diagram":
             page.get_by_role("button", name="Diagram").click()
             expect(page.locator("figure").last).to_be_visible()

@@ -221,6 +221,27 @@ def test_a_grammar_is_drawn_and_written_in_other_languages(client: TestClient) -
     assert "start ::=" in back["text"]
 
 
+def test_a_grammar_is_explained(client: TestClient) -> None:
+    written = "start ::= (* ü 𝄞 *) 'a' [x]; x ::= #'[0-9]';"
+    first, second = ask(client, grammar=written, show="explanation")["explanation"]
+    assert (first["rule"], second["rule"]) == ("start", "x")
+    words = [(each["depth"], each["words"]) for each in (*first["lines"], *second["lines"])]
+    assert words == [
+        (0, "one after the other:"),
+        (1, "the text 'a'"),
+        (1, "optional:"),
+        (2, "x"),
+        (0, "what the regular expression [0-9] matches:"),
+        (1, "a character of '0' to '9'"),
+    ]
+    text = written.encode("utf-16-le")
+    place = first["lines"][1]
+    assert text[2 * place["start"] : 2 * place["end"]].decode("utf-16-le") == "'a'"
+    schema = '{"type": "object", "properties": {"a": {"type": "integer"}}}'
+    assert ask(client, grammar=schema, language="JSON Schema", show="explanation")["explanation"]
+    assert "explanation" not in ask(client, grammar="start ::= x;", show="explanation")
+
+
 def test_other_languages_are_read(client: TestClient) -> None:
     schema = '{"type": "object", "properties": {"a": {"type": "integer"}}}'
     found = ask(client, grammar=schema, language="JSON Schema", show="texts", texts=['{"a": 1}'])
@@ -340,13 +361,13 @@ def test_opened_vocabularies_end_with_the_server() -> None:
 
 
 @pytest.mark.parametrize("grammar", ['start ::= "a" foo;', "", "start ::= [a];", "a ::= ;", "é"])
-@pytest.mark.parametrize("show", ["findings", "texts", "tokens", "diagram", "GBNF"])
+@pytest.mark.parametrize("show", ["findings", "texts", "tokens", "explanation", "diagram", "GBNF"])
 def test_a_grammar_with_an_error_is_no_trouble(client: TestClient, grammar: str, show: str) -> None:
     found = ask(client, grammar=grammar, show=show, texts=["a"])
     assert "trouble" not in found
     assert found["is_checked"]
     assert "error" in {each["severity"] for each in found["findings"]}
-    assert not found.keys() & {"texts", "tokens", "diagrams", "written"}
+    assert not found.keys() & {"texts", "tokens", "explanation", "diagrams", "written"}
 
 
 def test_places_are_counted_as_a_page_counts_them(client: TestClient) -> None:

@@ -59,7 +59,7 @@ def questions() -> list[dict[str, str]]:
     return [
         {"grammar": text, "language": language, "show": show}
         for language, text in (*TEXTS, *OTHERS)
-        for show in ("diagram", "KBNF")
+        for show in ("explanation", "diagram", "KBNF")
     ]
 
 

@@ -5,7 +5,7 @@ finish does, and refuses what the vocabulary cannot spell.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from random import Random
@@ -39,11 +39,18 @@ class Samples:
 
 
 def sample_texts(
-    engine: "Engine", number: int, seed: int, length: int, *, ascii_only: bool = False
+    engine: "Engine",
+    number: int,
+    seed: int,
+    length: int,
+    *,
+    ascii_only: bool = False,
+    without: Collection[str] = (),
 ) -> Samples:
     """Return up to ``number`` different texts at random, of about ``length`` choices each.
 
-    With ``ascii_only`` those with other characters are not drawn, and ``total`` is not known.
+    With ``ascii_only`` those with other characters are not drawn, and none whose derivation uses a
+    rule of ``without``; ``total`` is not known then.
 
     Special tokens are written by their names. JSON texts that repeat a name of an object are left
     out unless there are no others. None takes more tokens than the engine has left. Raises
@@ -58,7 +65,8 @@ def sample_texts(
     repeating: dict[bytes, None] = {}
     draws = 0
     random = Random(seed)  # noqa: S311 - nothing is secret here
-    for text in _draw_all(engine, random, length, number * ATTEMPTS, ascii_only):
+    derivations = Derivations(engine.grammar.rules, ascii_only=ascii_only, without=without)
+    for text in _draw_all(engine, derivations, random, length, number * ATTEMPTS):
         draws += 1
         if text is not None and (text.isascii() or not ascii_only):
             (repeating if MemberNames().read(text) else found)[text] = None
@@ -66,7 +74,8 @@ def sample_texts(
             return Samples(tuple(found), draws, None)
     engine.reset()
     engine.remaining = left
-    if left is not None or not (found or repeating or ascii_only):
+    is_whole = not (ascii_only or without)
+    if not without and (left is not None or not (found or repeating or ascii_only)):
         # What was drawn takes too many tokens, or the vocabulary cannot spell it: draw tokens.
         for _ in range(1 if left is None else number * ATTEMPTS):
             drawn = engine.sample(random, length)
@@ -80,7 +89,7 @@ def sample_texts(
             if len(found) == number:
                 return Samples(tuple(found), draws, None)
     texts = tuple(found or repeating)[:number]
-    return Samples(texts, draws, None if ascii_only else count_texts(engine, number))
+    return Samples(texts, draws, count_texts(engine, number) if is_whole else None)
 
 
 def count_texts(engine: "Engine", most: int) -> int | None:
@@ -97,11 +106,10 @@ def count_texts(engine: "Engine", most: int) -> int | None:
 
 
 def _draw_all(
-    engine: "Engine", random: Random, length: int, draws: int, ascii_only: bool
+    engine: "Engine", derivations: Derivations, random: Random, length: int, draws: int
 ) -> Iterator[bytes | None]:
     """Yield a text a draw, None where it cannot be written or does not end as the grammar does."""
     budget, left = Budget(MAX_WORK), engine.remaining
-    derivations = Derivations(engine.grammar.rules, ascii_only=ascii_only)
     for _ in range(0 if derivations.is_empty else draws):
         try:
             pieces = derivations.draw(random, length, budget)

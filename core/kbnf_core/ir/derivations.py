@@ -9,7 +9,7 @@ allowance, and each leaves to those after it what it does not use; a part withou
 shortest form. So the first list of a text does not starve the last.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf, log2
 from random import Random
 from typing import TypeAlias
@@ -37,9 +37,14 @@ Piece: TypeAlias = bytes | TokenTerminal
 
 
 class Derivations:
-    """Random derivations of one grammar; with ``ascii_only`` those without other bytes."""
+    """Random derivations of one grammar.
 
-    def __init__(self, grammar: Grammar, *, ascii_only: bool = False) -> None:
+    With ``ascii_only`` those without other bytes, and none that uses a rule of ``without``.
+    """
+
+    def __init__(
+        self, grammar: Grammar, *, ascii_only: bool = False, without: Collection[str] = ()
+    ) -> None:
         self._grammar = grammar
         self._bytes = 0x80 if ascii_only else 0x100
         self._walks: dict[int, _Walk] = {}
@@ -49,6 +54,8 @@ class Derivations:
         }
 
         def least(name: str, known: Mapping[str, float]) -> float:
+            if name in without:
+                return inf
             # A call counts one, so that the shortest derivation of a rule never goes in a circle.
             return 1 + fold(grammar.rules[name], lambda node, parts: self._size(node, parts, known))
 

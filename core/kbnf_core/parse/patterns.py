@@ -129,15 +129,15 @@ def compiled(
         Start(regex.compile(loosely(each)), None, _first(each), behind=blanks_behind(each))
         for each in dict.fromkeys(loose)
     ]
-    # A turn has more than one end where a server adds its own.
-    over = "|".join(map(re.escape, turn_ends))
-    over = rf"(?:(?:{over})\s{{0,256}}){{1,4}}"
-    starts += [Start(regex.compile(over), None, _first(each), ends=True) for each in turn_ends]
     for number, section in enumerate(sections):
         inside = tuple(each for each in made if each.form.section == number)
         starts.append(_section(section, inside))
     for each in made:
         starts += _starts_of(each)
+    # A turn has more than one end where a server adds its own.
+    over = "|".join(map(re.escape, turn_ends))
+    over = rf"(?:(?:{over})\s{{0,256}}){{1,4}}"
+    starts += [Start(regex.compile(over), None, _first(each), ends=True) for each in turn_ends]
     return Patterns(
         tuple(starts),
         regex.compile("|".join({each.first: 0 for each in starts if not each.leads}) or r"(?!)"),

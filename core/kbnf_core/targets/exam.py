@@ -42,8 +42,8 @@ from kbnf_core.text.json_text import steps_of
 from kbnf_core.text.locks import cached_property, new_rlock
 from kbnf_core.text.source import pointers
 
-SECONDS = 6.0
-"""The processor time after which no more is asked about a schema, for each engine."""
+SECONDS = 1.5
+"""The processor time after which no more is asked about a schema that an engine has compiled."""
 
 _MOST_FAULTS = 40
 _TO_VIOLATE = 2.0
@@ -211,7 +211,8 @@ class _Examination:
     def __init__(self, exam: Exam, asked: Asked, seconds: float) -> None:
         self._exam = exam
         self._asked = asked
-        self._until = time.thread_time() + asked.spent() + seconds
+        self._seconds = seconds
+        self._until = inf
         self._engine = ENGINES[asked.name]
         self._version = version_of(asked.name) if asked.adapter is None else "test"
         self._found: list[Finding] = []
@@ -219,6 +220,7 @@ class _Examination:
 
     def run(self) -> Result:
         answer = self._asked.compile(self._exam.text)
+        self._until = time.thread_time() + self._asked.spent() + self._seconds
         with self._asked.parts_of(answer):
             if not answer.takes:
                 self._refusals(answer)
@@ -394,14 +396,14 @@ class _Examination:
             path = tuple(steps_of(pointer))
             changed = json.dumps(replaced(self._exam.schema, path, schema))
             if changed not in known:
-                known[changed] = self._reach(changed, document)
+                known[changed] = -1 if self._is_over() else self._reach(changed, document)
             return known[changed]
 
         for least in (len(compact(document).encode("utf-8", "surrogatepass")), stop):
             for visit in reversed(reached):
+                keyword = _blamed(visit, lambda *changed, most=least: reach(*changed) > most)
                 if self._is_over():
                     return reached[-1], ""
-                keyword = _blamed(visit, lambda *changed, most=least: reach(*changed) > most)
                 if keyword is not None:
                     return visit, keyword
         # Not even the type alone is read as it should be.

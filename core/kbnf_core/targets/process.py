@@ -19,9 +19,9 @@ from kbnf_core.targets.engines import ENGINES, Adapter, Reader, words_of
 from kbnf_core.text.errors import KbnfError, install_command
 
 SECONDS = 10.0
-"""The time that an engine has for a schema, and for a text."""
+"""The processor time that an engine has for a schema, and for a text."""
 
-PART_SECONDS = 2.0
+PART_SECONDS = 0.5
 _TIMES_THE_WHOLE = 10
 """The least time for a part of a schema, and how many times longer than the whole it may take."""
 

@@ -56,6 +56,8 @@ def refused_parts(
         answer = asked.compile(json.dumps(rest))
         if answer.takes:
             found = _needed(schema, found, asked)
+        if answer.takes or answer.how is How.HANGS:
+            # A part has less time than the whole: one that is late is not refused for that.
             break
     return found
 

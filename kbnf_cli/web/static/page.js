@@ -196,7 +196,7 @@ function showStarts() {
 }
 
 function showTools() {
-  const tools = [["findings", "Findings"], ["diagram", "Diagram"]];
+  const tools = [["findings", "Findings"], ["explanation", "Explanation"], ["diagram", "Diagram"]];
   for (const name of offers.written) {
     tools.push([name, name === state.language ? "Format" : `To ${name}`]);
   }
@@ -212,8 +212,11 @@ function showGrammarTab() {
   const isWrong = findings.some((each) => each.severity === "error");
   const isPlain = state.show === "findings";
   let shown = [];
+  explained = [];
+  grammar.paint("lit", []);
   if (!isPlain && isWrong) shown = [make("p", {}, "The grammar has errors.")];
   else if (answer.written && state.show !== "targets") shown = written(answer.written);
+  else if (answer.explanation) shown = explanation(answer.explanation);
   else if (answer.diagrams) shown = answer.diagrams.map(diagram);
   else if (state.show === "targets") shown = targets(answer.targets);
   by("output").replaceChildren(...shown);
@@ -278,6 +281,41 @@ async function copyText(value, from) {
   } catch {
     await dialog("Copy this:", value, true);
   }
+}
+
+// The rows of the explanation, in the order of the grammar, with the places of their parts.
+let explained = [];
+
+function explanation(rules) {
+  explained = [];
+  return rules.map(({ rule, lines }) => make("figure", {},
+    make("figcaption", {}, link(rule, () => selectRule(rule))),
+    make("ul", { class: "words" }, ...lines.map((each) => {
+      const row = make("li", {
+        mouseenter: () => lightPart(each, row), mouseleave: () => lightPart(null, null),
+      }, button({ click: () => grammar.select(each) }, each.words));
+      row.style.setProperty("--depth", String(Math.min(each.depth, 30)));
+      explained.push({ ...each, row });
+      return row;
+    }))));
+}
+
+function lightPart(place, row) {
+  for (const each of explained) each.row.classList.toggle("lit", each.row === row);
+  grammar.paint("lit", place ? [{ start: place.start, end: place.end, name: "lit" }] : []);
+}
+
+/** Light what the innermost part at the cursor means. */
+function followGrammar() {
+  if (document.activeElement !== grammar.area || state.tab !== "grammar" || !explained.length) return;
+  const at = grammar.area.selectionStart;
+  let found = null;
+  for (const each of explained) {
+    const isInside = each.start <= at && at <= each.end;
+    if (isInside && (!found || each.end - each.start < found.end - found.start)) found = each;
+  }
+  lightPart(found, found && found.row);
+  if (found) found.row.scrollIntoView({ block: "nearest" });
 }
 
 function diagram({ rule, used_by: users, svg }) {
@@ -545,7 +583,7 @@ function fill() {
   // What a link names and nobody offers is what comes first.
   const offered = {
     language: ["KBNF", ...offers.languages], finish: ["", "eager", "token", "eos"],
-    show: ["findings", "diagram", "targets", ...offers.written], vocabulary: offers.vocabularies.length ? offers.vocabularies : [""],
+    show: ["findings", "explanation", "diagram", "targets", ...offers.written], vocabulary: offers.vocabularies.length ? offers.vocabularies : [""],
   };
   for (const [name, values] of Object.entries(offered)) if (!values.includes(state[name])) state[name] = values[0];
   grammar.value = state.grammar;
@@ -661,6 +699,7 @@ function listen() {
     target.value = "";
   });
   document.addEventListener("selectionchange", followCursor);
+  document.addEventListener("selectionchange", followGrammar);
   by("tree").addEventListener("mouseleave", () => { if (document.activeElement !== text.area) light(-1); });
   by("example").addEventListener("change", takeExample);
   by("add").addEventListener("click", () => addTexts([""]));

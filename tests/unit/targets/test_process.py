@@ -83,6 +83,12 @@ def test_crashes_and_hangs_are_findings(asked: Asked, word: str, said: str) -> N
     assert finding.words.startswith(said)
 
 
+def test_a_part_that_is_late_is_not_refused_for_that(asked: Asked) -> None:
+    patterns = {"a": {"type": "string", "pattern": "(?=x)"}, "b": {"pattern": "sleep"}}
+    result = examine(Exam({"type": "object", "properties": patterns}), asked)
+    assert [each.pointer for each in result.findings] == ["/properties/a/pattern"]
+
+
 def test_the_memory_of_an_engine_is_bounded() -> None:
     pytest.importorskip("llguidance")
     if not sys.platform.startswith("linux"):

@@ -24,7 +24,7 @@ is a union of parts by type (``normal_form``), of strings and numbers as sets (`
 objects need no normal form: the writer writes members as they are read. What people read is a view
 of the rules that run. ``lint`` says what is likely a mistake, ``services`` what a hosted service
 refuses. Everything that a grammar cannot keep is a problem with the JSON Pointer of its keyword
-(``problems``).
+(``keywords``).
 """
 
 from kbnf_core.languages.json_schema.options import (

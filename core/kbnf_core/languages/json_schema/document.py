@@ -45,20 +45,18 @@ from kbnf_core.languages.json_schema.keywords import (
     TESTS,
     TYPE_ALONE,
     UNEVALUATED,
-    Review,
-    dialect_of,
-    review,
-    walk,
-)
-from kbnf_core.languages.json_schema.options import Options, Standard
-from kbnf_core.languages.json_schema.problems import (
     UNRESOLVED,
     Problem,
     ProblemError,
+    Review,
+    dialect_of,
     invalid,
+    review,
     too_large,
+    walk,
     without_effect,
 )
+from kbnf_core.languages.json_schema.options import Options, Standard
 from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS

@@ -57,7 +57,7 @@ class SchemaLanguage(Language):
             return text
         from kbnf_core.languages.json_schema.document import bundle_each, read_json
         from kbnf_core.languages.json_schema.expressions import constant
-        from kbnf_core.languages.json_schema.problems import ProblemError
+        from kbnf_core.languages.json_schema.keywords import ProblemError
 
         try:
             value = read_json(text)

@@ -30,7 +30,7 @@ from kbnf_core.languages.json_schema.expressions import (
     is_within,
     other,
 )
-from kbnf_core.languages.json_schema.problems import (
+from kbnf_core.languages.json_schema.keywords import (
     NarrowableError,
     ProblemError,
     too_many_kinds,

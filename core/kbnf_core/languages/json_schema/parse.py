@@ -26,7 +26,19 @@ from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.document import Document, bundled, read_json
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS, Review, review
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    NUMBERS,
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    Review,
+    dropped,
+    invalid,
+    review,
+    too_large,
+    unsatisfiable,
+)
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import (
     Digits,
@@ -37,15 +49,6 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
     options_of,
-)
-from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
-    Problem,
-    ProblemError,
-    dropped,
-    invalid,
-    too_large,
-    unsatisfiable,
 )
 from kbnf_core.languages.json_schema.rules import LETTERS
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
@@ -354,9 +357,12 @@ class SchemaReading(Parsed):
         with _limited_work():
             return Outline(self._written(), self._text.places(), self._text.pointer)
 
-    def named(self) -> Mapping[str, ir.Node]:
-        """Return the rules with those of members, at the places of their schemas."""
-        return self._outline.meaning
+    def named(self) -> Mapping[str, ir.Node] | None:
+        """Return the rules with those of members, at their schemas; None beyond a limit."""
+        try:
+            return self._outline.meaning
+        except ProblemError:
+            return None
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""

@@ -32,6 +32,7 @@ from kbnf_core.ir import Node, Notation, calls
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
+from kbnf_core.languages.json_schema.keywords import Problem, too_large, unsupported
 from kbnf_core.languages.json_schema.options import (
     Digits,
     Escapes,
@@ -40,7 +41,6 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
 )
-from kbnf_core.languages.json_schema.problems import Problem, too_large, unsupported
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import compiled_pattern
 from kbnf_core.lower.regular import automaton_of

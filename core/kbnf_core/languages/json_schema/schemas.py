@@ -48,7 +48,17 @@ from kbnf_core.languages.json_schema.keywords import (
     REFUSED_BY_LLGUIDANCE,
     STRINGS,
     UNEVALUATED,
+    UNSUPPORTED,
+    NarrowableError,
+    Problem,
+    ProblemError,
     Review,
+    invalid,
+    refers_to_itself,
+    too_large,
+    too_many_states,
+    unsupported,
+    without_effect,
 )
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
@@ -68,18 +78,6 @@ from kbnf_core.languages.json_schema.normal_form import (
     signs_of,
 )
 from kbnf_core.languages.json_schema.options import Formats, Options, Standard
-from kbnf_core.languages.json_schema.problems import (
-    UNSUPPORTED,
-    NarrowableError,
-    Problem,
-    ProblemError,
-    invalid,
-    refers_to_itself,
-    too_large,
-    too_many_states,
-    unsupported,
-    without_effect,
-)
 from kbnf_core.languages.json_schema.type_keywords import (
     pointer_to,
     read_closed,

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.keywords import walk
+from kbnf_core.languages.json_schema.keywords import NOT_FOR_SERVICE, Problem, walk
 from kbnf_core.languages.json_schema.options import Service
-from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
 from kbnf_core.text.json_text import Json
 
 AS_OF = {

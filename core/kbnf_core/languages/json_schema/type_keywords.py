@@ -49,15 +49,7 @@ from kbnf_core.languages.json_schema.formats import (
     conditions,
     without_count,
 )
-from kbnf_core.languages.json_schema.normal_form import (
-    KEYS,
-    Contains,
-    Objects,
-    Region,
-    is_unsatisfiable,
-)
-from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.problems import (
+from kbnf_core.languages.json_schema.keywords import (
     UNKNOWN_FORMAT,
     Problem,
     invalid,
@@ -66,6 +58,14 @@ from kbnf_core.languages.json_schema.problems import (
     unsupported,
     without_effect,
 )
+from kbnf_core.languages.json_schema.normal_form import (
+    KEYS,
+    Contains,
+    Objects,
+    Region,
+    is_unsatisfiable,
+)
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.value_sets import (
     STEPS,
     Compared,

@@ -30,7 +30,7 @@ from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, distinct, repeated, sequence
-from kbnf_core.languages.json_schema.problems import too_large
+from kbnf_core.languages.json_schema.keywords import too_large
 from kbnf_core.languages.json_schema.rules import Rules, Spelling
 from kbnf_core.languages.json_schema.value_sets import Length, Lengths, compiled_pattern
 from kbnf_core.text.budget import Budget

@@ -30,6 +30,13 @@ from kbnf_core.languages.json_schema.expressions import (
     is_within,
     other,
 )
+from kbnf_core.languages.json_schema.keywords import (
+    NarrowableError,
+    may_repeat,
+    narrowed,
+    too_large,
+    unsupported,
+)
 from kbnf_core.languages.json_schema.normal_form import (
     Arrays,
     Objects,
@@ -39,13 +46,6 @@ from kbnf_core.languages.json_schema.normal_form import (
     without,
 )
 from kbnf_core.languages.json_schema.options import Options, Order, SchemaLimits, Standard
-from kbnf_core.languages.json_schema.problems import (
-    NarrowableError,
-    may_repeat,
-    narrowed,
-    too_large,
-    unsupported,
-)
 from kbnf_core.languages.json_schema.rules import Member, Prelude, Rules, around, listed, some
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (

@@ -41,8 +41,7 @@ from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import Named, bounded_format, named
-from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.problems import (
+from kbnf_core.languages.json_schema.keywords import (
     ENDLESS_BLANKS,
     ENDLESS_DIGITS,
     Problem,
@@ -50,6 +49,7 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.rules import (
     FRACTION_DIGITS,
     HIGHEST,

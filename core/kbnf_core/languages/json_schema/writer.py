@@ -37,6 +37,14 @@ from kbnf_core.languages.json_schema.keywords import (
     LOCAL,
     REFUSED_BY_LLGUIDANCE,
     UNEVALUATED,
+    UNSUPPORTED,
+    ProblemError,
+    narrowed,
+    refers_to_itself,
+    too_large,
+    too_many_kinds,
+    unsatisfiable,
+    unsupported,
 )
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
@@ -51,16 +59,6 @@ from kbnf_core.languages.json_schema.normal_form import (
     without,
 )
 from kbnf_core.languages.json_schema.options import Order
-from kbnf_core.languages.json_schema.problems import (
-    UNSUPPORTED,
-    ProblemError,
-    narrowed,
-    refers_to_itself,
-    too_large,
-    too_many_kinds,
-    unsatisfiable,
-    unsupported,
-)
 from kbnf_core.languages.json_schema.rules import (
     Prelude,
     Property,

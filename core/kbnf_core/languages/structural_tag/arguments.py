@@ -171,10 +171,8 @@ class _Elements:
         # What follows an end that is one: where elements nest, anything may.
         is_flat = ends and not self._tags.is_nested
         self._following = _following(style, (*ends, manner.around)) if is_flat else None
-        self._awaited: dict[str, str] = {}
-        if is_flat:
-            opening, named = STYLES[style].opening, STYLES[style].named
-            self._awaited = {f"{opening}{name}{named}": name for name in self._shapes[0].needed}
+        # The beginnings of the elements that are required and have not come, by their names.
+        self._awaited = _beginnings(style, self._shapes[0].needed) if is_flat else {}
 
     def _made(self, text: str) -> None:
         if self._held is None:
@@ -222,8 +220,7 @@ class _Elements:
             self._made(f"{json.dumps(name, ensure_ascii=False)}: " if holder.is_object else "")
         shape = holder.inside(self._shapes, name)
         holder.count += 1
-        if name in self._shapes[0].needed:
-            self._awaited = {begun: each for begun, each in self._awaited.items() if each != name}
+        self._awaited.pop(name or "", None)
         yield from self._value(shape, closing, told)
 
     def _value(self, shape: Shape, closing: str, told: str | None) -> Reading:
@@ -313,7 +310,7 @@ class _Elements:
         """Read a value up to its end; an end that nothing of the format follows is none."""
         source = self._source
         while True:
-            ends = (*self._ends, *self._awaited)
+            ends = (*self._ends, *self._awaited.values())
             is_closed = yield from up_to(source, closing, ends, said, self._is_end)
             if not is_closed:
                 source.note(f"`{closing}` is missing")
@@ -333,8 +330,10 @@ class _Elements:
         """
         import regex
 
-        if self._awaited.pop(word, None) is None:
+        name = next((name for name, begun in self._awaited.items() if begun == word), None)
+        if name is None:
             return False
+        del self._awaited[name]
         source, closing = self._source, re.escape(self._tags.closing)
         ends = "|".join(map(re.escape, self._ends))
         later = regex.compile(rf"{closing}\s*(?:(?P<again>{re.escape(word)})|{ends})")
@@ -439,6 +438,12 @@ class _Strip:
         kept = text.rstrip(self._blanks) if self._is_all else text.removesuffix("\n")
         self._held = text[len(kept) :]
         return kept
+
+
+def _beginnings(style: str, names: tuple[str, ...]) -> dict[str, str]:
+    """Return the beginnings of elements by their names."""
+    found = STYLES[style]
+    return {name: f"{found.opening}{name}{found.named}" for name in names}
 
 
 @cache

@@ -39,6 +39,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.formats import formats_of, to_whole
+from kbnf_core.languages.json_schema.keywords import (
+    NARROWED,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
+)
 from kbnf_core.languages.json_schema.options import (
     Escapes,
     Formats,
@@ -54,13 +61,6 @@ from kbnf_core.languages.json_schema.parse import (
     helps_of,
     raw_strings,
     rules_to_run,
-)
-from kbnf_core.languages.json_schema.problems import (
-    NARROWED,
-    UNRESOLVED,
-    Problem,
-    ProblemError,
-    refers_to_itself,
 )
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
@@ -280,12 +280,13 @@ class Contents(ABC, Generic[B]):
         try:
             found, outcome = self._of_schema(document, options, hint, words)
         except ProblemError as error:
-            where = error.problem.pointer or document.pointer
-            report_problem(self.report, error.problem._replace(pointer=where), pointer)
+            report_problem(self.report, _placed(error.problem, document), pointer)
             return EMPTY
-        for loss in outcome.losses:
+        for problem in outcome.losses:
+            loss = _placed(problem, document)
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in outcome.notes:
+        for problem in outcome.notes:
+            note = _placed(problem, document)
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return found
 
@@ -630,6 +631,11 @@ def document_of(schema: Any, report: Report, options: Options) -> SchemaDocument
     """Return the document of a schema, which may have been reported sound."""
     _, facts = report.sound.get(id(schema), (schema, None))
     return SchemaDocument(schema, options, facts)
+
+
+def _placed(problem: Problem, document: SchemaDocument) -> Problem:
+    """Return a problem of the texts of a document; one without a pointer is of its root."""
+    return problem if problem.pointer else problem._replace(pointer=document.pointer)
 
 
 def report_problem(report: Report, problem: Problem, pointer: str) -> None:

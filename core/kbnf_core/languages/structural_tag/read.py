@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kbnf_core.languages.json_schema.document import bundle_each
-from kbnf_core.languages.json_schema.problems import ProblemError
+from kbnf_core.languages.json_schema.keywords import ProblemError
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import NoJsonError, escape, parse_json

@@ -9,6 +9,7 @@ Tests: tests/unit/parse/test_messages.py.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -63,11 +64,27 @@ def problem_of(text: str) -> str:
     return report.errors[0].message if report.errors else ""
 
 
+class _RepeatedError(Exception):
+    """An object has a name twice."""
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedError
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
+
+
 def value_of(text: str) -> tuple[Any, str | None]:
     """Return the value of a text of JSON, and the pointer of a name that an object has twice.
 
     Of the values of such a name the last counts. Raises ``ValueError`` or ``RecursionError``.
     """
+    with suppress(_RepeatedError):
+        return _DECODER.decode(text), None
     repeating: list[tuple[dict[str, Any], str]] = []
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -79,7 +96,7 @@ def value_of(text: str) -> tuple[Any, str | None]:
         return found
 
     value = json.loads(text, object_pairs_hook=object_of)
-    return value, None if not repeating else _pointer_to(value, *repeating[0])
+    return value, _pointer_to(value, *repeating[0])
 
 
 def _pointer_to(value: Any, wanted: dict[str, Any], name: str) -> str:

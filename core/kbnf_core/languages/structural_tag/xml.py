@@ -14,8 +14,8 @@ from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.json_schema.expressions import constant
+from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.json_schema.options import Options, Order
-from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     MOST_CASES,
     NO_CONSTRAINTS,

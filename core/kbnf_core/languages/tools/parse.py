@@ -16,7 +16,14 @@ from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.document import bundle_each
 from kbnf_core.languages.json_schema.expressions import constant
-from kbnf_core.languages.json_schema.keywords import Review, joined
+from kbnf_core.languages.json_schema.keywords import (
+    Problem,
+    ProblemError,
+    Review,
+    joined,
+    too_large,
+    unsatisfiable,
+)
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
 from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
@@ -28,12 +35,6 @@ from kbnf_core.languages.json_schema.parse import (
     diagnostic,
     guided,
     untold,
-)
-from kbnf_core.languages.json_schema.problems import (
-    Problem,
-    ProblemError,
-    too_large,
-    unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
 from kbnf_core.languages.structural_tag.models import (

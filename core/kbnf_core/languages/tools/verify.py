@@ -28,9 +28,9 @@ from kbnf_core.ir.derivations import Derivations
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages.json_schema.expressions import key_of as value_key
+from kbnf_core.languages.json_schema.keywords import Problem
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import START
-from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.structural_tag.marks import shapes_of
 from kbnf_core.languages.structural_tag.models import (
     REASONING,

@@ -33,7 +33,10 @@ from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.text.diagnostics.segments import in_quotes
 
-Texts = dict[bytes, str]
+Derivation = tuple[str, ...]
+"""The parts of a text: a rule with its text in brackets, or a text."""
+
+Texts = dict[bytes, Derivation]
 """Texts, the shortest first, and how each is derived."""
 
 WORDS = 16
@@ -52,7 +55,7 @@ STEPS = 250_000
 """Combinations that are looked at in one grammar; most need some dozens for each of their parts."""
 
 _TURNS = 3
-_NOTHING = "''"
+_NOTHING = ("''",)
 
 
 class Ambiguity(NamedTuple):
@@ -61,8 +64,8 @@ class Ambiguity(NamedTuple):
     nonterminal: str
     node: Node
     text: bytes
-    first: str
-    second: str
+    first: Derivation
+    second: Derivation
 
 
 class Derivations:
@@ -120,7 +123,9 @@ class Derivations:
             lambda node, parts: self._collect(name, node, self._combine(node, parts)),
         )
 
-    def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
+    def _collect(
+        self, name: str, node: Node, candidates: Iterable[tuple[bytes, Derivation]]
+    ) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
         found: Texts = {}
         before = self.left
@@ -136,12 +141,12 @@ class Derivations:
         kept = found.items() if isinstance(node, Choice) else _shortest(found.items())
         return dict(islice(kept, WORDS))
 
-    def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
+    def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, Derivation]]:
         match node:
             case Literal(data):
-                return [(data, in_quotes(data))]
+                return [(data, (in_quotes(data),))]
             case Regular(dfa):
-                return [(word, in_quotes(word)) for word in self._spelling.words(dfa)]
+                return [(word, (in_quotes(word),)) for word in self._spelling.words(dfa)]
             case Call(name):
                 return self._texts[name].items()
             case Choice():
@@ -178,22 +183,22 @@ def _first_of_each_length(words: Iterable[bytes]) -> Iterator[bytes]:
             yield word
 
 
-def _in_turn(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
+def _in_turn(parts: list[Texts]) -> Iterator[tuple[bytes, Derivation]]:
     """Yield a text of each part, the shortest first, then a second one of each, and so on."""
     for items in zip_longest(*(part.items() for part in parts)):
         yield from _shortest(filter(None, items))
 
 
-def _joined(parts: list[Texts]) -> list[tuple[bytes, str]]:
+def _joined(parts: list[Texts]) -> list[tuple[bytes, Derivation]]:
     """Return texts made of one of each part, cut to the shortest after each.
 
     Texts are about in the order of their lengths. So the ``n``-th is joined with the first
     ``ROOM / n`` texts that may follow: as many texts are shorter than what it makes with others.
     """
-    items: list[tuple[bytes, str]] = [(b"", "")]
+    items: list[tuple[bytes, Derivation]] = [(b"", ())]
     for part in parts:
         longer = [
-            (text + more, f"{how} {then}" if how else then)
+            (text + more, how + then)
             for rank, (text, how) in enumerate(items[:ROOM], 1)
             for more, then in islice(part.items(), ROOM // rank)
             if len(text) + len(more) <= LENGTH
@@ -202,10 +207,10 @@ def _joined(parts: list[Texts]) -> list[tuple[bytes, str]]:
     return items
 
 
-def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, str]]:
+def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, Derivation]]:
     most = low + _TURNS if high is None else min(high, low + _TURNS)
     filled = {text: how for text, how in part.items() if text}
-    items: list[tuple[bytes, str]] = [(b"", "")]
+    items: list[tuple[bytes, Derivation]] = [(b"", ())]
     for count in range(most + 1):
         if count >= low:
             yield from ((text, how or _NOTHING) for text, how in items)
@@ -215,14 +220,14 @@ def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, 
         items = _joined([dict(items), turn])[:WORDS] if items else []
 
 
-def _shortest(items: Iterable[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
+def _shortest(items: Iterable[tuple[bytes, Derivation]]) -> list[tuple[bytes, Derivation]]:
     """Return texts in the order of their lengths."""
     return [item for _, item in sorted([(len(item[0]), item) for item in items])]
 
 
-def _named(name: str, text: bytes, how: str) -> str:
+def _named(name: str, text: bytes, how: Derivation) -> Derivation:
     """Return a part as derivations show it: what differs within it was found where it was made."""
-    return f"{name}[{in_quotes(text)}]" if name else how
+    return (f"{name}[{in_quotes(text)}]",) if name else how
 
 
 RULES = (Rule("I109", "ambiguous", "A text has two derivations."),)
@@ -261,13 +266,38 @@ def _is_overlap(subject: Subject, ambiguity: Ambiguity) -> bool:
 
 
 def _finding(reading: Reading, found: Ambiguity) -> Diagnostic:
+    first, second = differing(found.first, found.second)
     return reading.finding(
         "I109",
         f"{show_name(reading, found.nonterminal)} derives {show(found.text)} in two ways",
         found.node.span,
-        notes=(f"either {_cut(found.first)}", f"or {_cut(found.second)}"),
+        notes=(f"either {_cut(first)}", f"or {_cut(second)}"),
     )
 
 
-def _cut(derivation: str) -> str:
-    return derivation if len(derivation) <= _MAX_SHOWN else f"{derivation[:_MAX_SHOWN]}..."
+_LEAST_CUT = 2
+"""Parts at an end that two derivations have in common and that are left out: one explains more."""
+
+
+def differing(first: Derivation, second: Derivation) -> tuple[Derivation, Derivation]:
+    """Return two derivations of a text without the parts that both begin or end with.
+
+    Empty texts, as of symbols that may be left out, go where the rest still differs.
+    """
+    least = min(len(first), len(second))
+    start = next((at for at in range(least) if first[at] != second[at]), least)
+    start = start if start >= _LEAST_CUT else 0
+    end = next((at for at in range(least - start) if first[-1 - at] != second[-1 - at]), 0)
+    end = end if end >= _LEAST_CUT else 0
+    before, after = ("…",) if start else (), ("…",) if end else ()
+    one, other = ((*before, *parts[start : len(parts) - end], *after) for parts in (first, second))
+    filled_one, filled_other = (
+        tuple(part for part in parts if part not in _NOTHING) for parts in (one, other)
+    )
+    is_clear = filled_one and filled_other and filled_one != filled_other
+    return (filled_one, filled_other) if is_clear else (one, other)
+
+
+def _cut(derivation: Derivation) -> str:
+    text = " ".join(derivation)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

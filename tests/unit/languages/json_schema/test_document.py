@@ -1,15 +1,22 @@
 """The document of a schema is the one that follows references, for all who read schemas."""
 
+import json
 import re
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 import kbnf_core
-from kbnf_core import Grammar
+from kbnf_core import Grammar, check
+from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.keywords import walk
 from kbnf_core.languages.json_schema.services import check_service
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language
@@ -142,6 +149,15 @@ def test_a_problem_of_an_argument_is_at_its_place_in_the_document() -> None:
     assert "/format/json_schema/$defs/p/pattern: " in str(caught.value)
 
 
+def test_a_loss_of_an_argument_is_at_its_place_in_the_document() -> None:
+    listed = {"type": "array", "items": {"type": "string", "maxLength": 3}}
+    schema = {"type": "object", "properties": {"x": listed}}
+    tag = {"type": "json_schema", "json_schema": schema, "style": "qwen_xml", "excludes": ["q"]}
+    text = json.dumps({"type": "structural_tag", "format": tag})
+    (finding,) = [each for each in check(text, language=STRUCTURAL_TAG) if each.code == "W441"]
+    assert finding.message.startswith("/format/json_schema/properties/x: ")
+
+
 CIRCLES: list[tuple[Any, list[str]]] = [
     ({"properties": {"a": {"$ref": "#"}}}, ["/properties/a/$ref"]),
     (
@@ -186,3 +202,77 @@ def test_one_file_follows_references_and_one_folder_unescapes_pointers() -> None
     escaping = {path.parent.name for path, text in texts.items() if "~1" in text}
     unescaping = {path.name for path, text in texts.items() if '"~1", "/"' in text}
     assert (followers, escaping, unescaping) == ({"document.py"}, {"text"}, {"json_text.py"})
+
+
+ADDRESSES = ("a.json", "sub/b.json", "http://y.org/c.json", "../d.json")
+DRAFTS = {
+    "https://json-schema.org/draft/2020-12/schema": DRAFT202012,
+    "https://json-schema.org/draft/2019-09/schema": DRAFT201909,
+    "http://json-schema.org/draft-07/schema#": DRAFT7,
+    "http://json-schema.org/draft-06/schema#": DRAFT6,
+}
+
+
+def random_schema(
+    random: Random, draft: str, addresses: list[str], anchors: list[str], depth: int = 0
+) -> Any:
+    """Return a schema whose identifiers differ."""
+    schema: dict[str, Any] = {}
+    has_anchors = "draft/20" in draft
+    if random.random() < 0.3 and addresses:
+        schema["$id"] = addresses.pop()
+    if random.random() < 0.3 and has_anchors and anchors:
+        schema["$anchor"] = anchors.pop()
+    if random.random() < 0.6 and (has_anchors or "$id" not in schema):
+        # Beside a reference nothing counts in old drafts, an identifier neither.
+        schema["$ref"] = random_reference(random)
+    if depth < 3:
+        count = random.randrange(3)
+        inner = [random_schema(random, draft, addresses, anchors, depth + 1) for _ in range(count)]
+        names = random.sample(["a", "b", "c/d", "e~f"], len(inner))
+        keyword = "$defs" if has_anchors else "definitions"
+        schema[random.choice((keyword, "properties"))] = dict(zip(names, inner, strict=True))
+        if random.random() < 0.3:
+            schema["items"] = random_schema(random, draft, addresses, anchors, depth + 1)
+    return schema
+
+
+def random_reference(random: Random) -> str:
+    steps = ("$defs", "definitions", "properties", "a", "b", "c~1d", "e~0f", "c%2Fd", "items")
+    pointer = "".join(f"/{random.choice(steps)}" for _ in range(random.randrange(4)))
+    address = random.choice(("", "", *ADDRESSES, "http://x.org/d/a.json"))
+    return address + random.choice(("", f"#{pointer}", f"#{random.choice('ab')}"))
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_references_lead_where_the_library_of_references_says(draft: str) -> None:
+    found = nowhere = 0
+    for seed in range(400):
+        random = Random(seed)
+        addresses = random.sample(ADDRESSES, len(ADDRESSES))
+        inner = random_schema(random, draft, addresses, ["a", "b"])
+        if "draft-0" in draft:
+            # Beside it the identifier of the root would not count.
+            inner.pop("$ref", None)
+        schema = {**inner, "$schema": draft, "$id": "http://x.org/d/root.json"}
+        document = Document(schema, Options())
+        whole = DRAFTS[draft].create_resource(schema)
+        resolvers = {"": Registry().with_resource(schema["$id"], whole).resolver_with_root(whole)}
+        for visited in walk(schema):
+            if visited.around is not None:
+                inner = DRAFTS[draft].create_resource(visited.contents)
+                around = resolvers[visited.around.pointer]
+                resolvers[visited.pointer] = around.in_subresource(inner)
+            if "$ref" not in visited.contents:
+                continue
+            target = document.target_in(visited.contents)
+            try:
+                there = resolvers[visited.pointer].lookup(visited.contents["$ref"]).contents
+            except Unresolvable:
+                nowhere += 1
+                assert target is None, (schema, visited.pointer, target)
+            else:
+                found += 1
+                assert target is not None, (schema, visited.pointer)
+                assert target.value is there, (schema, visited.pointer, target, there)
+    assert min(found, nowhere) > 50

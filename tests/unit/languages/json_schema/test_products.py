@@ -22,8 +22,8 @@ from kbnf_core.languages.json_schema.expressions import (
     common,
     other,
 )
+from kbnf_core.languages.json_schema.keywords import NarrowableError
 from kbnf_core.languages.json_schema.normal_form import Objects, Products, Type
-from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Length, Restricted
 from kbnf_core.text.budget import Budget

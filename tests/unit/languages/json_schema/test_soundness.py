@@ -12,9 +12,8 @@ from jsonschema.validators import Draft202012Validator, validator_for
 from kbnf_core.languages.json_schema import Options, keywords
 from kbnf_core.languages.json_schema.document import read_json
 from kbnf_core.languages.json_schema.expressions import key_of
-from kbnf_core.languages.json_schema.keywords import Review, dialect_of, review
+from kbnf_core.languages.json_schema.keywords import ProblemError, Review, dialect_of, review
 from kbnf_core.languages.json_schema.parse import checked
-from kbnf_core.languages.json_schema.problems import ProblemError
 
 DRAFTS = (
     *(f"http://json-schema.org/draft-0{number}/schema#" for number in (3, 4, 6, 7)),

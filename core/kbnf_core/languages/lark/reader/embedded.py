@@ -124,8 +124,8 @@ class Embedding:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard
         from kbnf_core.languages.json_schema.document import Document, read_json
+        from kbnf_core.languages.json_schema.keywords import ProblemError
         from kbnf_core.languages.json_schema.parse import embed_json_schema
-        from kbnf_core.languages.json_schema.problems import ProblemError
 
         options = Options(standard=Standard.LLGUIDANCE)
         try:
