@@ -107,10 +107,8 @@ def _kind_of(character: str) -> str:
 
 
 _ASCII = {"Ll": "a", "Lu": "A", "Nd": "1"}
-_CATEGORIES = {
-    **{"Ll": "\xe9", "Lu": "\xc9", "Lt": "\xc9", "Lm": "\u02b0", "Lo": "\u05d0"},
-    **{"Nd": "\u0663", "N": "\xb2", "M": "\u0301", "P": "!", "S": "+"},
-}
+_CATEGORIES = {"Ll": "\xe9", "Lu": "\xc9", "Lt": "\xc9", "Lm": "\u02b0", "Lo": "\u05d0"}
+_CATEGORIES |= {"Nd": "\u0663", "N": "\xb2", "M": "\u0301", "P": "!", "S": "+"}
 
 
 def _ends_suffix(before: str, character: str) -> bool:
