@@ -24,7 +24,7 @@ CONVERTED = {
 
 REFUSED = {
     "brackets": ("start: " + "(" * 300 + '"a"' + ")" * 300, {"E012"}),
-    "terminals in a circle": (f'start: T0\n{TERMINALS}\nT300: T0', {"E421"}),
+    "terminals in a circle": (f"start: T0\n{TERMINALS}\nT300: T0", {"E421"}),
     "grammars": ("start: " + '%lark {\nstart: "a" ' * 40 + '"b"\n' + "}\n" * 40, {"E012"}),
 }
 
