@@ -80,7 +80,7 @@ from kbnf_core.text.source import Span
 
 LEXING = "W452"
 LARGEST = 20_000
-"""Sets of characters in the pattern of a token; one without many keywords is a tree of these."""
+"""Characters, or sets of them, of a token; one without many keywords is a tree of these."""
 
 
 @dataclass(slots=True, eq=False)
@@ -101,9 +101,9 @@ class Token:
 
     @property
     def dfa(self) -> Dfa | None:
-        """The automaton of the texts of a token that is a text or a pattern."""
+        """The automaton of the texts of a token that is a text or a pattern of moderate size."""
         match self.body:
-            case Terminal(text):
+            case Terminal(text) if len(text.value) <= LARGEST:
                 return operations.literal(text.value.encode())
             case Pattern(dfa=dfa):
                 return dfa

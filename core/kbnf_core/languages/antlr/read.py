@@ -92,7 +92,7 @@ class _Reader:
         self._gathered = _Gathered()
         self._loaded = {normpath(source.path)} if source.path else set[str]()
         self._has_modes = False
-        self._refused: set[Span] = set()
+        self._refused: set[str] = set()
 
     def read(self) -> Parsed:
         """Return the grammar."""
@@ -167,10 +167,10 @@ class _Reader:
         self._findings.append(Diagnostic(code, message, self._source, span, helps=helps))
 
     def _refuse(self, message: str, span: Span) -> None:
-        """Report a part without an equivalent: an error, or a loss where these are permitted."""
-        if span in self._refused:
+        """Report a part without an equivalent once: an error, or a loss where permitted."""
+        if message in self._refused:
             return
-        self._refused.add(span)
+        self._refused.add(message)
         if self._request.lossy:
             self._losses.append(Loss(APPROXIMATE, f"{message}: left out", span))
         else:

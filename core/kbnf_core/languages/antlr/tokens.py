@@ -86,8 +86,10 @@ class Lexer:
 
     def text(self, node: tree.Text) -> Form:
         """Return a text that is written in a rule of the parser."""
+        if not self._ignores_case or len(node.value) > LARGEST:
+            return build.text(node.value, node.span)
         value = self._builder.text(node.value)
-        if not self._ignores_case or self._folded(value) is value:
+        if self._folded(value) is value:
             return build.text(node.value, node.span)
         return self._regex(self._folded(value), node.span)
 
@@ -115,8 +117,11 @@ class Lexer:
             case _:
                 root: tree.Node = node
                 expression = resolve(root, self._steps)
-                if expression is None and isinstance(node, tree.Use):
-                    return build.call(node.name, node.span)
+                match node:
+                    case tree.Use(name) if expression is None:
+                        return build.call(name, node.span)
+                    case tree.Text(value) if expression is None:
+                        return build.text(value, node.span)
                 # A rule that is a token, too, may lose texts as that.
                 return self._regex(self._without_end(expression or algebra.NOTHING), node.span)
 
@@ -153,8 +158,10 @@ class Lexer:
             case _:
                 return self._leaf(node)
 
-    def _leaf(self, node: tree.Node) -> Expression:
+    def _leaf(self, node: tree.Node) -> Expression | None:
         match node:
+            case tree.Text(value) if len(value) > LARGEST:
+                return None
             case tree.Use():
                 return self._builder.characters(_END)
             case tree.Text(value):
