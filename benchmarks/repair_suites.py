@@ -1,17 +1,17 @@
 r"""The reported faults of json_repair and jsonrepair: ``python -m benchmarks.repair_suites``.
 
-    python -m benchmarks.repair_suites JSON_REPAIR JSONREPAIR [--open] [--list]
+    python -m benchmarks.repair_suites JSON_REPAIR JSONREPAIR [--open] [--list RESULT]
 
 The folders are checkouts of the two projects, whose tests are the faults that people reported:
 ``tests/test_parse_*.py`` and ``tests/test_json_repair.py`` of the first, ``src/index.test.ts`` of
-the second. A case is a text that is no JSON, or JSON of another value, and the value that the
-project's test expects. Tests of options and of schemas are left out.
+the second. A case is a text that is no JSON, and the value that the project's test expects. Tests
+of options and of schemas are left out.
 
 Each text is repaired by the schema of the expected value: its names and types, no member is
-required; with ``--open`` any other member is allowed, too. Printed are the cases, those with the
-expected value, and the others: with edits that are named as lost, invented or uncertain, refused,
-and *without a word*. Of the cases with the expected value, those with such a name are counted, too:
-they are what a caller who is careful sends back for nothing.
+required; with ``--open`` any other member is allowed, too. A repair is *right* if it has this
+value, but for blanks at the end of strings, which json_repair drops. It is *named* if the text was
+cut, or an edit is lost, invented or uncertain, otherwise it is *without a word*. A careful caller
+sends back what is named: the right ones of these for nothing.
 """
 
 import ast
@@ -156,7 +156,7 @@ def trimmed(value: Any) -> Any:
 @click.argument("json_repair", type=click.Path(exists=True, path_type=Path))
 @click.argument("jsonrepair", type=click.Path(exists=True, path_type=Path))
 @click.option("--open", "is_open", is_flag=True, help="Allow any other member.")
-@click.option("--list", "lists", multiple=True, help="List the cases of a result.")
+@click.option("--list", "lists", multiple=True, help="List such cases: `wrong, named`.")
 def main(json_repair: Path, jsonrepair: Path, is_open: bool, lists: tuple[str, ...]) -> None:
     """Repair the texts of the tests of both projects."""
     cases = [*json_repair_cases(json_repair), *jsonrepair_cases(jsonrepair)]

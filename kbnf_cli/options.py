@@ -388,8 +388,9 @@ def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Comman
 
 lexing_option = _schema_option(
     "--lexing",
-    type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
-    text="Lark: how text is cut into lexemes.  [default: as the grammar's dialect does]",
+    type=click.Choice(["llguidance", "earley", "lalr", "scannerless", "auto"]),
+    text="Lark: how text is cut into lexemes; with `auto` as the grammar's dialect does, and what"
+    " rules cannot keep of that is a warning.  [default: as the grammar's dialect does]",
 )
 
 schema_options = together(

@@ -40,11 +40,10 @@ def fill_bitmasks(
     """Write what each engine allows into its row of ``out``, as ``Engine.fill_bitmask`` does.
 
     ``rows`` are those of the engines in turn, by default the first ones; without an engine (None)
-    a row allows everything. Masks that are not cached yet are computed first, one by one; the
-    copying is done without the GIL, by ``threads`` threads, by default one and at most one for
-    each processor; they are kept for the next call. What an engine remembers as its last
-    computation is not changed. With ``ahead``, masks that are likely to come next are made while
-    the model computes, for engines without another setting (``Engine``; ``BATCHES`` counts).
+    a row allows everything. With ``threads`` above one, at most one for each processor, they share
+    the copying without the GIL, and are kept for the next call. What an engine remembers as its
+    last computation is not changed. With ``ahead``, masks that are likely to come next are made
+    while the model computes, for engines without another setting (``Engine``; ``BATCHES`` counts).
     Raises what ``fill_bitmask`` raises, and ``VocabularyError`` for engines over tokens that
     differ, before anything is written.
     """
@@ -53,11 +52,12 @@ def fill_bitmasks(
     if not table.flags.writeable:
         raise ValueError("this bitmask is read-only")
     texts = list(engines)
-    _check_vocabularies(engines)
-    places = np.arange(len(texts)) if rows is None else np.fromiter(rows, np.int64)
-    if len(places) != len(texts):
+    if len(texts) > 1:
+        _check_vocabularies(texts)
+    places = None if rows is None else np.fromiter(rows, np.int64)
+    if places is not None and len(places) != len(texts):
         raise ValueError(f"{len(texts)} engines need as many rows, not {len(places)}")
-    kernel.fill_rows(table, places.astype(np.int64, copy=False), texts, threads or 1)
+    kernel.fill_rows(table, places, texts, threads or 1)
     if ahead:
         for engine in texts:
             if engine is not None and engine.ahead is None:
@@ -98,6 +98,8 @@ def fill_tree_bitmasks(
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
     """Raise ``VocabularyError`` unless all engines are over the same tokens, whatever ends them."""
     used = {each.vocabulary for each in engines if each is not None}
+    if len(used) < 2:
+        return
     bases = {each.base or each for each in used}
     if len(bases) > 1 and len({each.fingerprint for each in bases}) > 1:
         raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

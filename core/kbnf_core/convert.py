@@ -160,8 +160,9 @@ def from_lark(
     ``lexing`` (``llguidance``, ``earley``, ``lalr``, ``scannerless``) says how text is cut into
     lexemes; without it files that use LLGuidance's constructs are read as LLGuidance does, others
     as Lark's default parser does, and a text that defines all its rules with ``::=``, ``root``
-    among them, is GBNF, or what LLGuidance once read as such: Lark with ``::=``. Raises
-    ``ConfigError`` for an unknown ``lexing``.
+    among them, is GBNF, or what LLGuidance once read as such: Lark with ``::=``. ``auto`` does so
+    too, and accepts what rules cannot keep of the lexer (W421). Raises ``ConfigError`` for an
+    unknown ``lexing``.
     """
     options: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
     return convert(

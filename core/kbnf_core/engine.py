@@ -262,6 +262,8 @@ class Engine(EngineCore):
         """Let ``ahead`` work for this engine, unless somebody does or it is switched off."""
         if self._ahead is None and self._ahead_wanted is None:
             self._ahead = ahead_for(ahead)
+            # A batch asks again for each token.
+            self._ahead_wanted = None if self._ahead else False
             self._look_ahead()
 
     @property

@@ -786,10 +786,9 @@ class Grammar:
         if self._stored is not None:
             self._stored.check_vocabulary(vocabulary)
             return
-        known = self.reading.request.vocabulary
-        if known is None or known is vocabulary or not self.tables.token_terminals:
-            return
-        mark = self.vocabulary_mark
+        # Without tokens the text need not be read for it.
+        known = self.reading.request.vocabulary if self.tables.token_terminals else None
+        mark = None if known is None or known is vocabulary else self.vocabulary_mark
         if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 

@@ -3,12 +3,15 @@
 import json
 import pickle
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from copy import copy
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, normalizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers.trainers import BpeTrainer
 
 from kbnf_core import ConfigError, Engine, Grammar, Vocabulary
 from kbnf_core.mask.canonical import MOST_BYTES, rows_of
@@ -25,6 +28,7 @@ from kbnf_testing.canonical import (
     walk,
     write,
 )
+from kbnf_testing.pages import ROOT
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
@@ -163,6 +167,59 @@ def test_a_text_that_the_tokenizer_composes_is_allowed_in_both_forms() -> None:
     assert engine.canonical_breaks == 0
     engine.compute_allowed_token_ids()
     assert vocabulary.eos_token_ids <= {*engine.get_allowed_token_ids_from_last_computation()}
+
+
+GPT2 = r"'s|'t|'re| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+O200K = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+DEEPSEEK = (
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+CUTS: dict[str, tuple[bool, list[Any]]] = {
+    "GPT-2": (True, [pre_tokenizers.ByteLevel(add_prefix_space=True)]),
+    "o200k": (True, [O200K]),
+    "Kimi": (True, [r"\p{Han}+|" + O200K.replace(r"\p{Lo}\p{M}]", r"\p{Lo}\p{M}&&[^\p{Han}]]")]),
+    "DeepSeek V3": (True, [r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+", DEEPSEEK]),
+    "DeepSeek Coder": (True, [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", r"\p{N}"]),
+    "from the right": (False, [r"\d{1,3}(?=(?:\d{3})*\b)", GPT2]),
+    "a letter": (False, ["a"]),
+    "places": (False, [r".{1,3}"]),
+    "repetitions": (False, [r"(\w+)\s\1"]),
+}
+"""Pretokenizers, and whether they cut by kinds of characters."""
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_a_tokenizer_is_refused_or_what_it_writes_is_allowed(name: str) -> None:
+    cuts_by_kinds, steps = CUTS[name]
+    tokenizer: Any = Tokenizer(models.BPE())
+    splits = [
+        pre_tokenizers.Split(Regex(each), "isolated") if isinstance(each, str) else each
+        for each in steps
+    ]
+    if not isinstance(splits[-1], pre_tokenizers.ByteLevel):
+        splits.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = BpeTrainer(
+        vocab_size=900,
+        initial_alphabet=alphabet,
+        special_tokens=["<|end|>"],
+        show_progress=False,
+    )
+    page = (ROOT / "docs" / "json-schema.md").read_text(encoding="utf-8")
+    tokenizer.train_from_iterator(
+        [page, "\u4f60\u597d \u4e16\u754c \u3072\u3089 na\xefve 12345 6789012 " * 50], trainer
+    )
+    vocabulary = Vocabulary.of(tokenizer)
+    refused = not cuts_by_kinds and pytest.raises(ConfigError, match="the kinds of characters")
+    with refused or nullcontext():
+        assert refused_tokens(vocabulary, vocabulary.encode, 200) == []
 
 
 def test_every_way_to_a_mask_is_the_same() -> None:

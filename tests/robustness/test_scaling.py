@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary, check
+from kbnf_core import AcceptTokenResult, Engine, Grammar, RejectedError, Vocabulary, check
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.convert import from_bnf
 from kbnf_core.frontend import read_grammar
@@ -103,6 +103,22 @@ def test_no_size_costs_more_than_a_larger_one(family: str, scaling: ModuleType) 
     sizes = [50, 200, 500, 800, 1_100, 1_600]
     steps = [_steps(write(size)) for size in sizes]
     assert max(steps) < 2_000_000
+
+
+@pytest.mark.parametrize("shape", ["e{i} 'o{i}' e{n} | e{n}", "e{n} | e{i} 'o{i}' e{n}"])
+def test_levels_of_operators_cost_in_proportion_to_their_number(shape: str) -> None:
+    """Each level is predicted once: as the tail of every level above, it would be n * n items."""
+
+    def known(size: int) -> int:
+        levels = (f"e{i} ::= {shape.format(i=i, n=i + 1)};\n" for i in range(size))
+        grammar = Grammar(f"start ::= e0;\n{''.join(levels)}e{size} ::= 'x' | '(' e0 ')';\n")
+        engine = Engine(grammar, Vocabulary({byte: bytes([byte]) for byte in range(256)}))
+        for byte in b"(((xo3":
+            engine.compute_allowed_token_ids()
+            engine.try_accept_new_token(byte)
+        return grammar.known_bytes
+
+    assert known(800) < MOST * known(400)
 
 
 def test_repetitions_of_repetitions_are_built_of_calls(scaling: ModuleType) -> None:

@@ -18,7 +18,9 @@ are read; ``compare_schemas`` and ``compare_with_schema`` find this.
 """
 
 import enum
+import json
 from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from typing import Any
@@ -521,11 +523,25 @@ def compare_schemas(
     found = compare(left, right)
     if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
         return found
+    texts = [text for side in (found.old_only, found.new_only) for text in _compact(side.witness)]
     for what, view in _VIEWS:
         one, two = (_grammar(text, {**options, **view}) for text, options in sides)
-        if one and two and compare(one, two).relation is Relation.EQUAL:
+        if one is None or two is None or any(_fits(one, t) != _fits(two, t) for t in texts):
+            continue
+        if compare(one, two).relation is Relation.EQUAL:
             return replace(found, notes=(f"they differ in {what} alone",))
     return found
+
+
+def _compact(witness: tuple[bytes | TokenTerminal, ...]) -> Iterator[str]:
+    """Yield a text without whitespace between its tokens, if it is JSON."""
+    with suppress(TypeError, ValueError, RecursionError):
+        value = json.loads(b"".join(witness))  # type: ignore[arg-type] # a token has no bytes
+        yield json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _fits(grammar: Grammar, text: str) -> bool:
+    return grammar.status(text) == "fits"
 
 
 def compare_with_schema(

@@ -150,6 +150,7 @@ cdef extern from *:
         const char* source
         Py_ssize_t length
         const vector[Piece]* pieces
+        void copy(Py_ssize_t width) noexcept
 
     cppclass Rows "kbnf::Rows":
         Rows(Py_ssize_t count, Py_ssize_t width) except +
@@ -171,33 +172,39 @@ def fill_rows(
     list engines not None,
     Py_ssize_t threads,
 ):
-    """Do for ``out[rows[i]]`` what ``engines[i].fill_bitmask`` does, if possible without the GIL.
+    """Do for ``out[rows[i]]``, or ``out[i]``, what ``engines[i].fill_bitmask`` does.
 
-    Without an engine a row allows everything. ``threads`` share the copying, at most one for each
-    processor; they are kept. Raises ValueError, before anything is written, unless ``out`` is
-    two-dimensional contiguous int32 and has all these rows, each long enough.
+    Without an engine a row allows everything. More than one of ``threads``, at most one for each
+    processor, share the copying without the GIL; they are kept. Raises ValueError, before anything
+    is written, unless ``out`` is two-dimensional contiguous int32 and has all these rows, each long
+    enough.
     """
     cdef shared_ptr[Rows] work
-    cdef Helpers* helpers = NULL
-    cdef list masks = []
+    cdef Helpers* helpers
+    cdef list masks
     if (
         cnp.PyArray_TYPE(out) != cnp.NPY_INT32
         or cnp.PyArray_NDIM(out) != 2
         or not cnp.PyArray_ISCARRAY(out)
-        or rows.shape[0] != len(engines)
+        or (rows is not None and rows.shape[0] != len(engines))
     ):
         raise ValueError("bitmasks are the rows of a contiguous int32 array")
+    if threads > 1:
+        # Asking the system takes longer than writing a row.
+        threads = min(threads, processors() or threads)
+    if threads <= 1:
+        _check_rows(cnp.PyArray_DIM(out, 0), cnp.PyArray_DIM(out, 1), rows, engines)
+        _list_rows(NULL, out, rows, engines, None)
+        return
+    masks = []
     work = make_shared[Rows](<Py_ssize_t> len(engines), <Py_ssize_t> cnp.PyArray_DIM(out, 1) * 4)
     # Waking a helper takes as long as making the list, so it is done first.
-    threads = min(threads, processors() or threads)
-    if threads > 1:
-        helpers = &Helpers.of_process(getpid())
-        helpers.call(work, threads - 1)
+    helpers = &Helpers.of_process(getpid())
+    helpers.call(work, threads - 1)
     try:
         _check_rows(cnp.PyArray_DIM(out, 0), cnp.PyArray_DIM(out, 1), rows, engines)
         _list_rows(work.get(), out, rows, engines, masks)
-        if helpers is not NULL:
-            helpers.call_back(work)
+        helpers.call_back(work)
     finally:
         with nogil:
             work.get().finish()
@@ -207,9 +214,9 @@ cdef int _check_rows(
     Py_ssize_t count, Py_ssize_t width, const int64_t[::1] rows, list engines
 ) except -1:
     cdef Py_ssize_t place
-    for place in range(rows.shape[0]):
-        if not 0 <= rows[place] < count:
-            raise ValueError(f"the bitmask has no row {rows[place]}")
+    for place in range(len(engines)):
+        if not 0 <= (place if rows is None else rows[place]) < count:
+            raise ValueError(f"the bitmask has no row {place if rows is None else rows[place]}")
         if engines[place] is not None:
             _check_width((<EngineCore?> engines[place]).nothing, width)
     return 0
@@ -224,26 +231,29 @@ cdef int _check_width(cnp.ndarray words, Py_ssize_t width) except -1:
 cdef int _list_rows(
     Rows* work, cnp.ndarray out, const int64_t[::1] rows, list engines, list masks
 ) except -1:
-    """List what is to be written; ``masks`` keeps the masks until they are."""
+    """List what is to be written, and keep it in ``masks``; without ``work`` write it."""
     cdef Py_ssize_t place, width = cnp.PyArray_DIM(out, 1)
     cdef EngineCore engine
     cdef cnp.ndarray words
     cdef Row row
-    for place in range(rows.shape[0]):
-        row.target = <char*> cnp.PyArray_DATA(out) + rows[place] * width * 4
+    for place in range(len(engines)):
+        row.target = <char*> cnp.PyArray_DATA(out)
+        row.target += (place if rows is None else rows[place]) * width * 4
         row.source = NULL
         row.pieces = NULL
         engine = engines[place]
         if engine is not None:
             row.pieces = engine._find_pieces()
         if row.pieces != NULL:
-            masks.append(engine.masks)
             row.length = engine.masks.rows.width * 4
         elif engine is not None:
             words = engine._row_words()
             _check_width(words, width)
-            masks.append(words)
             row.source = <const char*> cnp.PyArray_DATA(words)
             row.length = cnp.PyArray_DIM(words, 0) * 4
-        work.add(row)
+        if work is NULL:
+            row.copy(width * 4)
+        else:
+            masks.append(engine.masks if row.pieces != NULL else words)
+            work.add(row)
     return 0

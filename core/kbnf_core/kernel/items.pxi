@@ -605,17 +605,29 @@ cdef class ItemSets:
             found.push_back(Pair(each.first, self._intern(each.second)))
         return found
 
-    cdef int32_t union(self, int32_t one, int32_t other) except -2:
-        cdef uint64_t key
+    cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2:
+        """The set of all items of ``pairs[first:last]``, which ascend; memoised for two.
+
+        Many are joined at once: after n levels of operators there are as many, and the sets in
+        between would have n * n items.
+        """
         cdef vector[int64_t] joined
-        if one == other:
-            return one
-        key = _key(min(one, other), max(one, other))
-        cdef int32_t found = self.unions.get(key)
-        if found == UNKNOWN:
-            joined = self.of(one)[0]
-            joined.insert(joined.end(), self.of(other).begin(), self.of(other).end())
-            found = self._number(joined)
+        cdef uint64_t key
+        cdef int32_t found
+        cdef size_t i
+        if pairs[first].second == pairs[last - 1].second:
+            return pairs[first].second
+        key = _key(pairs[first].second, pairs[last - 1].second)
+        if last - first == 2:
+            found = self.unions.get(key)
+            if found != UNKNOWN:
+                return found
+        for i in range(first, last):
+            joined.insert(
+                joined.end(), self.of(pairs[i].second).begin(), self.of(pairs[i].second).end()
+            )
+        found = self._number(joined)
+        if last - first == 2:
             self.unions.put(key, found)
         return found
 

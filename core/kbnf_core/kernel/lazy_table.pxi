@@ -441,42 +441,27 @@ cdef class LazyTable:
 
     cdef int32_t _intern(self, vector[Pair]& reached, vector[int32_t]& completions) except -2:
         cdef vector[Pair] merged, pairs
-        cdef unordered_map[int32_t, size_t] places, narrow_places
         cdef size_t i
         cdef int32_t item_set
-        for i in range(reached.size()):
-            self._merge(merged, places, reached[i])
+        self._unite(reached, merged)
         for i in range(merged.size()):
             item_set = self.items.live(merged[i].second)
             if item_set != EMPTY:
-                self._merge(
-                    pairs,
-                    narrow_places,
-                    Pair(self.stack.narrow(merged[i].first, item_set), item_set),
-                )
-        sort(pairs.begin(), pairs.end())
-        return self._number(pairs, completions)
+                pairs.push_back(Pair(self.stack.narrow(merged[i].first, item_set), item_set))
+        self._unite(pairs, merged)
+        return self._number(merged, completions)
 
-    cdef int _merge(
-        self, vector[Pair]& pairs, unordered_map[int32_t, size_t]& places, Pair added
-    ) except -1:
-        """Add a pair to a list that has each stack node once; ``places``: of a long one's."""
-        cdef size_t i
-        if pairs.size() < _FEW_PAIRS:
-            for i in range(pairs.size()):
-                if pairs[i].first == added.first:
-                    pairs[i].second = self.items.union(pairs[i].second, added.second)
-                    return 0
-        else:
-            if places.empty():
-                for i in range(pairs.size()):
-                    places[pairs[i].first] = i
-            if places.count(added.first):
-                i = places[added.first]
-                pairs[i].second = self.items.union(pairs[i].second, added.second)
-                return 0
-            places[added.first] = pairs.size()
-        pairs.push_back(added)
+    cdef int _unite(self, vector[Pair]& pairs, vector[Pair]& united) except -1:
+        """Sort pairs, and write one for each stack node, with the items of all."""
+        cdef size_t first = 0, last
+        united.clear()
+        sort(pairs.begin(), pairs.end())
+        while first < pairs.size():
+            last = first
+            while last < pairs.size() and pairs[last].first == pairs[first].first:
+                last += 1
+            united.push_back(Pair(pairs[first].first, self.items.united(pairs, first, last)))
+            first = last
         return 0
 
     cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& completions) except -2:

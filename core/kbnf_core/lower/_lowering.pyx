@@ -123,10 +123,16 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
 
     ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
+
+    A call that nothing can follow is a tail call, but for one at the beginning of a rule of a rule
+    that begins with itself. In n levels of operators (``sum ::= sum '+' term | term``) each level
+    would otherwise be predicted once for each level above, as its tail, beside the one that it
+    predicts itself for its left recursion: n * n items in place of n. Such a call leads to no new
+    stack node, so right recursion gains nothing from it.
     """
     cdef Ints entry, edge_start, calls, call_start, call_return, nonterminals
     cdef Ints token_start, token_terminal, token_target
-    cdef vector[uint8_t] accepting, call_tail
+    cdef vector[uint8_t] accepting, call_tail, is_entry, calls_itself
     cdef const int32_t* source
     cdef const int32_t* symbol
     cdef const int32_t* target
@@ -135,7 +141,7 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     cdef int32_t* classes
     cdef int32_t* targets
     cdef bytes flags, edge_class, edge_target
-    cdef int32_t base = 0, first_token, here, what, there, edges = 0
+    cdef int32_t base = 0, first_token, here, what, there, number, edges = 0
     cdef Py_ssize_t i, count, states
     cdef bint is_tail
     for number in numbers:
@@ -180,15 +186,24 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     _finish_starts(edge_start)
     _finish_starts(call_start)
     _finish_starts(token_start)
-    for i in range(<Py_ssize_t> call_return.size()):
-        there = call_return[i]
-        is_tail = (
-            accepting[there]
-            and edge_start[there] == edge_start[there + 1]
-            and call_start[there] == call_start[there + 1]
-            and token_start[there] == token_start[there + 1]
-        )
-        call_tail.push_back(is_tail)
+    is_entry.assign(base, False)
+    for number in range(<int32_t> entry.size()):
+        here = entry[number]
+        is_entry[here] = True
+        calls_itself.push_back(False)
+        for i in range(call_start[here], call_start[here + 1]):
+            calls_itself[number] |= calls[i] == number
+    for here in range(base):
+        for i in range(call_start[here], call_start[here + 1]):
+            there = call_return[i]
+            is_tail = (
+                accepting[there]
+                and edge_start[there] == edge_start[there + 1]
+                and call_start[there] == call_start[there + 1]
+                and token_start[there] == token_start[there + 1]
+                and not (is_entry[here] and calls_itself[calls[i]])
+            )
+            call_tail.push_back(is_tail)
     return (
         _bytes(entry), _flags(accepting), _bytes(edge_start), edge_class, edge_target,
         _bytes(call_start), _bytes(calls), _bytes(call_return), _flags(call_tail),

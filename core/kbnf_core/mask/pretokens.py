@@ -99,14 +99,16 @@ def _kind_of(character: str) -> str:
     if character.isspace() and character not in "\x1c\x1d\x1e\x1f":
         return "\x0b"
     kind = unicodedata.category(character)
-    if kind in _LETTERS:
-        return _LETTERS[kind]
-    if kind[0] == "L":
-        return "\u4e00" if "\u3040" <= character <= "\u9fff" else "\u05d0"
-    return {"N": "1", "M": "\u0301", "P": "!", "S": "!"}.get(kind[0], "\x00")
+    if character.isascii() and kind in _ASCII:
+        return _ASCII[kind]
+    if kind == "Lo" and "\u3040" <= character <= "\u9fff":
+        return "\u4e00" if character >= "\u3400" else "\u3042"
+    return _CATEGORIES.get(kind) or _CATEGORIES.get(kind[0], "\x00")
 
 
-_LETTERS = {"Ll": "a", "Lu": "A", "Lt": "A", "Lm": "\u02b0"}
+_ASCII = {"Ll": "a", "Lu": "A", "Nd": "1"}
+_CATEGORIES = {"Ll": "\xe9", "Lu": "\xc9", "Lt": "\xc9", "Lm": "\u02b0", "Lo": "\u05d0"}
+_CATEGORIES |= {"Nd": "\u0663", "N": "\xb2", "M": "\u0301", "P": "!", "S": "+"}
 
 
 def _ends_suffix(before: str, character: str) -> bool:
@@ -115,7 +117,7 @@ def _ends_suffix(before: str, character: str) -> bool:
     return character in _SUFFIXES and begun in _APOSTROPHES
 
 
-_RUN = re.compile(r"([^1])\1{2,}|1{5,}", re.DOTALL)
+_RUN = re.compile("([^1\u0663\xb2])\\1{2,}|([1\u0663\xb2])\\2{4,}", re.DOTALL)
 _SCRIPT = re.compile("([\u05d0\u0301]{3})[\u05d0\u0301]+([\u05d0\u0301])")
 
 
@@ -134,7 +136,7 @@ def form_of(text: str) -> str:
         if text[place : place + 1] in _SUFFIXES:
             kinds = kinds[:place] + text[place] + kinds[place + 1 :]
     shorter = _SCRIPT.sub(r"\1\2", kinds)
-    return _RUN.sub(lambda run: 2 * run[1] if run[1] else "1111", shorter)
+    return _RUN.sub(lambda run: 2 * run[1] if run[1] else 4 * run[2], shorter)
 
 
 def parted(data: bytes) -> tuple[bytes, str, bytes]:

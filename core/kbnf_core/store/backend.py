@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Protocol
 
 from kbnf_core.artifact import SUFFIX
-from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.files import make_room
+from kbnf_core.text.errors import KbnfError, SourceError
+from kbnf_core.text.files import make_room, read_up_to
 
 TEMPORARY = ".tmp-"
 """What names of files begin with that are not finished."""
@@ -88,9 +88,13 @@ class DirectoryStore:
 
     def get(self, key: str, most: int) -> bytes | None:
         """Return the beginning of the file of a key."""
-        with self._told(), suppress(FileNotFoundError), open(self._folder / key, "rb") as file:
-            return file.read(most)
-        return None
+        try:
+            return None if self._status(key) is None else read_up_to(self._folder / key, most)
+        except SourceError as error:
+            # Another process may have removed it since.
+            if self._status(key) is None:
+                return None
+            raise StoreError(self.name, f"{key}: {error.reason}") from error
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """Write a file to a temporary name and to the disk, and rename it.

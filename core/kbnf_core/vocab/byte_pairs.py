@@ -11,6 +11,7 @@ So each two neighbours return whether a sequence of tokens is what the tokenizer
 which takes the longest piece first, and of ``ignore_merges``, which looks a word up first.
 """
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -156,8 +157,13 @@ def _kinds(document: Mapping[str, Any]) -> list[Any]:
 
 
 def _cut_with(pre_tokenizer: Any) -> Cut:
+    # What is cut begins anywhere in a text: a blank before the whole text is not before it.
+    inner = copy.deepcopy(pre_tokenizer)
+    prefixed, plain = b'"add_prefix_space":true', b'"add_prefix_space":false'
+    inner.__setstate__(pre_tokenizer.__getstate__().replace(prefixed, plain))
+
     def cut(text: str) -> list[int]:
-        return [begin for _, (begin, _) in pre_tokenizer.pre_tokenize_str(text) if begin]
+        return [begin for _, (begin, _) in inner.pre_tokenize_str(text) if begin]
 
     return cut
 

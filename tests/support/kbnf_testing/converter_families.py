@@ -77,6 +77,18 @@ LARK: dict[str, Family] = {
     "rules": lambda n: (
         "start: r0\n" + "".join(f'r{i}: "a{i}" r{i + 1}\n' for i in range(n)) + f'r{n}: "z"\n'
     ),
+    "alternatives": lambda n: (
+        "start: item+\nitem: "
+        + " | ".join(f"r{i}" for i in range(n))
+        + "".join(f'\nr{i}: "k{i}" /[a-z]{{1,5}}/ ("," /[0-9]+/)*' for i in range(n))
+        + "\n"
+    ),
+    "terminals": lambda n: (
+        "start: ("
+        + " | ".join(f"T{i}" for i in range(n))
+        + ")+\n"
+        + "".join(f'T{i}: "w{i:04}"\n' for i in range(n))
+    ),
     "lexemes": _lexemes,
     "lexemes and ignored text": lambda n: _lexemes(n) + '%ignore " "\n',
 }

@@ -108,7 +108,7 @@ def test_layouts_keep_numbers() -> None:
     assert format_kbnf(Source(text)).text == text
 
 
-@pytest.mark.parametrize("target", [GBNF, LARK], ids=str)
+@pytest.mark.parametrize("target", [GBNF, LARK], ids=lambda each: each.name)
 def test_a_conversion_writes_the_rules_out(target: Language) -> None:
     converted = convert(BLOCKS, KBNF, target).text
     assert "@" not in converted

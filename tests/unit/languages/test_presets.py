@@ -88,7 +88,9 @@ NO_THOUGHTS = {name for name, (_, _, thoughts) in OWN.items() if thoughts is Non
 
 @pytest.mark.parametrize("preset", sorted(EXAMPLES.keys() - NO_THOUGHTS - {"llama", "harmony"}))
 def test_reasoning_leads_the_calls(preset: str) -> None:
-    begin, end = THOUGHTS.get(preset, ("<think>", "</think>"))
+    thoughts = OWN[preset][2] if preset in OWN else None
+    default = (thoughts.begin, thoughts.end) if thoughts else ("<think>", "</think>")
+    begin, end = THOUGHTS.get(preset, default)
     call = EXAMPLES[preset]
     enabled = language(preset, reasoning="enabled")
     of_own = {

@@ -10,6 +10,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.integrations.tool_calls import ToolCalls
 from kbnf_core.languages.structural_tag.models import format_named, table
+from kbnf_core.languages.structural_tag.pieces import Pieces
 from kbnf_core.languages.structural_tag.reading import dumped, language_of_format, loaded
 from kbnf_core.parse.follow import copied
 from kbnf_core.parse.messages import MessageReader
@@ -475,3 +476,38 @@ def test_tokens_of_markers_and_ends_are_read_as_their_texts() -> None:
         reader.feed(token)
     reader.finish()
     assert reader.value == ["Hi ", CALL]
+
+
+COLLECTED = f'{M3}<tool_call>\n{M3}<invoke name="f">{M3}<o>'
+HOSTILE = [
+    ("qwen_3", "", "<tool_call>"), ("qwen_3", "", "<tool_cal"), ("qwen_3", "", "<|im_end|> \n"),
+    ("qwen_3", '<tool_call>\n{"name": "f", "arguments": {', '"a": 1, '),
+    ("qwen_3_coder", "", "<tool_call><function=f><parameter=c>"),
+    ("qwen_3_coder", "<tool_call><function=f>", "<parameter=c>1<parameter=a>x</parameter>"),
+    ("minimax_m3", COLLECTED, f"{M3}<n>"), ("minimax_m3", COLLECTED, element("t", "x")),
+    ("gemma_4", "", "<turn|>"), ("granite", "", "<tool_call> ["),
+    ("lfm2", "", "<|tool_call_start|>[f("),
+    ("lfm2", "<|tool_call_start|>[f(", "a=1,"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "begin", "unit"), HOSTILE)
+def test_each_character_of_a_hostile_text_is_taken_a_bounded_number_of_times(
+    name: str, begin: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    language = language_of_format(format_named(name), {"f": TWO})
+    assert language is not None
+    take, taken = Pieces.take, [0]
+
+    def counted(source: Pieces, end: int) -> str:
+        taken[0] += end - source.at
+        return take(source, end)
+
+    monkeypatch.setattr(Pieces, "take", counted)
+    text = begin + unit * (100_000 // len(unit))
+    reader = MessageReader(language)
+    for at in range(0, len(text), 997):
+        reader.feed(text[at : at + 997])
+    reader.finish()
+    assert taken[0] <= 20 * len(text)
+    assert calls(reader) == []

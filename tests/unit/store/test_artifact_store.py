@@ -551,3 +551,14 @@ def test_a_full_disk_is_a_note_for_a_request(
 def test_an_empty_url_is_no_store() -> None:
     with pytest.raises(ConfigError, match="an empty text"):
         open_store("")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    Grammar.from_store(folder, TEXT, None)
+    for path in filter(Path.is_file, [*folder.rglob("*")]):
+        path.unlink()
+        path.symlink_to("/dev/zero")
+        with pytest.raises(StoreError, match=f"{path.name}: it is a device"):
+            DirectoryStore(folder).get(str(path.relative_to(folder)), 2**40)

@@ -26,8 +26,9 @@ from kbnf_core.automata.algebra import (
     children,
     fold,
     postorder,
+    where,
 )
-from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.automata.codepoints import ANY, CodePoints
 from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.ir.analysis import cycles, fixpoint, reachable
@@ -150,26 +151,11 @@ def called(root: Node) -> Iterator[str]:
 
 
 def parts_where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
-    """Return by identity what is true of every part of a tree: nullable, or productive.
+    """Return by identity what is true of every part of a tree (see ``algebra.where``).
 
-    ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
-    items, of an alternation if of one, of a repetition also if it may have no turn; ``names`` are
-    the rules of which it is, ``leaf`` is that of others.
+    ``names`` are the rules of which it is true, ``leaf`` whether it is of other leaves.
     """
-    known: dict[int, bool] = {}
-    for node in parts:
-        match node:
-            case Characters() | Token():
-                known[id(node)] = leaf
-            case Call():
-                known[id(node)] = node.name in names
-            case Sequence():
-                known[id(node)] = all(known[id(item)] for item in node.parts)
-            case Choice():
-                known[id(node)] = any(known[id(item)] for item in node.branches)
-            case Repeat():
-                known[id(node)] = node.low == 0 or known[id(node.body)]
-    return known
+    return where(parts, lambda node: node.name in names if isinstance(node, Call) else leaf)
 
 
 def names_where(rules: Rules, leaf: bool) -> set[str]:
@@ -362,15 +348,28 @@ def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
             done.add(name)
 
 
-def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> None:
-    """Rewrite ``rules``, in place, so that none can begin with itself."""
+MOST_MEMBERS = 32
+"""Rules that begin with each other; the rewritten ones are as many as their square."""
+
+
+def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]]:
+    """Rewrite ``rules``, in place, so that none can begin with itself.
+
+    Returns the cycles of more than ``MOST_MEMBERS``, of which each rule becomes any text.
+    """
+    lost: list[list[str]] = []
     found = cycles(_first_calls(rules, nonempty.nullable))
     recursive = {name for members in found for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
         found = cycles(_first_calls(rules, nonempty.nullable))
     for members in found:
-        _solve(rules, members, nonempty)
+        if len(members) <= MOST_MEMBERS:
+            _solve(rules, members, nonempty)
+            continue
+        rules.update(dict.fromkeys(members, repetition(Characters(ANY), 1, None)))
+        lost.append(members)
+    return lost
 
 
 def _split_nullable(rules: Rules, recursive: set[str], nonempty: Nonempty) -> None:

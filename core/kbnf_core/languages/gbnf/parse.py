@@ -370,7 +370,7 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
     for word in statement.words:
         if word.type in ("STRING", "CLASS"):
             yield from _check_characters(source, word)
-        if word.type == "CLASS":
+        if word.type == "CLASS" and ("-" in word.value or word.value in _EMPTY):
             yield from _check_class(source, word)
         elif word.type == "COUNT":
             yield from _check_count(source, word)
@@ -378,6 +378,17 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
         yield _underscore(source, statement.words[0])
     if statement.odd:
         yield _broken_line(source, statement.odd[0])
+
+
+_EMPTY = frozenset(('""', "[]", "[^]"))
+"""What matches the empty text alone."""
+
+
+def _has_counts(statement: Statement) -> bool:
+    """Tell whether anything in a rule is counted, or may be refused as an operand or a token."""
+    return len(statement.words) > LLAMA_LIMIT or any(
+        word.type in ("COUNT", "TOKEN") or word.value in _EMPTY for word in statement.words
+    )
 
 
 def check_definition(
@@ -455,7 +466,7 @@ def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
 
 def _check_class(source: Source, word: Word) -> Iterator[Diagnostic]:
     found = read_class(word.value, span_of(word).start)
-    if not found.members and len(word.value) <= len("[^]"):
+    if word.value in _EMPTY:
         notes = (
             "in llama.cpp it is the empty text; other readers treat it as nothing or anything",
         )
@@ -636,7 +647,10 @@ class _Gbnf(Metasyntax[Definition]):
 
     def validate(self, statement: Statement, tree: Definition) -> Iterator[Diagnostic]:
         yield from check_words(self.source, statement)
-        yield from check_definition(self.source, tree, self.limits, self._mentioned)
+        if _has_counts(statement):
+            yield from check_definition(self.source, tree, self.limits, self._mentioned)
+        else:
+            self._mentioned.update(word.value for word in statement.words if word.type == "NAME")
 
     def names(self, statement: Statement) -> Iterable[str]:
         return super().names(statement) if statement.is_definition else ()

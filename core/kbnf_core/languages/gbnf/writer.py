@@ -546,11 +546,20 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         # One byte is always generated, so the empty text is none of the original's.
         generate_nonempty(rules, start, nonempty)
     repeat_nonempty(rules, nonempty)
-    eliminate_left_recursion(rules, nonempty)
+    for members in eliminate_left_recursion(rules, nonempty):
+        lost.append(_lost_cycle(reading, names, {name.partition(JOINT)[0] for name in members}))
     if rules != before:
         prune(rules, [*names.values()], find_alive(rules))
     keep_limits(rules)
     return rules, lost
+
+
+def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
+    """Return the W404 of rules that begin with each other, at the first of them."""
+    defined = (each.name for each in reading.document.definitions)
+    first = next(name for name in defined if names[name.value] in members)
+    others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
+    return Loss("W404", f"{others}; any text is taken instead", first.span)
 
 
 def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:

@@ -357,9 +357,12 @@ class SchemaReading(Parsed):
         with _limited_work():
             return Outline(self._written(), self._text.places(), self._text.pointer)
 
-    def named(self) -> Mapping[str, ir.Node]:
-        """Return the rules with those of members, at the places of their schemas."""
-        return self._outline.meaning
+    def named(self) -> Mapping[str, ir.Node] | None:
+        """Return the rules with those of members, at their schemas; None beyond a limit."""
+        try:
+            return self._outline.meaning
+        except ProblemError:
+            return None
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""

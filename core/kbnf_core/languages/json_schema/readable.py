@@ -132,24 +132,27 @@ class Trees:
         self._forms: dict[str, Form] = {}
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
+        # Calls of the rules of automata that are too large for one expression; equal ones have one,
+        # of numbers and of strings: what is in both is spelt alike.
+        self._large: dict[CharacterDfa, Form] = {}
         self.other_names = OtherNames(writer.prelude, self._fresh, self._forms)
         self.format_names: dict[str, str] = {}
         self.called = cache(called)
 
     def write(self, start: str, rules: Mapping[str, Node]) -> dict[str, Form]:
         """Return the rules that ``start`` needs. Raises ProblemError for what grows too large."""
-        writer, pending, found = self._writer, [start], dict[str, Form]()
+        writer, pending, written = self._writer, [start], dict[str, Form]()
         while pending:
             name = pending.pop()
-            if name in found:
+            if name in written:
                 continue
             if name not in self._forms:
                 body = rules.get(name) or writer.body(name)
                 with writer.placing(writer.rules.owners.get(name, ANYTHING)):
                     self._forms[name] = self._form(body)
-            found[name] = self._forms[name]
-            pending += reversed(self.called(found[name]))
-        return found
+            written[name] = self._forms[name]
+            pending += reversed(self.called(written[name]))
+        return written
 
     def _form(self, root: Node) -> Form:
         return of_ir(root, self._leaf)
@@ -244,11 +247,12 @@ class Trees:
     def _some_numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return texts of numbers, whose automaton is ``dfa``, without shared rules."""
         characters = to_characters(dfa)
+        if characters in self._large:
+            return self._large[characters]
         try:
-            found = to_expression(characters, self._builder, MOST_LEAVES)
+            return self._plain(to_expression(characters, self._builder, MOST_LEAVES))
         except LimitError:
             return self._linear(characters, print_characters, hint)
-        return self._plain(found)
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Form:
         def step(state: int) -> Step[int]:
@@ -259,7 +263,10 @@ class Trees:
         rules = self._writer.rules
         write = partial(regex_of, budget=rules.budget)
         found = write_linear(0, step, rules, hint, len(characters.edges))
-        return EMPTY if found is None else self._form(found)
+        name = self._fresh(hint)
+        self._forms[name] = EMPTY if found is None else self._form(found)
+        self._large[characters] = call(name)
+        return self._large[characters]
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
@@ -438,13 +445,13 @@ class Outline:
         self._properties: dict[tuple[str, Expression], str] = {}
         # Rules of values that are where the rules of their members are.
         self._inner: set[str] = set()
-        self._found: dict[str, Node] = {}
+        self._bodies: dict[str, Node] = {}
         self.members: set[str] = set()
         self.spans: dict[str, Span] = {}
         self.comments: dict[str, str] = {}
         rules = with_texts(writer.start, writer.to_read())
         for name, body in rules.items():
-            self._found[name] = fold(body, ir.children, self._outlined)
+            self._bodies[name] = fold(body, ir.children, self._outlined)
         for number, (expression, name) in enumerate(writer.names.items()):
             if name in rules:
                 self.spans[name] = self._span(expression)
@@ -452,7 +459,7 @@ class Outline:
                     self._remark(name, expression)
         spans = self.spans
         self.rules = {
-            name: _at(body, spans.get(name, NOWHERE)) for name, body in self._found.items()
+            name: _at(body, spans.get(name, NOWHERE)) for name, body in self._bodies.items()
         }
         self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
@@ -472,11 +479,11 @@ class Outline:
         span = self._span(schema)
         rule = self._properties.get((name, schema))
         if rule is None:
-            is_other = name in NAMES or name in self._writer.rules or not name
-            rule = self._writer.rules.fresh(f"{name}_property" if is_other else name)
+            is_taken = name in NAMES or name in self._writer.rules or not name
+            rule = self._writer.rules.fresh(f"{name}_property" if is_taken else name)
             self._properties[name, schema] = rule
             self.members.add(rule)
-            self._found[rule] = nodes.sequence(*parts)
+            self._bodies[rule] = nodes.sequence(*parts)
             self.spans[rule] = span
             self._remark(rule, schema, name)
             self._inner.add(self._writer.names.get(schema, ""))

@@ -16,6 +16,7 @@ from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
 from kbnf_core.languages.lark.read import (
+    AUTO,
     Outcome,
     Setting,
     comments_of,
@@ -27,7 +28,7 @@ from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, dialect_of
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, DIALECT
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, DIALECT, LEXING
 from kbnf_core.text.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
@@ -109,6 +110,10 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
         start = document.definitions[0].name.value if first is None else None
         found += find_unused(written.document, wanted or "start")
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
+    if request.options.get("lexing") == AUTO:
+        accepted = [each for each in losses if each.code == LEXING]
+        losses = tuple(each for each in losses if each.code != LEXING)
+        found += (Diagnostic(each.code, each.message, source, each.span) for each in accepted)
     found.sort(key=Diagnostic.sort_key)
     return Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
 

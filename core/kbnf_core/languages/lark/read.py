@@ -318,7 +318,9 @@ class _Reader:
             make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
             dialect is Dialect.LARK or first,
         )
-        assembly = Assembly(self.document.source, dialect, lexing, self.names, report, budget)
+        assembly = Assembly(
+            self.document.source, dialect, lexing, self.names, report, limits, budget
+        )
         document = assembly.document(grammar)
         if document is None:
             return None
@@ -431,15 +433,19 @@ def _has_signs_of_gbnf(document: Document) -> bool:
     return any(isinstance(each, Definition) and each.sign != ":" for each in document.statements)
 
 
+AUTO = "auto"
+"""The lexing of the dialect, as far as rules can keep it; the rest is a warning, and no loss."""
+
+
 def lexing_of(lexing: Lexing | str | None) -> Lexing | None:
-    """Return how text is cut into lexemes, by its word; None for the default of the dialect.
+    """Return how text is cut into lexemes, by its word; None or ``AUTO`` for that of the dialect.
 
     Raises ``ConfigError`` for an unknown one.
     """
-    if lexing is None:
+    if lexing in (None, AUTO):
         return None
     try:
         return Lexing(lexing)
     except ValueError:
-        known = ", ".join(each.value for each in Lexing)
+        known = ", ".join((AUTO, *(each.value for each in Lexing)))
         raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None

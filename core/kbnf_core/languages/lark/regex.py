@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata import operations, traversal
-from kbnf_core.automata.algebra import Choice, Sequence
+from kbnf_core.automata.algebra import Choice, Sequence, where
 from kbnf_core.automata.dfa import (
     DEAD,
     ByteClasses,
@@ -107,18 +107,7 @@ def stops_early(root: Node) -> bool:
 
 
 def _is_nullable(root: Node) -> bool:
-    return traversal.fold(root, children, _may_be_empty)
-
-
-def _may_be_empty(node: Node, parts: list[bool]) -> bool:
-    match node:
-        case Sequence():
-            return all(parts)
-        case Choice():
-            return any(parts)
-        case Repeat(_, low):
-            return low == 0 or parts[0]
-    return not isinstance(node, Character)
+    return where(postorder(root), lambda node: not isinstance(node, Character))[id(root)]
 
 
 def _prefers_text(body: Node) -> bool:

@@ -33,8 +33,8 @@ from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
-from kbnf_core.languages.lark.lexer.first_follow import analyse, members
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, outside
+from kbnf_core.languages.lark.lexer.first_follow import analyse
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, members, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Call,
@@ -152,7 +152,10 @@ def _conflicts(
     for number, leaf in enumerate(positions.leaves):
         if not isinstance(leaf, Lexeme):
             continue
-        rivals = [positions.leaves[each] for each in members(positions.may[number])]
+        rivals = [
+            positions.leaves[each]
+            for each in members(positions.may[number] & positions.near(number))
+        ]
         terminals = {each.terminal: None for each in rivals if isinstance(each, Lexeme)}
         cut = cutter.cut(leaf.terminal, (), terminals, positions.following[number])
         if not cut.doubts and [part.rest for part in cut.classes] == [ANYTHING]:

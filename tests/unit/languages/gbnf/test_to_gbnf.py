@@ -6,6 +6,7 @@ from kbnf_core import Grammar, GrammarError, Limits
 from kbnf_core.convert import convert, from_gbnf, to_gbnf
 from kbnf_core.diff import Relation, compare
 from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LARK, Language
+from kbnf_core.languages.gbnf.expression import MOST_MEMBERS
 from kbnf_testing import membership
 
 EOS = "(* kbnf: finish=eos *)\n"
@@ -62,6 +63,17 @@ def test_losses_without_an_example_where_finding_one_takes_too_much_work(finish:
     conversion = to_gbnf(finish + LARGE, limits=Limits(work=1_000_000))
     assert {loss.code for loss in conversion.losses} >= {"W401"}
     assert {loss.example for loss in conversion.losses if loss.code == "W401"} == {None}
+
+
+@pytest.mark.parametrize("count", [MOST_MEMBERS, MOST_MEMBERS + 1, 200])
+def test_many_rules_that_begin_with_each_other_become_any_text(count: int) -> None:
+    """The rules without left recursion are as many as the square, and their alternatives more."""
+    rules = [f"r{each} ::= r{(each + 1) % count} 'a' | 'b' | '';" for each in range(count)]
+    conversion = to_gbnf(EOS + "start ::= 'c' r0;" + "".join(rules))
+    found = [loss.message for loss in conversion.losses]
+    message = f"`r0` and {count - 1} other rules begin with each other; any text is taken instead"
+    assert found == ([] if count == MOST_MEMBERS else [message])
+    assert len(conversion.text) < 200_000
 
 
 @pytest.mark.parametrize(("kbnf", "code", "text", "kept_out"), LOSSES)

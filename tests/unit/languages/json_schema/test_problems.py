@@ -262,15 +262,16 @@ def test_huge_numbers_are_answered_quickly(number: str) -> None:
         from_json_schema(f'{{"type": "integer", "minimum": {number}, "multipleOf": 1e999999}}')
 
 
+@pytest.mark.parametrize("name", ["readable", "Outline"])
 def test_rules_for_people_that_pass_a_limit_are_those_that_are_run(
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those for people may take more work than those that are run."""
 
     def fail(*_: object) -> None:
         raise WorkLimitError(5, "start")
 
-    monkeypatch.setattr(readable, "readable", fail)
+    monkeypatch.setattr(readable, name, fail)
     grammar = Grammar.from_json_schema({"type": "string"})
     assert grammar.parse('"a"')
     with pytest.raises(GrammarError) as caught:

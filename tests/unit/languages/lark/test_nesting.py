@@ -19,11 +19,12 @@ CONVERTED = {
     "repetitions": "start: " + '("x" ' * 80 + '"a"' + ")*" * 80 + BLANKS,
     "alternatives": "start: " + '("x" | "y" ' * DEEP + '"a"' + ")" * DEEP + BLANKS,
     "rules": f'start: r0\n{CHAIN}\nr300: "y"',
+    "terminals": f'start: T0\n{TERMINALS}\nT300: "y"',
 }
 
 REFUSED = {
     "brackets": ("start: " + "(" * 300 + '"a"' + ")" * 300, {"E012"}),
-    "terminals": (f'start: T0\n{TERMINALS}\nT300: "y"', {"E012"}),
+    "terminals in a circle": (f"start: T0\n{TERMINALS}\nT300: T0", {"E421"}),
     "grammars": ("start: " + '%lark {\nstart: "a" ' * 40 + '"b"\n' + "}\n" * 40, {"E012"}),
 }
 

@@ -15,14 +15,21 @@ after it. Parted parses are followed for as long as they may match the same lexe
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from heapq import heappop, heappush
 from itertools import accumulate
 from operator import or_
 
+from kbnf_core.automata.algebra import where
 from kbnf_core.ir import Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import END, first_bytes
+from kbnf_core.languages.lark.lexer.lookahead import (
+    END,
+    NOTHING,
+    Beginnings,
+    first_bytes,
+    members,
+)
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -53,19 +60,6 @@ _FEW_LARGEST = 8
 """Joined sets that others are looked for in."""
 
 
-@lru_cache(maxsize=256)
-def members(mask: int) -> tuple[int, ...]:
-    """Return the numbers in a set; the same few sets are asked about again and again."""
-    found = []
-    # A scan of digits, as each shift would copy the number.
-    digits = f"{mask:b}"[::-1]
-    place = digits.find("1")
-    while place >= 0:
-        found.append(place)
-        place = digits.find("1", place + 1)
-    return tuple(found)
-
-
 @dataclass(slots=True)
 class After:
     """What follows a node within its rule: sites, leaves that certainly do, whether it can end."""
@@ -80,13 +74,15 @@ class Positions:
     """``leaves`` are numbered, ``first`` are those at the start; the rest is by number of leaf.
 
     ``follow``: leaves that may occur next. ``may`` and ``must``: leaves expected together with a
-    leaf, itself included. ``last``: whether the text may end after it. ``entering`` and
-    ``leaving``, by name of a rule or identity of a node: the leaves that may occur where it begins
-    and where it ends, and whether the text may end there.
+    leaf, itself included; they are worked out only where it matters which terminals share words.
+    ``last``: whether the text may end after it. ``entering`` and ``leaving``, by name of a rule or
+    identity of a node: the leaves that may occur where it begins and where it ends, and whether
+    the text may end there.
     """
 
     leaves: tuple[Leaf, ...]
     numbers: dict[int, int]
+    beginnings: Beginnings
     first: int
     follow: tuple[int, ...]
     may: tuple[int, ...]
@@ -98,6 +94,11 @@ class Positions:
     def number(self, leaf: Leaf) -> int:
         """Return the number of ``leaf``."""
         return self.numbers[id(leaf)]
+
+    def near(self, number: int) -> int:
+        """Return the leaves that may match the beginning of a text of a leaf, or go on after it."""
+        leaf = self.leaves[number]
+        return self.beginnings.near(leaf.terminal.dfa if isinstance(leaf, Lexeme) else NOTHING.dfa)
 
     def first_bytes(self, leaves: int) -> int:
         """Return the bytes that any of ``leaves`` may begin with."""
@@ -123,8 +124,8 @@ class Positions:
 def analyse(grammar: LexicalGrammar, confusable: Confusable | None, budget: Budget) -> Positions:
     """Return what is expected where.
 
-    ``confusable`` says whether two terminals share a word; without it, every one is alone. Sites
-    and leaves in sets that are made are steps of ``budget``.
+    ``confusable`` says whether two terminals share a word; without it, what is expected together
+    is not worked out. Sites and leaves in sets that are made are steps of ``budget``.
     """
     return Analysis(grammar, budget).result(confusable)
 
@@ -154,9 +155,9 @@ class Analysis:
         self._begin: dict[int, _Sites] = {}
         self._after: dict[int, After] = {}
         self._following: dict[int, int] = {}
-        for nodes in self._nodes.values():
+        for name, nodes in self._nodes.items():
+            self._is_rule_nullable(name, self._nullable_rules)
             for node in nodes:
-                self._nullable[id(node)] = self._is_nullable(node, self._nullable_rules)
                 self._begin[id(node)] = self._first_sites(node)
         self._first_rules = fixpoint(self._callees, 0, self._first_of_rule)
         self._first = {
@@ -186,21 +187,10 @@ class Analysis:
     # ---- Within a rule ---------------------------------------------------------------------
 
     def _is_rule_nullable(self, name: str, rules: Mapping[str, bool]) -> bool:
-        for node in self._nodes[name]:
-            self._nullable[id(node)] = self._is_nullable(node, rules)
-        return self._nullable[id(self._rules[name])]
-
-    def _is_nullable(self, node: Node, rules: Mapping[str, bool]) -> bool:
-        match node:
-            case Call(name):
-                return rules[name]
-            case Sequence(items):
-                return all(self._nullable[id(item)] for item in items)
-            case Choice(branches):
-                return any(self._nullable[id(branch)] for branch in branches)
-            case Repeat(body, low):
-                return low == 0 or self._nullable[id(body)]
-        return False
+        nodes = self._nodes[name]
+        found = where(nodes, lambda node: isinstance(node, Call) and rules[node.name])
+        self._nullable.update(found)
+        return found[id(self._rules[name])]
 
     def _first_sites(self, node: Node) -> _Sites:
         match node:
@@ -282,15 +272,25 @@ class Analysis:
                 more, ends = seen[name] if self._after[id(node)].is_open else (0, False)
                 leaving[id(node)] = (self._may(node) | more, ends)
         follow = tuple(leaving[id(leaf)][0] for leaf in self._leaves)
+        may: tuple[int, ...] = ()
+        must: tuple[int, ...] = ()
+        beginnings = Beginnings(())
+        if confusable is not None:
+            beginnings = Beginnings(
+                leaf.terminal.dfa if isinstance(leaf, Lexeme) else NOTHING.dfa
+                for leaf in self._leaves
+            )
+            together = _Together(self._leaves, follow, beginnings, confusable, self._budget)
+            may = together.run(self._parting({name: mask for name, (mask, _) in seen.items()}))
+            must = self._solve_must(calls)
         return Positions(
             tuple(self._leaves),
             self._numbers,
+            beginnings,
             self._first_rules[self._start],
             follow,
-            _Together(self._leaves, follow, confusable, self._budget).run(
-                self._parting({name: mask for name, (mask, _) in seen.items()})
-            ),
-            self._solve_must(calls),
+            may,
+            must,
             tuple(leaving[id(leaf)][1] for leaf in self._leaves),
             self._entering(leaving),
             leaving,
@@ -383,13 +383,20 @@ class _Together:
         self,
         leaves: list[Leaf],
         follows: tuple[int, ...],
-        confusable: Confusable | None,
+        beginnings: Beginnings,
+        confusable: Confusable,
         budget: Budget,
     ) -> None:
         self._budget = budget
         self._leaves = leaves
         self._follows = follows
+        self._beginnings = beginnings
         self._confusable = confusable
+        self._uses: dict[Terminal, int] = {}
+        for number, leaf in enumerate(leaves):
+            if isinstance(leaf, Lexeme):
+                self._uses[leaf.terminal] = self._uses.get(leaf.terminal, 0) | 1 << number
+        self._alike: dict[Terminal, int] = {}
         self._kinds: dict[int, int] = {}
         for number, mask in enumerate(follows):
             self._kinds[mask] = self._kinds.get(mask, 0) | 1 << number
@@ -407,16 +414,12 @@ class _Together:
             self._join(left, right)
         while self._queue:
             one = heappop(self._queue)[1]
-            others, follow = self._pending.pop(one), self._follows[one]
-            if self._confusable is None:
-                # It can be confused with itself only.
-                others &= self._kinds[follow]
+            others, follow = self._pending.pop(one) & self._alike_of(one), self._follows[one]
             while others:
                 behind = self._follows[(others & -others).bit_length() - 1]
-                among = others & self._kinds[behind]
-                others ^= among
+                others &= ~self._kinds[behind]
                 self._budget.spend()
-                if not self._is_joined(follow, behind) and self._is_any(one, among):
+                if not self._is_joined(follow, behind):
                     self._join(follow, behind)
                     self._join(behind, follow)
         return tuple(self._may)
@@ -444,16 +447,20 @@ class _Together:
                     heappush(self._queue, (-self._follows[leaf].bit_count(), leaf))
                 self._pending[leaf] = self._pending.get(leaf, 0) | new
 
-    def _is_any(self, one: int, others: int) -> bool:
-        """Tell whether any of ``others`` may have matched the same text as ``one``."""
-        if others >> one & 1:
-            return True
-        self._budget.spend(others.bit_count())
-        left, confusable = self._leaves[one], self._confusable
-        if confusable is None or not isinstance(left, Lexeme):
-            return False
-        rest = (self._leaves[other] for other in members(others))
-        return any(isinstance(r, Lexeme) and confusable(left.terminal, r.terminal) for r in rest)
+    def _alike_of(self, one: int) -> int:
+        """Return the leaves that may have matched the same text as ``one``, itself included."""
+        leaf = self._leaves[one]
+        if not isinstance(leaf, Lexeme):
+            return 1 << one
+        terminal = leaf.terminal
+        if terminal not in self._alike:
+            near = members(self._beginnings.near(terminal.dfa))
+            self._budget.spend(len(near))
+            rest = (self._leaves[other] for other in near)
+            others = {each.terminal: None for each in rest if isinstance(each, Lexeme)}
+            alike = (self._uses[each] for each in others if self._confusable(terminal, each))
+            self._alike[terminal] = reduce(or_, alike, 0)
+        return self._alike[terminal]
 
 
 def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]]:

@@ -29,7 +29,7 @@ from kbnf_core.ir import Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import regex
-from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse, members
+from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     MOST_STATES,
@@ -39,6 +39,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     both,
     either,
     exits,
+    members,
     outside,
 )
 from kbnf_core.languages.lark.reader.model import (
@@ -311,7 +312,7 @@ def _going_on(
     """Yield the leaves that may match the same lexeme, and after which more may come."""
     if _goes_on(number, positions, ignored):
         return
-    for other in members(positions.may[number] & ~(1 << number)):
+    for other in members(positions.may[number] & positions.near(number) & ~(1 << number)):
         rival = positions.leaves[other]
         if not isinstance(rival, Lexeme) or rival.terminal is ignored:
             continue

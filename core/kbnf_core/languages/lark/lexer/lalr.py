@@ -17,13 +17,15 @@ import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import combinations, product
+from functools import lru_cache, reduce
+from itertools import product
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.automata.explore import common_word
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
-from kbnf_core.languages.lark.lexer.lookahead import first_bytes
+from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.languages.lark.lexer.lookahead import Beginnings, first_bytes, members
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Call,
@@ -87,18 +89,20 @@ def expected(grammar: LexicalGrammar, skipped: frozenset[Terminal]) -> Expected:
         return Expected({}, conflict)
     shifts = _Shifts(analyzer, plain)
     # Most states look for the same.
-    by_leaf: defaultdict[int, set[Scanner]] = defaultdict(set)
-    scanners: dict[frozenset[Terminal], Scanner] = {}
+    reached: dict[frozenset[Terminal], int] = {}
     ignored = grammar.ignored.parts if grammar.ignored else ()
-    for state, actions in analyzer.parse_table.states.items():
+    for state, leaves in shifts.by_state().items():
+        actions = analyzer.parse_table.states[state]
         own = (plain.terminals[name] for name in actions if name in plain.terminals)
         looked_for = frozenset((*own, *ignored))
-        if looked_for not in scanners:
-            scanners[looked_for] = scanner_of(looked_for)
-        for leaf in {leaf for name in actions for leaf in shifts.leaves(state, name)}:
-            by_leaf[leaf].add(scanners[looked_for])
+        reached[looked_for] = reached.get(looked_for, 0) | leaves
+    by_leaf: defaultdict[int, set[Scanner]] = defaultdict(set)
+    scanners = [scanner_of(looked_for) for looked_for in reached]
+    for scanner, leaves in zip(scanners, reached.values(), strict=True):
+        for number in members(leaves):
+            by_leaf[shifts.leaves[number]].add(scanner)
     frozen = {leaf: frozenset(found) for leaf, found in by_leaf.items()}
-    return Expected(frozen, conflict, tuple(scanners.values()))
+    return Expected(frozen, conflict, tuple(scanners))
 
 
 def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, str | None]:
@@ -142,58 +146,70 @@ def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, s
 
 
 class _Shifts:
-    """Which uses of a terminal are shifted in the end where Lark has read it in a state."""
+    """Which uses of a terminal are shifted in the end where Lark has read it in a state.
+
+    The parser may reduce before it shifts. A state shifts its own leaves, and for each rule that
+    it reduces those leaves of the terminals before which it does so that are shifted in a state
+    after the reduction: a least fixpoint of sets of leaves, the bits of one number.
+    """
 
     def __init__(self, analyzer: Any, plain: "_Plain") -> None:
-        self._actions = analyzer.parse_table.states
-        self._leaves = plain.leaves
+        self._plain = plain
+        identities = dict.fromkeys(leaf for found in plain.leaves.values() for leaf in found)
+        self.leaves = [*identities]
+        self._numbers = {leaf: number for number, leaf in enumerate(self.leaves)}
+        self._by_name: dict[str, int] = {}
+        for (_, expansion, index), found in plain.leaves.items():
+            is_terminal, name = expansion[index]
+            if is_terminal:
+                self._by_name[name] = self._by_name.get(name, 0) | self._set_of(found)
         self._sets = {itemset.closure: itemset for itemset in analyzer.lr0_itemsets}
-        self._shifted: dict[Any, dict[str, set[int]]] = {}
-        self._reduced: dict[tuple[Any, Any], list[Any]] = {}
         self._sources: dict[int, list[Any]] = {}
         for itemset in analyzer.lr0_itemsets:
             for target in itemset.transitions.values():
                 self._sources.setdefault(id(target), []).append(itemset)
+        self._states = analyzer.parse_table.states
+        self._own = {state: self._shifts_in(state) for state in self._states}
+        self._reductions = {state: self._reductions_in(state) for state in self._states}
 
-    def leaves(self, state: Any, name: str) -> set[int]:
-        """Return the leaves by identity; the parser may reduce before it shifts."""
-        from lark.parsers.lalr_analysis import Shift
+    def by_state(self) -> Mapping[Any, int]:
+        """Return the leaves that each state leads to, by their numbers in ``leaves``."""
+        callees = {
+            state: [target for _, targets in reductions for target in targets]
+            for state, reductions in self._reductions.items()
+        }
+        return fixpoint(callees, 0, self._evaluate)
 
-        found: set[int] = set()
-        seen = {state}
-        queue = [state]
-        while queue:
-            current = queue.pop()
-            action = self._actions[current].get(name)
-            if action is None:
-                continue
-            if action[0] is Shift:
-                found |= self._shifts_in(current).get(name, set())
-                continue
-            fresh = [target for target in self._after(current, action[1]) if target not in seen]
-            seen.update(fresh)
-            queue.extend(fresh)
+    def _evaluate(self, state: Any, known: Mapping[Any, int]) -> int:
+        found = self._own[state]
+        for names, targets in self._reductions[state]:
+            found |= reduce(or_, (known[target] for target in targets), 0) & names
         return found
 
-    def _shifts_in(self, state: Any) -> dict[str, set[int]]:
-        """Return the leaves that a state shifts, by the name of their terminal."""
-        if state not in self._shifted:
-            shifted: dict[str, set[int]] = {}
-            self._shifted[state] = shifted
-            for item in state:
-                if not item.is_satisfied and item.next.is_term:
-                    expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)
-                    key = (item.rule.origin.name, expansion, item.index)
-                    shifted.setdefault(item.next.name, set()).update(self._leaves.get(key, ()))
-        return self._shifted[state]
+    def _set_of(self, leaves: Iterable[int]) -> int:
+        return reduce(or_, (1 << self._numbers[leaf] for leaf in leaves), 0)
 
-    def _after(self, state: Any, rule: Any) -> list[Any]:
-        """Return the states after a reduction, whatever has come before."""
-        if (state, rule) not in self._reduced:
-            self._reduced[state, rule] = list(self._find_after(state, rule))
-        return self._reduced[state, rule]
+    def _shifts_in(self, state: Any) -> int:
+        found = 0
+        for item in state:
+            if not item.is_satisfied and item.next.is_term:
+                expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)
+                key = (item.rule.origin.name, expansion, item.index)
+                found |= self._set_of(self._plain.leaves.get(key, ()))
+        return found
 
-    def _find_after(self, state: Any, rule: Any) -> Iterator[Any]:
+    def _reductions_in(self, state: Any) -> list[tuple[int, list[Any]]]:
+        """Return, for each rule that is reduced, before which leaves, and the states after it."""
+        from lark.parsers.lalr_analysis import Shift
+
+        by_rule: dict[Any, int] = {}
+        for name, (action, rule) in self._states[state].items():
+            if action is not Shift:
+                by_rule[rule] = by_rule.get(rule, 0) | self._by_name.get(name, 0)
+        return [(names, [*self._after(state, rule)]) for rule, names in by_rule.items()]
+
+    def _after(self, state: Any, rule: Any) -> Iterator[Any]:
+        """Yield the states after a reduction, whatever has come before."""
         current = {id(self._sets[state]): self._sets[state]}
         for _ in rule.expansion:
             sources = (s for key in current for s in self._sources.get(key, ()))
@@ -310,7 +326,7 @@ def report_collisions(
     for scanner in scanners:
         _report_ignored(scanner, ignored, report)
         patterns = sorted((t for t in scanner.tried if not is_string(t)), key=lambda t: t.title)
-        for one, other in combinations(patterns, 2):
+        for one, other in _near_pairs(patterns):
             pair = frozenset((one.title, other.title))
             if pair in seen or len(pair) < 2 or _priority(one) != _priority(other):
                 continue
@@ -319,6 +335,14 @@ def report_collisions(
                 budget.spend(COMPARISON)
                 first, second = sorted((one, other), key=_order)
                 _report(first, second, len(seen) <= _MOST_PAIRS, report)
+
+
+def _near_pairs(patterns: list[Terminal]) -> Iterator[tuple[Terminal, Terminal]]:
+    """Yield the pairs that may have a word in common, in order."""
+    beginnings = Beginnings(each.dfa for each in patterns)
+    for number, one in enumerate(patterns):
+        later = beginnings.near(one.dfa) >> number + 1
+        yield from ((one, patterns[number + 1 + other]) for other in members(later))
 
 
 def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> None:

@@ -21,16 +21,18 @@ from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
+from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     END,
     NOTHING,
     State,
+    beginning,
     both,
     cut,
     first_bytes,
+    members,
     others,
     outside,
     refused,
@@ -56,24 +58,6 @@ from kbnf_core.languages.lark.reader.model import (
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, LEXING, Report
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Span
-
-
-def beginning(dfa: Dfa) -> bytes:
-    """Return the longest text that every word begins with."""
-    found = bytearray()
-    state = 0
-    seen = {state}
-    while not dfa.is_empty and not dfa.accepting[state]:
-        row = dfa.rows[state]
-        ways = [byte for byte, symbol in enumerate(dfa.classes) if row[symbol] != DEAD]
-        if len(ways) != 1:
-            break
-        found.append(ways[0])
-        state = row[dfa.classes[ways[0]]]
-        if state in seen:
-            break
-        seen.add(state)
-    return bytes(found)
 
 
 def behind(dfa: Dfa, text: bytes) -> Dfa:
@@ -139,7 +123,6 @@ class Lexed:
     _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
     _masks: dict[int, int] = field(default_factory=dict)
-    _among: dict[int, list[Terminal]] = field(default_factory=dict)
     _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
     """What is lost about a pair of terminals, by place."""
 
@@ -172,6 +155,8 @@ class Lexed:
     def _as_seen(
         self, state: State, by_place: Mapping[str | int, tuple[int, bool]], place: str | Node
     ) -> State:
+        if state.rest is ANYTHING:
+            return state
         key = place if isinstance(place, str) else id(place)
         leaves, is_end = by_place[key]
         if leaves not in self._masks:
@@ -294,10 +279,8 @@ class Lexed:
         if self.lexing is Lexing.SCANNERLESS:
             return LexemeSplit((Class(ANYTHING, node.terminal.dfa),), ())
         ignored, following = self.grammar.ignored, self.positions.following[number]
-        must, may = self.positions.must[number], self.positions.may[number]
-        if is_start:
-            must = may = self.positions.first
-        certain, possible = [*self._terminals(must)], self._terminals(may)
+        must, may = self._rivals(number, is_start)
+        certain, possible = self._terminals(must), self._terminals(may)
         if self.lexing is Lexing.LALR:
             certain += ignored.parts if ignored else ()
             looked_for = (
@@ -340,11 +323,14 @@ class Lexed:
             if not isinstance(leaf, Lexeme):
                 continue
             for part in self._cut(leaf, number, is_start=False).classes:
+                left = others(part.rest).dfa
+                if not first_bytes(left) & self.positions.following[number]:
+                    continue
                 for other in members(self.positions.follow[number]):
                     following = self.positions.leaves[other]
                     if isinstance(following, Embedded):
                         continue
-                    barred = common_word(others(part.rest).dfa, following.terminal.dfa)
+                    barred = common_word(left, following.terminal.dfa)
                     if barred is not None:
                         word = operations.shortest_word(part.dfa) or b""
                         return (
@@ -353,18 +339,25 @@ class Lexed:
                         )
         return None
 
+    def _rivals(self, number: int, is_start: bool) -> tuple[int, int]:
+        """Return the leaves near a leaf that are certainly expected with it, and that may be."""
+        if self.lexing is Lexing.EARLEY or self.expected is not None:
+            return 0, 0
+        must, may = self.positions.must[number], self.positions.may[number]
+        if is_start:
+            must = may = self.positions.first
+        near = self.positions.near(number)
+        return must & near, may & near
+
     def _terminals(self, leaves: int) -> list[Terminal]:
-        if leaves not in self._among:
-            found = (self.positions.leaves[number] for number in members(leaves))
-            terminals = {leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}
-            self._among[leaves] = [*terminals]
-        return self._among[leaves]
+        found = (self.positions.leaves[number] for number in members(leaves))
+        return [*{leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}]
 
     def _check_embedded(self, node: Lexeme, number: int) -> None:
         """Report embedded parts that start alike: their lexemes are not known here."""
         if self.lexing is not Lexing.LLGUIDANCE:
             return
-        for other in members(self.positions.may[number]):
+        for other in members(self.positions.may[number] & self.positions.near(number)):
             leaf = self.positions.leaves[other]
             if isinstance(leaf, Embedded) and leaf.first & first_bytes(node.terminal.dfa):
                 self.report.loss(

@@ -28,12 +28,14 @@ from kbnf_core.automata.nfa import ending_in
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
+    Beginnings,
     Lookahead,
     after,
     both,
     either,
     exits,
     first_bytes,
+    members,
     others,
     outside,
     refused,
@@ -67,7 +69,7 @@ def _before(terminal: Terminal, state: int) -> Lookahead:
     return terminal.rests[state] if is_word else NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scanner:
     """The terminals that are tried, in order, and the strings that each retypes, in order."""
 
@@ -82,11 +84,17 @@ class Scanner:
         """What to sort by."""
         return tuple(each.order.key for each in self.tried if each.order is not None)
 
+    @cached_property
+    def beginnings(self) -> Beginnings:
+        """The index of the terminals that are tried."""
+        return Beginnings(each.dfa for each in self.tried)
+
     def around(self, terminal: Terminal) -> "Scanner":
         """Return the scanner as far as it decides which words of ``terminal`` are found."""
         rows: list[tuple[Terminal, tuple[Terminal, ...]]] = []
         length = 0
-        for each, strings in self:
+        for number in members(self.beginnings.near(terminal.dfa)):
+            each, strings = self.tried[number], self.strings[number]
             finds = any(is_same(terminal, other) for other in (each, *strings))
             if finds or first_bytes(each.dfa) & first_bytes(terminal.dfa):
                 rows.append((each, strings if finds else ()))

@@ -15,12 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from heapq import heappop, heappush
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import write_dfa, write_rules
 from kbnf_core.conversion.rewrite import merge_variants
+from kbnf_core.conversion.scannerless import Token, without_lexer
 from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import build, tree
@@ -49,6 +51,8 @@ from kbnf_core.languages.lark.reader.model import (
 )
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, NEVER, Report
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
 MOST_VARIANTS = 2_000
@@ -74,8 +78,10 @@ class Reach:
     grammar: LexicalGrammar
     lexed: Lexed
     _targets: dict[tuple[str, State], States] = field(default_factory=dict)
+    _numbers: dict[tuple[str, State], int] = field(default_factory=dict)
     _known: dict[tuple[int, State], States] = field(default_factory=dict)
-    _pending: dict[tuple[str, State], None] = field(default_factory=dict)
+    _pending: set[tuple[str, State]] = field(default_factory=set)
+    _queue: list[tuple[int, tuple[str, State]]] = field(default_factory=list)
     _callers: dict[tuple[str, State], dict[tuple[str, State], None]] = field(default_factory=dict)
     _current: tuple[str, State] = ("", State())
     _is_solved: bool = False
@@ -85,14 +91,15 @@ class Reach:
         first = (self.grammar.start, self.lexed.start)
         self._ask(first)
         befores: set[State] = set()
-        while self._pending:
-            # The last one asked for is called by those before it, so it comes first.
-            self._current, _ = self._pending.popitem()
+        while self._queue:
+            self._current = heappop(self._queue)[1]
+            self._pending.discard(self._current)
             befores.add(self._current[1])
             found = self._after_rule(*self._current)
             if found != self._targets[self._current]:
                 self._targets[self._current] = found
-                self._pending.update(self._callers.get(self._current, {}))
+                for caller in self._callers.get(self._current, ()):
+                    self._schedule(caller)
             if (
                 len(self._targets) > MOST_VARIANTS + len(self.grammar.rules)
                 or len(befores) > MOST_STATES
@@ -104,7 +111,17 @@ class Reach:
     def _ask(self, key: tuple[str, State]) -> None:
         if key not in self._targets:
             self._targets[key] = frozenset()
-            self._pending[key] = None
+            self._numbers[key] = len(self._numbers)
+            self._schedule(key)
+
+    def _schedule(self, key: tuple[str, State]) -> None:
+        """Put a rule into the queue, those requested last first: they are called by the others.
+
+        So a choice is looked at again once its branches are known, not after each of them.
+        """
+        if key not in self._pending:
+            self._pending.add(key)
+            heappush(self._queue, (-self._numbers[key], key))
 
     def _after_rule(self, rule: str, before: State) -> States:
         states = self.after(self.grammar.rules[rule], before)
@@ -522,13 +539,14 @@ class Assembly:
     lexing: Lexing
     names: Names
     report: Report
+    limits: Limits
     budget: Budget
 
     def document(self, grammar: LexicalGrammar) -> tree.Document | None:
         """Return the document; None after a report.
 
-        What the lexer looks at is first kept whole, then up to the next byte, then not at all:
-        each needs fewer variants of the rules.
+        What the lexer looks at is first kept whole, then up to the next byte: each needs fewer
+        variants of the rules. Where both pass the limits, no product is made.
         """
         if is_endless(grammar):
             return self._endless(grammar)
@@ -536,32 +554,92 @@ class Assembly:
             report = Report(self.source)
             try:
                 found = self._written(grammar, self.lexing, report, byte_only)
-            except TooManyVariantsError:
+            except (TooManyVariantsError, WorkLimitError):
                 continue
             self.report.add(report)
             return found
-        self._lose_lexer(grammar, "the lexer would need too many variants of the rules")
-        return self._written(grammar, Lexing.SCANNERLESS, self.report)
+        return self._apart(grammar)
+
+    def _apart(self, grammar: LexicalGrammar) -> tree.Document:
+        """Return the rules without a product of rules and lexer states.
+
+        A lexeme is separated from what all terminals together would read on into, or under Lark's
+        dynamic lexer, which finds each terminal for itself, from what its own terminal would. This
+        is reported, with the first place where two lexemes may touch all the same.
+        """
+        rules, writer, terminals = self._plain(only_useful(grammar))
+        leaves: dict[str, tree.Expression] = {}
+        skipped = set[str]()
+        for part in grammar.ignored.parts if grammar.ignored else ():
+            form = _with_automaton(writer.lexeme(Lexeme(part, part.span), part.dfa, True), part)
+            if isinstance(form, tree.Reference):
+                name = form.name.value
+                terminals[name] = part
+            else:
+                name = writer.names.fresh("ignored")
+                leaves[name] = form
+            skipped.add(name)
+        others: list[tree.Definition] = []
+        for name, body, span in writer.definitions:
+            if name in terminals:
+                leaves[name] = _with_automaton(body, terminals[name])
+            else:
+                others.append(definition(name, body, span))
+        tokens = [
+            Token(tree.Name(name, body.span), body, body.span, name in skipped)
+            for name, body in leaves.items()
+        ]
+        rivals, whose = skipped, "its own terminal"
+        if self.lexing is not Lexing.EARLEY:
+            parts = (part for rule in rules for part in tree.postorder(rule.body))
+            written = (part for part in parts if isinstance(part, tree.Terminal | tree.Pattern))
+            rivals, whose = leaves.keys() | set(map(print_expression, written)), "any terminal"
+        start, budget = rules[0].name.value, Budget(self.limits.work)
+        found = without_lexer(rules, tokens, start, self.limits, budget, rivals)
+        place = next(iter(found.losses), None)
+        shown = "" if place is None else f", but {place.message}"
+        self.report.loss(
+            LEXING,
+            "the lexer would need too many variants of the rules, or too much work; here a lexeme"
+            f" ends where {whose} would not go on, whatever else is expected{shown}."
+            " `--lexing auto` accepts this with a warning; with `--lexing scannerless` any cut"
+            " will do",
+            grammar.spans[grammar.start] if place is None else place.span,
+        )
+        kept = found.reached().definitions
+        return tree.Document(self.source, (*kept, *others), (), generated=found.generated)
 
     def _endless(self, grammar: LexicalGrammar) -> tree.Document:
         """Return the rules as they are, since a product has states at the ends of texts only."""
         if self._lexed(grammar, self.lexing, Report(self.source)).conflict() is not None:
             self._lose_lexer(grammar, "of rules that never end the lexer is not kept")
         lexed = self._lexed(grammar, Lexing.SCANNERLESS, Report(self.source))
+        rules, writer, _ = self._plain(lexed.grammar)
+        more = (definition(*each) for each in writer.definitions)
+        return tree.Document(self.source, (*rules, *more), ())
+
+    def _plain(
+        self, grammar: LexicalGrammar
+    ) -> tuple[list[tree.Definition], Writer, dict[str, Terminal]]:
+        """Return the rules as they are, the start first, and the terminals that have a name."""
         writer = Writer(self.names.copy())
-        rules = {lexed.grammar.start: None, **dict.fromkeys(lexed.grammar.rules)}
+        rules = {grammar.start: None, **dict.fromkeys(grammar.rules)}
         names = {
             rule: writer.names.of(key, wanted_name(key))
             for rule in rules
-            if rule != lexed.grammar.start
+            if rule != grammar.start
             for key in (Key(rule, State(), frozenset()),)
         }
-        names[lexed.grammar.start] = writer.names.of(("start",), grammar.start)
+        names[grammar.start] = writer.names.of(("start",), grammar.start)
+        terminals: dict[str, Terminal] = {}
 
         def write(node: Node, parts: list[tree.Expression]) -> tree.Expression:
             match node:
-                case Lexeme():
-                    return writer.lexeme(node, node.terminal.dfa, True)
+                case Lexeme(terminal):
+                    written = writer.lexeme(node, terminal.dfa, True)
+                    if isinstance(written, tree.Reference):
+                        terminals[written.name.value] = terminal
+                    return _with_automaton(written, terminal)
                 case Embedded(expression):
                     return expression
                 case Call(name, span):
@@ -573,10 +651,10 @@ class Assembly:
                 case Repeat(_, low, high, span):
                     return build.repeated(parts[0], low, high, span)
 
-        bodies = {rule: fold(lexed.grammar.rules[rule], children, write) for rule in rules}
-        spans = lexed.grammar.spans
-        own = (definition(names[rule], body, spans[rule]) for rule, body in bodies.items())
-        return tree.Document(self.source, (*own, *(definition(*d) for d in writer.definitions)), ())
+        bodies = {rule: fold(grammar.rules[rule], children, write) for rule in rules}
+        spans = grammar.spans
+        own = [definition(names[rule], body, spans[rule]) for rule, body in bodies.items()]
+        return own, writer, terminals
 
     def _lose_lexer(self, grammar: LexicalGrammar, why: str) -> None:
         lexed = self._lexed(grammar, self.lexing, Report(self.source))
@@ -671,6 +749,11 @@ class Assembly:
             grammar.spans[grammar.start],
             "a terminal matches as much as possible; let it exclude what follows it",
         )
+
+
+def _with_automaton(written: tree.Expression, terminal: Terminal) -> tree.Expression:
+    """Return a pattern with the automaton of its terminal, which nobody has to make again."""
+    return replace(written, dfa=terminal.dfa) if isinstance(written, tree.Pattern) else written
 
 
 def _report_always_empty(

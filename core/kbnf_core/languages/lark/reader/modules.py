@@ -13,8 +13,9 @@ from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 from typing import Generic, TypeVar
 
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.ir import Choice
+from kbnf_core.ir.analysis import callees_first, cyclic_components
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report
@@ -25,7 +26,7 @@ from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
 _MOST_NESTED = 100
-"""Terminals that refer to one another in a chain."""
+"""Terminals of a circle that are followed in a chain."""
 
 _DEEPEST = 32
 """Files that import one another in a chain; more are taken for a cycle."""
@@ -124,15 +125,41 @@ class NamedTerminals(Generic[T]):
         if flat in self._open:
             self.report.error(INVALID, f"circular reference in terminal `{flat}`", span)
             return None
-        entry = self.gathered.entry(flat)
-        if flat not in self._known and entry is not None:
-            if len(self._open) > _MOST_NESTED:
-                self.report.error("E012", "terminals refer to one another too deeply", span)
-                return None
-            self._open.append(flat)
-            self._known[flat] = self.define(entry.definition, entry.module)
+        if flat in self._known:
+            return self._known[flat]
+        if len(self._open) > _MOST_NESTED:
+            self.report.error("E012", "terminals refer to one another too deeply", span)
+            return None
+        for name, entry in self._ahead(flat):
+            self._open.append(name)
+            self._known[name] = self.define(entry.definition, entry.module)
             self._open.pop()
         return self._known.get(flat)
+
+    def _ahead(self, flat: str) -> list[tuple[str, Entry]]:
+        """Return a terminal and those that it needs, these first, so that chains do not nest.
+
+        Terminals in a circle are left out: the first one that is asked for reports it.
+        """
+        entries: dict[str, Entry] = {}
+        callees: dict[str, list[str]] = {}
+        pending = [flat]
+        while pending:
+            name = pending.pop()
+            entry = self.gathered.entry(name)
+            if name in callees or name in self._known or name in self._open or entry is None:
+                continue
+            nodes = postorder(entry.definition.body, self.parts)
+            names = (each.name.value for each in nodes if isinstance(each, lark.Use))
+            entries[name] = entry
+            callees[name] = [entry.module.names.get(each, "") for each in names]
+            pending += callees[name]
+        within = {
+            name: [each for each in inner if each in callees] for name, inner in callees.items()
+        }
+        circles = {name for circle in cyclic_components(within) for name in circle} - {flat}
+        order = callees_first([flat], within) if flat in within else []
+        return [(name, entries[name]) for name in order if name not in circles]
 
     def used(self, use: lark.Use, module: Module) -> T | None:
         """Return what a name within a terminal stands for; None after a report."""

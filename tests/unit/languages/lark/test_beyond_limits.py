@@ -1,0 +1,67 @@
+"""Grammars whose product of rules and lexer states passes the limits."""
+
+import pytest
+
+from kbnf_core import Grammar, GrammarError
+from kbnf_core.convert import from_lark
+from kbnf_core.languages.lark.lexer import product
+
+C_LIKE = r"""
+start: stmt*
+stmt: "int" NAME ";" | "if" "(" expr ")" stmt | NAME "=" expr ";" | "{" stmt* "}"
+expr: expr "+" expr | NAME | NUMBER | "(" expr ")"
+NAME: /[a-z_][a-z0-9_]*/
+NUMBER: /[0-9]+/
+%ignore /[ \n]+/
+%ignore /\/\/[^\n]*/
+"""
+
+TEXTS = {
+    "int x;": True,
+    "if(x)y=1+2;": True,
+    "int x;// hi\ny = 1;": True,
+    "int x;// hi y = 1": True,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product, "MOST_STATES", 0)
+
+
+@pytest.mark.parametrize("lexing", ["earley", "lalr", "llguidance"])
+def test_the_loss_names_the_options(lexing: str) -> None:
+    (loss,) = from_lark(C_LIKE, lexing=lexing).losses
+    assert loss.code == "W421"
+    assert "too many variants" in loss.message
+    assert "`--lexing auto`" in loss.message
+    assert "`--lexing scannerless`" in loss.message
+    with pytest.raises(GrammarError):
+        Grammar.from_lark(C_LIKE, lexing=lexing)
+
+
+def test_auto_accepts_the_loss_with_a_warning() -> None:
+    grammar = Grammar.from_lark(C_LIKE, lexing="auto")
+    assert [each.code for each in grammar.diagnostics] == ["W421"]
+    for text, fits in TEXTS.items():
+        assert (grammar.status(text) == "fits") == fits, text
+
+
+@pytest.mark.parametrize(("lexing", "touch"), [("earley", True), ("lalr", False)])
+def test_words_touch_as_far_as_the_lexer_lets_them(lexing: str, touch: bool) -> None:
+    # Lark's dynamic lexer finds `int` in `intx`, its contextual one the name `intx`.
+    grammar = Grammar.from_lark(C_LIKE, lexing=lexing, lossy=True)
+    assert (grammar.status("intx;") == "fits") == touch
+    assert grammar.status("int x;") == "fits"
+
+
+def test_terminals_of_bytes_are_rules_of_their_own() -> None:
+    text = 'start: (BYTES ";")+\nBYTES: /[^a]/\n%ignore " "\n'
+    grammar = Grammar.from_lark(text, lexing="auto")
+    assert grammar.status("b ;c;") == "fits"
+    assert grammar.status("a;") == "wrong"
+
+
+def test_auto_is_the_default_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert from_lark(C_LIKE, lexing="auto").text == from_lark(C_LIKE).text
