@@ -39,7 +39,15 @@ def of_kbnf(name: str, tools: list[Any], reasoning: str) -> Takes:
 
 
 def of_xgrammar(name: str, tools: list[Any], reasoning: Any) -> Takes:
-    """Return what tells whether xgrammar takes a text. Raises ``ValueError``."""
+    """Return what tells whether xgrammar takes a text.
+
+    Raises ``LookupError`` for a format that it does not have, ``ValueError`` and ``RuntimeError``
+    for tools that it does not take.
+    """
+    try:
+        xgrammar.get_model_structural_tag(name, tools=[])
+    except ValueError as error:
+        raise LookupError(name) from error
     tag = xgrammar.get_model_structural_tag(name, tools=tools, reasoning=reasoning)
     tokens = [*(bytes([byte]) for byte in range(256)), b"</s>"]
     information = xgrammar.TokenizerInfo(tokens, vocab_size=len(tokens), stop_token_ids=[256])
@@ -76,15 +84,16 @@ def renders(folder: Path) -> Iterator[tuple[Fixture, str, Sequence[tuple[str, st
             yield fixture, name, (("disabled", after), ("enabled", raw.text + stop))
 
 
-def takes(engine: str, name: str, tools: list[Any], texts: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether an engine takes a render."""
-    for reasoning, text in texts:
-        try:
-            if ENGINES[engine](name, tools, reasoning)(text):
-                return True
-        except (KbnfError, ValueError, RuntimeError):
-            return False
-    return False
+def takes(
+    engine: str, name: str, tools: list[Any], texts: Sequence[tuple[str, str]]
+) -> bool | None:
+    """Tell whether an engine takes a render, None where it has no such format."""
+    try:
+        return any(ENGINES[engine](name, tools, mode)(text) for mode, text in texts)
+    except LookupError:
+        return None
+    except (KbnfError, ValueError, RuntimeError):
+        return False
 
 
 @click.command()
@@ -99,11 +108,14 @@ def main(folder: Path, page: Path | None) -> None:
         counts[name]["read"] += fixture.id in read
         for engine in ENGINES:
             is_taken = takes(engine, name, list(fixture.tools), texts)
+            if is_taken is None:
+                continue
             counts[name][engine] += is_taken
             if not is_taken:
-                print(f"{fixture.id}: {engine} refuses, or has no format")
+                print(f"{fixture.id}: {engine} refuses")
     rows = [
-        f"| {name} | {found['renders']} | {found['xgrammar']} | {found['kbnf']} | {found['read']} |"
+        f"| {name} | {found['renders']} | {found.get('xgrammar', 'no format')} | {found['kbnf']} |"
+        f" {found['read']} |"
         for name, found in sorted(counts.items())
     ]
     heads = f"xgrammar {version('xgrammar')} takes | kbnf takes | kbnf reads"
