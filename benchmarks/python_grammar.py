@@ -17,7 +17,7 @@ import random
 import re
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,7 +108,7 @@ def _indentation(text: str, rng: random.Random) -> tuple[int, int, str]:
 
 
 def _of_pattern(
-    pattern: re.Pattern[str], others: list[str]
+    pattern: re.Pattern[str], others: Sequence[str]
 ) -> Callable[[str, random.Random], tuple[int, int, str]]:
     def change(text: str, rng: random.Random) -> tuple[int, int, str]:
         places = list(pattern.finditer(text))
