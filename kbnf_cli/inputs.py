@@ -370,8 +370,14 @@ class Inputs:
     def grammar(
         self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
     ) -> "Grammar":
-        """Return the grammar in a file; takes and raises what ``open_any_grammar`` does."""
+        """Return the grammar in a file; takes and raises what ``open_any_grammar`` does.
+
+        Without a vocabulary it is that of texts.
+        """
         name, settings = self.name_of(path), self._settings(path)
+        options = dict(self.schema_for(path))
+        if vocabulary is None:
+            options.pop("token_markers", None)
         found = open_any_grammar(
             path,
             name.as_posix(),
@@ -379,7 +385,7 @@ class Inputs:
             self.finish,
             settings.defaults,
             vocabulary,
-            self.schema_for(path),
+            options,
             self._from(path),
             lossy=lossy,
         )

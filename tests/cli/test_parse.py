@@ -1,10 +1,12 @@
 """``kbnf parse``."""
 
 import json
+from importlib.resources import as_file, files
 
 import pytest
 
 from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.real_vocabulary import NAME
 
 LIST = (
     '(* kbnf: finish=eos *)\nstart ::= "[" item ("," item)* "]";\n'
@@ -161,6 +163,23 @@ def test_calls_of_tools_are_values(kbnf: Kbnf, write: Write) -> None:
     cut = kbnf(*given, text[:-15])
     assert (cut.status, cut.out) == (1, '["hi "]\n')
     assert "at character 3: a call is cut" in cut.stderr
+    assert " would complete it" in cut.stderr
+
+
+def test_markers_are_tokens_in_masks_and_texts_in_texts(kbnf: Kbnf, write: Write) -> None:
+    pytest.importorskip("mistral_common")
+    tools = write("tools.json", json.dumps([{"name": "f", "parameters": {"type": "object"}}]))
+    given = (tools, "--tool-calls", "mistral", "--tool-choice", "required", "--token-markers")
+    with as_file(files("mistral_common") / "data" / NAME) as vocabulary:
+        over = (*given, "--vocab", vocabulary)
+        assert json.loads(kbnf("mask", *over, "--format", "ids").out) == 9
+        text = "[TOOL_CALLS]f[ARGS]{}"
+        assert kbnf("match", *over, "--text", text).status == 0
+        value = [{"name": "f", "arguments": {}}]
+        assert json.loads(kbnf("parse", *over, "--value", "--text", text).out) == value
+        assert kbnf("complete", *over, "--text", text[:-1]).out.strip() == text
+    without = kbnf("match", *given, "--text", text)
+    assert (without.status, "--token-markers needs --vocab" in without.stderr) == (2, True)
 
 
 def test_what_is_forgiven_in_calls_is_reported(kbnf: Kbnf, write: Write) -> None:

@@ -128,15 +128,16 @@ def test_the_program_of_the_readme_prints_what_the_readme_says(
 
 
 @pytest.mark.model
-def test_a_language_of_ones_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["alert.py", "others.py"])
+def test_a_language_of_ones_own(tmp_path: Path, program: str) -> None:
     page = (ROOT / "docs" / "guides" / "your-language.md").read_text(encoding="utf-8")
     parts = list(blocks(page))
-    files = {each.title: each.text for each in parts if each.title}
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    for each in parts:
+        if each.title:
+            (tmp_path / each.title).write_text(each.text, encoding="utf-8")
     model_path()
     done = subprocess.run(
-        [sys.executable, "alert.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    (expected,) = (each.text for each in parts if each.text.startswith("free:"))
-    assert done.stdout.strip() == expected.strip()
+    expected = [each.text.strip() for each in parts if each.text.startswith("free:")]
+    assert done.stdout.strip() == expected[["alert.py", "others.py"].index(program)]

@@ -80,14 +80,15 @@ from kbnf_core.text.source import Span
 
 LEXING = "W452"
 LARGEST = 20_000
-"""Sets of characters in the pattern of a token; one without many keywords is a tree of these."""
+"""Characters, or sets of them, of a token; one without many keywords is a tree of these."""
 
 
 @dataclass(slots=True, eq=False)
 class Token:
     """A kind of token and its texts; those of one ``mode`` are told apart by the lexer.
 
-    Nothing is skipped before a token that is ``immediate``.
+    Nothing is skipped before a token that is ``immediate``; one that is ``last`` is skipped only at
+    the end of the text.
     """
 
     name: Name
@@ -96,12 +97,13 @@ class Token:
     is_skipped: bool = False
     mode: str = ""
     is_immediate: bool = False
+    is_last: bool = False
 
     @property
     def dfa(self) -> Dfa | None:
-        """The automaton of the texts of a token that is a text or a pattern."""
+        """The automaton of the texts of a token that is a text or a pattern of moderate size."""
         match self.body:
-            case Terminal(text):
+            case Terminal(text) if len(text.value) <= LARGEST:
                 return operations.literal(text.value.encode())
             case Pattern(dfa=dfa):
                 return dfa
@@ -183,7 +185,7 @@ def _split(token: Token, names: set[str]) -> Iterator[Token]:
 
     A line comment and a block comment may be one token, and end otherwise.
     """
-    dfa = token.dfa if token.is_skipped else None
+    dfa = token.dfa if token.is_skipped and not token.is_last else None
     ways: dict[CodePoints, list[int]] = {}
     parts: list[Expression] = []
     if dfa is not None:
@@ -495,6 +497,8 @@ class _Writer:
         self._parted = [boundaries.parted(number) for number in range(len(kinds.names))]
         skipped = [kinds.numbers[name] for name in kinds.skipped]
         solid = kinds.end - 1 - sum(1 << number for number in skipped)
+        self._last = [each for each in skipped if kinds.tokens[kinds.names[each]][0].is_last]
+        skipped = [each for each in skipped if each not in self._last]
         self._unended = [each for each in skipped if self._parted[each] & solid]
         """Skipped tokens that not every token may follow."""
         self._free = [each for each in skipped if not self._parted[each] & solid]
@@ -513,10 +517,10 @@ class _Writer:
             fresh(name, names) for name in ("gap", "space", f"{start}_text")
         )
         written = [Definition(each.name, each.body, each.span) for each in tokens]
-        if not (self._free or self._unended):
+        if not (self._free or self._unended or self._last):
             return Scannerless([*rules, *written], start)
         written = [*(replace(each, body=self._body(each.body)) for each in rules), *written]
-        last = self._row(self._unended)
+        last = sequence(self._row(self._unended), *self._at_end())
         begin = next(each.name.span for each in written if each.name.value == start)
         head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
         between = [*self._between()]
@@ -582,6 +586,11 @@ class _Writer:
             if form is not None:
                 whole = operations.is_equal(texts, token.dfa) if texts and token.dfa else False
                 yield call(token.name.value) if whole else form
+
+    def _at_end(self) -> Iterator[Expression]:
+        """Yield the tokens that are skipped at the end of the text only, at will."""
+        if self._last:
+            yield repeated(self._any_of(self._last), 0, 1)
 
     def _row(self, last: Sequence[int], least: int = 0) -> Expression:
         """Return tokens that not every token may follow, the last one of these, or, at will, none.

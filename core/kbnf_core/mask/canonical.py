@@ -47,9 +47,9 @@ def rows_of(vocabulary: Vocabulary) -> CanonicalRows:
     """
     found = _rows.get(vocabulary)
     if found is None:
-        found = _make(vocabulary, vocabulary.byte_pairs())
-        _demand_agreement(found, vocabulary)
-        _rows.setdefault(vocabulary, found)
+        made = _make(vocabulary, vocabulary.byte_pairs())
+        _demand_agreement(made, vocabulary)
+        found = _rows.setdefault(vocabulary, made)
     return found
 
 

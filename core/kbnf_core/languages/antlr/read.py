@@ -19,7 +19,7 @@ from posixpath import dirname, join, normpath
 
 from kbnf_core import ir
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.scannerless import Scannerless, Token, without_lexer
+from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, without_lexer
 from kbnf_core.frontend import too_much_work
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import Outline, Symbol, Use
@@ -92,7 +92,7 @@ class _Reader:
         self._gathered = _Gathered()
         self._loaded = {normpath(source.path)} if source.path else set[str]()
         self._has_modes = False
-        self._refused: set[Span] = set()
+        self._refused: set[str] = set()
 
     def read(self) -> Parsed:
         """Return the grammar."""
@@ -167,10 +167,10 @@ class _Reader:
         self._findings.append(Diagnostic(code, message, self._source, span, helps=helps))
 
     def _refuse(self, message: str, span: Span) -> None:
-        """Report a part without an equivalent: an error, or a loss where these are permitted."""
-        if span in self._refused:
+        """Report a part without an equivalent once: an error, or a loss where permitted."""
+        if message in self._refused:
             return
-        self._refused.add(span)
+        self._refused.add(message)
         if self._request.lossy:
             self._losses.append(Loss(APPROXIMATE, f"{message}: left out", span))
         else:
@@ -244,7 +244,12 @@ class _Reader:
                 self._has_modes = True
                 message = "the modes of the lexer are read as one"
                 self._losses.append(Loss(APPROXIMATE, message, command.span))
-        yield Token(name, lexer.form(rule), rule.span, is_skipped, rule.mode)
+        form = lexer.form(rule)
+        before_end = lexer.form_before_end(rule) if is_skipped else None
+        yield Token(name, before_end or form, rule.span, is_skipped, rule.mode)
+        if before_end is not None:
+            last = Name(fresh(f"{rule.name}_EOF", {*self._gathered.rules}), rule.name_span)
+            yield Token(last, form, rule.span, is_skipped=True, mode=rule.mode, is_last=True)
 
     def _check_uses(self, written: list[tree.Rule]) -> None:
         """Report predicates, and tokens that only code makes."""

@@ -4,7 +4,8 @@ References are written out. ``x*? y`` is the shortest text that is ``x*y``: of t
 ``x``, single characters with which an alternative before them begins are left to that one
 (``('\\' . | .)*? '"'``), and the words that have another one as a beginning are cut off. The end
 of the text (``EOF``), which a comment may end with, is one more character while this is worked
-out, a noncharacter of Unicode.
+out, a noncharacter of Unicode. A skipped token with it is two: one that ends otherwise, and one
+that is the last of the text.
 
 A rule that calls itself (comments in comments) has no regular expression: it stays a rule, in which
 others are written out.
@@ -34,7 +35,8 @@ from kbnf_core.text.source import Span
 END = 0x1FFFF
 """The noncharacter that is the end of the text."""
 
-_CHARACTERS = difference(ANY, ((END, END),))
+_END: CodePoints = ((END, END),)
+_CHARACTERS = difference(ANY, _END)
 
 LARGEST = 20_000
 """Sets and repetitions of a regular expression; a token with more of them stays a rule."""
@@ -69,22 +71,33 @@ class Lexer:
         """Return the body of a rule as a tree of KBNF: a text, a pattern, or a body of rules."""
         expression = resolve(rule.body, self._steps)
         if expression is not None:
-            return self._pattern(expression, rule)
+            return self._pattern(self._without_end(expression), rule)
         return build.placed(fold(rule.body, tree.children, self._structure), rule.span)
+
+    def form_before_end(self, rule: tree.Rule) -> Form | None:
+        """Return the texts of a rule that do not end the text; None where none of them has to."""
+        expression = resolve(rule.body, self._steps)
+        if expression is None or not any(map(_may_end, algebra.postorder(expression))):
+            return None
+        rest = self._rebuilt(
+            expression, lambda points: self._builder.characters(difference(points, _END))
+        )
+        return self._pattern(rest, rule)
 
     def text(self, node: tree.Text) -> Form:
         """Return a text that is written in a rule of the parser."""
+        if not self._ignores_case or len(node.value) > LARGEST:
+            return build.text(node.value, node.span)
         value = self._builder.text(node.value)
-        if not self._ignores_case or self._folded(value) is value:
+        if self._folded(value) is value:
             return build.text(node.value, node.span)
         return self._regex(self._folded(value), node.span)
 
     def _pattern(self, expression: Expression, rule: tree.Rule) -> Form:
-        whole = self._without_end(expression)
-        word = _only_text(whole)
+        word = _only_text(expression)
         if word is not None:
             return build.text(word, rule.span)
-        return self._regex(whole, rule.span)
+        return self._regex(expression, rule.span)
 
     def _regex(self, expression: Expression, span: Span) -> Form:
         pattern = print_expression(expression)
@@ -104,8 +117,11 @@ class Lexer:
             case _:
                 root: tree.Node = node
                 expression = resolve(root, self._steps)
-                if expression is None and isinstance(node, tree.Use):
-                    return build.call(node.name, node.span)
+                match node:
+                    case tree.Use(name) if expression is None:
+                        return build.call(name, node.span)
+                    case tree.Text(value) if expression is None:
+                        return build.text(value, node.span)
                 # A rule that is a token, too, may lose texts as that.
                 return self._regex(self._without_end(expression or algebra.NOTHING), node.span)
 
@@ -142,10 +158,12 @@ class Lexer:
             case _:
                 return self._leaf(node)
 
-    def _leaf(self, node: tree.Node) -> Expression:
+    def _leaf(self, node: tree.Node) -> Expression | None:
         match node:
+            case tree.Text(value) if len(value) > LARGEST:
+                return None
             case tree.Use():
-                return self._builder.characters(((END, END),))
+                return self._builder.characters(_END)
             case tree.Text(value):
                 return self._folded(self._builder.text(value))
             case tree.Characters(points):
@@ -218,7 +236,7 @@ class Lexer:
 
     def _complement(self, node: tree.Node, inner: Expression | None) -> Expression | None:
         if isinstance(inner, Characters):
-            return self._builder.characters(difference(complement(inner.points), ((END, END),)))
+            return self._builder.characters(difference(complement(inner.points), _END))
         self._report(node, "`~` is for one character")
         return None
 
@@ -233,11 +251,10 @@ class Lexer:
         """Return an expression without the character of the end of the text."""
 
         def one(points: CodePoints) -> Expression:
-            end: CodePoints = ((END, END),)
-            if intersect(points, end):
-                return builder.optional(builder.characters(difference(points, end)))
+            if intersect(points, _END):
+                return builder.optional(builder.characters(difference(points, _END)))
             near = intersect(points, ((END - 1, END - 1), (END + 1, END + 1)))
-            return builder.characters(union(points, end) if len(near) > 1 else points)
+            return builder.characters(union(points, _END) if len(near) > 1 else points)
 
         builder = self._builder
         return self._rebuilt(expression, one)
@@ -259,6 +276,10 @@ class Lexer:
                     return builder.sequence(parts)
 
         return algebra.fold(expression, one)
+
+
+def _may_end(leaf: Expression) -> bool:
+    return isinstance(leaf, Characters) and bool(intersect(leaf.points, _END))
 
 
 def _beginning(expression: Expression) -> tuple[bool, CodePoints]:

@@ -3,7 +3,9 @@ r"""Parses EBNF: a text in, its rules and findings out, in one of three notation
 *W3C* (XML 1.0, section 6) defines with ``::=``; a rule goes on to the next name with that sign, and
 numbers before rules and constraints after them (``[VC: ...]``) are left out. *ISO/IEC 14977*
 defines with ``=``, ends rules with ``;`` or ``.`` and separates what follows one another by commas,
-so that names may have blanks in them: ``meta identifier`` is ``meta_identifier`` here.
+so that names may have blanks in them: ``meta identifier`` is ``meta_identifier`` here. Where a text
+has no commas, what is beside one another follows one another (N. Wirth's notation, and that of Go,
+which has ranges ``"a" … "z"``).
 
 *Names in brackets* (``<list> ::= SELECT [ ALL ] <item>``, as in ALGOL 60 and SQL) leave words bare:
 these are texts. Brackets make optional, braces repeat, or only group where the text has ellipses
@@ -48,6 +50,9 @@ _QUOTED = re.compile(r"\"[^\"\r\n<>]+\"|'[^'\r\n<>]+'")
 _GROUPS = re.compile(r"\.\.\.|\}[*+?]")
 _IS_SET = re.compile(r"\[(?:\^.*|(?=[^\]]*-)(?:#x[0-9A-Fa-f]+|[^\W_]-[^\W_]|_|[^\w\s])+)\]")
 _OPERATORS = re.compile(r"[=<>!&|+*/:.^%~@#?$\\-]+")
+_OPTION = re.compile(r"\[(?:\s.*|([\"']).*\1\s*)\]")
+_ENDING = frozenset(["NAME", "STRING", "SPECIAL", "RPAR", "RSQB", "RBRACE"])
+_BEGINNING = frozenset(["NAME", "STRING", "SPECIAL", "NUMBER", "LPAR", "LSQB", "LBRACE"])
 _BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
 _LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
 _OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
@@ -181,9 +186,13 @@ class W3C(Notation):
             yield Statement(words)
 
     def words(self, text: str, comments: list[Comment]) -> Iterator[Word]:
-        """Yield the words of rules."""
-        for word in _words(Lexer(self.parser(), text), comments):
-            if word.type not in _LEFT_OUT:
+        """Yield the words of rules; ``[ x ]`` is an option, and no set."""
+        lexer = Lexer(self.parser(), text)
+        for word in _words(lexer, comments):
+            if word.type == "SET" and _OPTION.fullmatch(word.value):
+                lexer.place = word.start_pos + 1
+                yield Word("LSQB", "[", word.start_pos, lexer.place)
+            elif word.type not in _LEFT_OUT:
                 yield word.as_kind("JUNK") if word.type == "WORD" else word
 
     def difference(self, parts: list[Any]) -> Expression:
@@ -266,18 +275,26 @@ class Iso(Notation):
     folder = "iso"
 
     def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
-        """Yield the rules, each up to its end, with the words of a name as one."""
+        """Yield the rules, each up to its end, with commas, and with the words of a name as one."""
         words: list[Word] = []
-        for word in _words(Lexer(self.parser(), text), comments):
+        everything = [*_words(Lexer(self.parser(), text), comments)]
+        has_commas = any(word.type == "COMMA" for word in everything)
+        for word in everything:
             if word.type == "END":
                 if words:
                     yield Statement(words)
                 words = []
-            elif words and word.type == words[-1].type == "NAME":
-                first = words.pop()
-                start, end = first.start_pos, word.end_pos
-                words.append(Word("NAME", text[start:end], start, end))
+            elif has_commas and words and word.type == words[-1].type == "NAME":
+                start = words.pop().start_pos
+                words.append(Word("NAME", text[start : word.end_pos], start, word.end_pos))
             else:
+                if (
+                    not has_commas
+                    and words
+                    and words[-1].type in _ENDING
+                    and word.type in _BEGINNING
+                ):
+                    words.append(Word("COMMA", "", word.start_pos, word.start_pos))
                 words.append(word)
         if words:
             yield Statement(words)
@@ -292,6 +309,12 @@ class Iso(Notation):
         if excluded is build.EMPTY and isinstance(kept, Repetition) and kept.low == 0:
             return build.repeated(kept.body, 1, kept.high, kept.span)
         return _difference(kept, excluded)
+
+    def range(self, parts: list[Word]) -> Expression:
+        """Return the characters from one to another one."""
+        low, high = (parts[index].value[1:-1] for index in (0, 2))
+        bounds = [(ord(low), ord(high))] if len(low) == len(high) == 1 else []
+        return _one_of(from_ranges(bounds), span_of(parts[0]).cover(span_of(parts[2])))
 
     def counted(self, parts: list[Any]) -> Expression:
         """``4 * x``."""
@@ -313,7 +336,8 @@ def name_of(word: Word) -> str:
 def _words(lexer: Lexer, comments: list[Comment]) -> Iterator[Word]:
     for word in lexer.words():
         if word.type == "COMMENT":
-            comments.append(Comment(word.value[2:-2], span_of(word)))
+            inner = word.value[1:] if word.value[0] == "#" else word.value[2:-2]
+            comments.append(Comment(inner, span_of(word)))
         else:
             yield word
 

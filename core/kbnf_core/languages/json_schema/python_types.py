@@ -89,6 +89,12 @@ _VALIDATORS: dict[str, dict[str, Any] | None] = {
     "import_string": None,
 }  # fmt: skip
 """What validators that pydantic has in Python ask for; None where no grammar keeps it."""
+_CHECKED = {
+    "ISBN._validate": "^(97[89][0-9]{10}|[0-9]{9}[0-9X])$",
+    "PaymentCardNumber.validate": "^[0-9]{12,19}$",
+    "ABARoutingNumber._validate": "^[0-9]{9}$",
+}
+"""The digits that validators ask for; the last one is a checksum, which no grammar keeps."""
 _LISTED = {
     "CountryAlpha2._validate": "_index_by_alpha2",
     "CountryAlpha3._validate": "_index_by_alpha3",
@@ -131,6 +137,8 @@ class LosslessSchema(GenerateJsonSchema):
         if module.startswith(_OWNERS) and name in _VALIDATORS:
             known = _VALIDATORS[name]
             return _unkept(written, name) if known is None else {**known}
+        if module.startswith(_OWNERS) and name in _CHECKED:
+            return _unkept({"type": "string", "pattern": _CHECKED[name]}, name)
         if module.startswith(_OWNERS) and name in _LISTED:
             index = getattr(import_module(module), _LISTED[name], None)
             return _unkept(written, name) if index is None else {"enum": sorted(index())}

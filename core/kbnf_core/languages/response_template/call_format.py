@@ -84,7 +84,10 @@ def format_from(template: Template, report: Report) -> Format:
     made = shared_out("", templates)
     pattern = writer.name_pattern
     names = {} if pattern is None else {"names": pattern}
-    return {**made, **names, "response_template": template.value}
+    implicit = template.implicit
+    closing = implicit.close if implicit is not None else None
+    ends = {} if closing is None else {"turn_ends": [*closing.texts]}
+    return {**made, **names, **ends, "response_template": template.value}
 
 
 def format_of_any(template: Template, report: Report) -> Format:

@@ -163,6 +163,7 @@ def _derived(text: str, config: str | None = None) -> str:
             else:
                 made_of = MadeOf(template, tokens, as_text, content, end_of_turn)
                 found["chat_template"] = made_of._asdict()
+                found["turn_ends"] = messages.turn_ends
                 return json.dumps(found, ensure_ascii=False, sort_keys=True)
         if not is_refused:
             break

@@ -498,6 +498,8 @@ def tag_of_text(
     are none.
     """
     how = calls_of(options)
+    if how.token_markers:
+        raise ConfigError("a structural tag has the texts of markers: leave `token_markers` out")
     source = Source(text, path, is_json=True)
     listed = _read(source, options_of(of_schemas(options)), how, imports)
     if listed.errors:

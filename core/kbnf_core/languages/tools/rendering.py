@@ -304,6 +304,12 @@ class Messages:
         self.tail = ""
         self._written = written
 
+    @property
+    def turn_ends(self) -> list[str]:
+        """The mark that follows an answer, if it is one."""
+        mark = self._tail.strip()
+        return [mark] if MARKER.fullmatch(mark) else []
+
     def whole(self, *calls: Mapping[str, Any], thought: str | None = None) -> str:
         """Render a conversation that ends with a call for each of some arguments."""
         made = list(zip(NAMES, IDS, calls, strict=False))

@@ -132,8 +132,8 @@ class _Reader:
         self._source = source
         self._request = request
         self._builder = Builder()
-        self._findings: dict[Span, Diagnostic] = {}
-        self._losses: dict[Span, Loss] = {}
+        self._findings: dict[str, Diagnostic] = {}
+        self._losses: dict[str, Loss] = {}
         self._rules: dict[str, Node] = {}
         self._tokens: dict[str, Token] = {}
         self._names: set[str] = set()
@@ -170,14 +170,14 @@ class _Reader:
         return Parsed(Document(self._source, (), ()), (finding,))
 
     def _refuse(self, message: str, node: Node, *helps: str) -> Form:
-        """Report a part without an equivalent, and return what matches nothing in its place."""
+        """Report a part without an equivalent once, and return what matches nothing instead."""
         span = self._source.locate(node.pointer)
         if self._request.lossy:
-            self._losses.setdefault(span, Loss(APPROXIMATE, f"{message}: it cannot match", span))
+            self._losses.setdefault(message, Loss(APPROXIMATE, f"{message}: it cannot match", span))
         else:
             helps = (*helps, "with `--lossy` it matches nothing")
             finding = Diagnostic(UNSUPPORTED, message, self._source, span, helps=helps)
-            self._findings.setdefault(span, finding)
+            self._findings.setdefault(message, finding)
         return build.nothing(span)
 
     def _without_lexer(self, grammar: Mapping[str, Any], start: str) -> Scannerless:
@@ -207,7 +207,7 @@ class _Reader:
         tokens = [*self._tokens.values()]
         result = without_lexer(bodies, tokens, start, limits, budget, {*words, *skipped})
         for loss in result.losses:
-            self._losses.setdefault(loss.span, loss)
+            self._losses.setdefault(loss.message, loss)
         return result.reached()
 
     def _words(self, grammar: Mapping[str, Any], limits: Limits, budget: Budget) -> Iterable[str]:
@@ -220,7 +220,7 @@ class _Reader:
             self._tokens[name] = replace(word, name=Name(name, word.name.span))
             words = [literals(_reserved(grammar, context))]
             for loss in take(self._tokens[name], words, limits, budget):
-                self._losses.setdefault(loss.span, loss)
+                self._losses.setdefault(loss.message, loss)
         return contexts.values()
 
     def _in_context(self, form: Form, context: str) -> Form:

@@ -152,6 +152,14 @@ def test_a_skipped_token_may_go_on_up_to_the_end_of_the_text() -> None:
     ]
 
 
+def test_a_skipped_token_with_the_end_of_the_text_in_it_is_the_last() -> None:
+    lexer = "LINE : '//' ~[\\r\\n]* ('\\r'? '\\n' | EOF) -> skip; WS : [\\r\\n ] -> skip;"
+    grammar = read(f"grammar Q; s : 'a'+ EOF; {lexer}")
+    for text in ("a //b", "// b\r\na // c\n//", "a\r// b\n"):
+        assert grammar.status(text) == "fits", text
+    assert grammar.status("// b\ra") == "wrong"
+
+
 def test_left_recursion_and_empty_alternatives() -> None:
     grammar = read("grammar E; s : e EOF; e : <assoc=right> e '^' e | e '+' e | N | ; N : [0-9];")
     assert grammar.status("1+2^3") == "fits"

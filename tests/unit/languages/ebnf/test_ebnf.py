@@ -107,7 +107,8 @@ def test_parts_without_an_equivalent() -> None:
         ("a ::= 'x", "E004", "'x"),
         ("a ::= ('x' | 'y'", "E003", ""),
         ("a ::= 'x')", "E003", ")"),
-        ("a = 'x' b = 'y';", "E001", "b"),
+        ("a = 'x' b = 'y';", "E002", "= 'y'"),
+        ("a = 'x', c b = 'y';", "E002", "= 'y'"),
         ("a := 'x';", "E006", ":="),
         ("a = 'x'; 'y';", "E001", "'y'"),
         ("a = b;", "E101", "b"),
@@ -207,6 +208,22 @@ def test_the_notation_of_sql() -> None:
     ],
 )
 def test_names_in_brackets(text: str, fits: str, wrong: str) -> None:
+    grammar = read(text)
+    assert grammar.status(fits) == "fits"
+    assert grammar.status(wrong) != "fits"
+
+
+@pytest.mark.parametrize(
+    ("text", "fits", "wrong"),
+    [
+        ('s = a { "," a } . a = "x" | "0" … "9" b [ "!" ] . b = "b" .', "x,3b!", "3"),
+        ("s = 2 * a 'b' ; a = \"a\" ;", "aab", "ab"),
+        ("s ::= 'a' [ 'b' ] { c } ;\nc ::= ['] | [\"']", "ab''", "abb"),
+        ("s ::= ['a'] 'b'", "ab", "a"),
+    ],
+)
+def test_sequences_without_commas_and_options(text: str, fits: str, wrong: str) -> None:
+    """Wirth's notation, that of Go, and that of W3C with brackets of ISO."""
     grammar = read(text)
     assert grammar.status(fits) == "fits"
     assert grammar.status(wrong) != "fits"

@@ -8,6 +8,7 @@ import pytest
 
 from kbnf_core import ConfigError, Grammar, processes
 from kbnf_core.convert import from_structural_tag
+from kbnf_core.integrations.tool_calls import ToolCalls
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_core.languages.tools import chat_template, rendering
 from kbnf_core.languages.tools.chat_template import derived_format
@@ -371,3 +372,14 @@ def test_a_refused_template_names_the_format_that_has_its_markers() -> None:
     text = f"{{# <|open|>think<|sep|> <|close|>think<|sep|> #}}{text}"
     with pytest.raises(ConfigError, match=r"of the formats by name, .*: `kimi_k3`"):
         derived_format(text)
+
+
+def test_the_end_of_a_turn_is_that_of_an_answer() -> None:
+    template = (
+        "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}"
+        "{% for call in message.tool_calls %}[CALL]{{ call.function.name }} "
+        "{{ call.function.arguments | tojson }}[END]{% endfor %}<|im_end|>\n{% endfor %}"
+    )
+    format_ = derived_format(template)
+    assert json.loads(format_)["turn_ends"] == ["<|im_end|>"]
+    assert ToolCalls(format_, [{"name": "f"}]).whole("Hi<|im_end|>\n") == ("Hi", [])

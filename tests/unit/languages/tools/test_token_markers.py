@@ -16,6 +16,7 @@ from kbnf_core.languages.structural_tag.models import (
     table,
     token_markers,
 )
+from kbnf_core.languages.tools.parse import tag_of_text
 from kbnf_core.parse.messages import MessageReader
 from kbnf_core.store.keys import recipe_of
 from kbnf_core.text.errors import ConfigError, RejectedError, VocabularyError
@@ -203,3 +204,6 @@ def test_markers_need_a_format_and_a_vocabulary() -> None:
         Grammar.from_tools(TOOLS, token_markers=SPECIAL)
     with pytest.raises(ConfigError, match="`token_markers` needs a vocabulary"):
         Grammar.from_tools(TOOLS, tool_calls="qwen_3", token_markers=True)
+    options = {"tool_calls": "qwen_3", "token_markers": True}
+    with pytest.raises(ConfigError, match="leave `token_markers` out"):
+        tag_of_text(TOOL_LIST.text_of(TOOLS), options)

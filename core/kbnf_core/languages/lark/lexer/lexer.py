@@ -155,6 +155,8 @@ class Lexed:
     def _as_seen(
         self, state: State, by_place: Mapping[str | int, tuple[int, bool]], place: str | Node
     ) -> State:
+        if state.rest is ANYTHING:
+            return state
         key = place if isinstance(place, str) else id(place)
         leaves, is_end = by_place[key]
         if leaves not in self._masks:
