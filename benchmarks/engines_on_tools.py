@@ -184,7 +184,7 @@ def _witnesses(by_engine: ByEngine) -> Iterator[str]:
                 if (fault, keyword) in known:
                     continue
                 known.add((fault, keyword))
-                where = f"{line['server']}: {line['tool']} `{pointer}`"
+                where = f"{line['server']}: {line['tool']} {f'`{pointer}`' if pointer else ''}"
                 said = shown(witness if witness is not None else words).replace("|", "\\|")
                 yield f"| {key[0]} | {WORDS[fault]} | {where} | {said} |"
 
