@@ -27,7 +27,7 @@ from kbnf_testing.pages import recipe
 FOLDER = Path(__file__).resolve().parents[2] / "grammars"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.kbnf"))
 FEWEST_EXAMPLES = 8
-EOS_PRAGMA = "(* kbnf: finish=eos *)"
+EOS_PRAGMA = "(* kbnf: finish=eos"
 
 
 @dataclass(frozen=True, slots=True)
