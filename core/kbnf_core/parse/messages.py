@@ -21,7 +21,6 @@ Tests: tests/unit/parse/test_messages.py, tests/property/test_tool_values.py.
 import json
 from codecs import getincrementaldecoder
 from collections.abc import Generator, Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, reading_of
@@ -53,6 +52,7 @@ from kbnf_core.parse.patterns import (
     blanks_behind,
     compiled,
 )
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -149,7 +149,7 @@ _RULES = (
     Rule(
         "W452",
         "foreign-lexing",
-        "Tokens touch that the lexer would read as one, or match texts of others.",
+        "Tokens may touch that the lexer would read as one, or match the texts of others.",
     ),
     Rule("E801", "unsupported-keyword", "No grammar can enforce this keyword."),
     Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
