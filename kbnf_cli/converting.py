@@ -75,7 +75,7 @@ _ABOUT = {
     "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
     "ANTLR": "ANTLR 4",
-    "EBNF": "EBNF of W3C and ISO/IEC 14977, BNF of standards",
+    "EBNF": "EBNF and BNF of standards",
     "Tree sitter": "tree-sitter's grammar.json",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",

@@ -362,7 +362,7 @@ def test_rules_that_pass_on_in_a_circle_are_one(rule: Callable[[int, int], str])
 @pytest.mark.parametrize("finish", ["token", "eos", "eager"])
 def test_a_state_of_too_many_parts_is_refused_and_the_engine_unchanged(finish: str) -> None:
     text = _in_a_row(
-        300, lambda number, count: f"r{number} 'a' | r{min(number + 1, count - 1)} | ''"
+        300, lambda number, count: f"'a' r{number} | r{min(number + 1, count - 1)} | ''"
     )
     config = Config(finish=finish, limits=Limits(work=1_000_000, cached_states=1))
     engine = Engine(text, VOCABULARY, config)
@@ -407,7 +407,8 @@ def test_a_row_of_optional_texts_is_written_in_lark_in_one_go() -> None:
         return "start ::= " + " ".join(["'a'?"] * count) + ";"
 
     assert growth(write, row, 50) < 4.5
-    assert calls(write, row(100)) < 400_000
+    # Each two of these texts are compared in both orders, for an index by how texts begin.
+    assert calls(write, row(100)) < 600_000
 
 
 _COSTLY = r"(ab|ab|b|\p{{L}}){{1,{most}}}"

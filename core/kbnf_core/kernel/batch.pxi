@@ -254,6 +254,7 @@ cdef int _list_rows(
         if work is NULL:
             row.copy(width * 4)
         else:
-            masks.append(engine.masks if row.pieces != NULL else words)
+            if engine is not None:
+                masks.append(engine.masks if row.pieces != NULL else words)
             work.add(row)
     return 0

@@ -297,7 +297,9 @@ class Translator:
         fixes = () if slip is None else (slip,)
         if close is not None:
             # With the marks around it, where the language has some.
-            written = self._source.slice(node.span).replace(name, close)
+            written = self._source.slice(node.span)
+            has_number = "@" in written.replace(name, "")
+            written = written.replace(name, close.partition("@")[0] if has_number else close)
             fixes = (Fix(f"write `{close}`", (Edit(node.span, written),), safe=False),)
         self._report("E101", message, node.span, (help_,), fixes=fixes)
 

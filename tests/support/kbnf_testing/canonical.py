@@ -66,18 +66,19 @@ def sentencepiece() -> Made:
 
 @lru_cache(maxsize=1)
 def trained() -> Made:
-    """Return a tokenizer of bytes, trained on the pages of ``docs/``."""
+    """Return a tokenizer of bytes, trained on the pages of ``docs/``, and on signs after blanks."""
     tokenizer: Any = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    pages = [str(each) for each in sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [each.read_text("utf-8") for each in sorted((ROOT / "docs").rglob("*.md"))]
+    signs = " ".join(map(chr, range(0x2010, 0x2020)))
     trainer = BpeTrainer(
         vocab_size=4000,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         special_tokens=["<|endoftext|>"],
         show_progress=False,
     )
-    tokenizer.train(pages, trainer)
+    tokenizer.train_from_iterator([*pages, *[signs] * 20], trainer)
     vocabulary = Vocabulary.of(tokenizer)
     return vocabulary, vocabulary.encode
 

@@ -119,3 +119,9 @@ def test_a_conversion_writes_the_rules_out(target: Language) -> None:
     engine.reset()
     engine.try_accept_new_bytes(b":\n  a\n ")
     assert not engine.can_finish()
+
+
+def test_an_unknown_family_is_renamed_and_its_number_kept() -> None:
+    found = check("start ::= line@0+;\nlie@n ::= ' '{@n} 'x';\n")
+    edits = next(each.fixes[0].edits for each in found if each.code == "E101")
+    assert [each.replacement for each in edits] == ["lie@0"]

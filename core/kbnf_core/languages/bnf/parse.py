@@ -300,7 +300,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
         start = span_of(word).start
         return Diagnostic("E004", _OPEN[word.type], source, Span(start, start + 1))
     bare = _BARE.match(source.text, word.start_pos)
-    if word.type == "JUNK" and bare is not None:
+    if word.type == "JUNK" and bare is not None and "STRING" in mistake.expected:
         span, written = Span(*bare.span()), f"'{bare[0]}'"
         fix = Fix(f"write `{written}`", (Edit(span, written),))
         message = f"the text {shown(bare[0])} has no quotes"
