@@ -18,7 +18,15 @@ seen are made, so products cost what the automata have in common, not the produc
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from kbnf_core.automata.dfa import DEAD, Dfa, class_count, join, legible_bytes, rows_over
+from kbnf_core.automata.dfa import (
+    DEAD,
+    Dfa,
+    class_count,
+    first_bytes,
+    join,
+    legible_bytes,
+    rows_over,
+)
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
@@ -129,12 +137,35 @@ class Product:
         return [each if each[0] != DEAD else None for each in self.row(states)]
 
 
+def _may_meet(left: Dfa, right: Dfa) -> bool:
+    """Return whether two automata, neither empty, have a word in common.
+
+    Rows are spread when they are reached, as most automata part after a byte or two. True, too,
+    beyond ``Limits.regex_states`` pairs.
+    """
+    symbols = first_bytes(join([left.classes, right.classes]))
+    columns = [*zip(symbols.translate(left.classes), symbols.translate(right.classes), strict=True)]
+    seen = {(0, 0)}
+    queue = [(0, 0)]
+    for one, other in queue:
+        if left.accepting[one] and right.accepting[other]:
+            return True
+        row, beside = left.rows[one], right.rows[other]
+        pairs = {(row[here], beside[there]) for here, there in columns}
+        fresh = {pair for pair in pairs - seen if DEAD not in pair}
+        seen |= fresh
+        queue.extend(fresh)
+        if len(queue) > DEFAULT_LIMITS.regex_states:
+            return True
+    return False
+
+
 def common_word(left: Dfa, right: Dfa) -> bytes | None:
     """Return a shortest word of both, None if they have none in common.
 
     Walks both at once, breadth first. Raises LimitError beyond ``Limits.regex_states`` pairs.
     """
-    if left.is_empty or right.is_empty:
+    if left.is_empty or right.is_empty or not _may_meet(left, right):
         return None
     product = Product(left, right)
     symbols = legible_bytes(product.classes)

@@ -36,7 +36,7 @@ from kbnf_core.automata.codepoints import (
     partition,
     union,
 )
-from kbnf_core.automata.dfa import DEAD, Dfa, class_count, join, rows_over, trimmed
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, trimmed
 from kbnf_core.automata.explore import common_word
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex.compile import compile_regex
@@ -44,7 +44,7 @@ from kbnf_core.automata.to_regex import CharacterEdges
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import only_word, write_dfa
 from kbnf_core.conversion.rewrite import rebuild
-from kbnf_core.ir.analysis import fixpoint, reachable
+from kbnf_core.ir.analysis import callees_first, fixpoint, reachable
 from kbnf_core.kbnf.build import (
     EMPTY,
     alternation,
@@ -79,6 +79,10 @@ from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Span
 
 LEXING = "W452"
+_PAIR = 20
+"""Steps for the comparison of two tokens, most of which end after a character or two."""
+_BITS = 256
+"""Tokens in a set that is passed on in one step; this bounds the memory of sets, too."""
 LARGEST = 20_000
 """Characters, or sets of them, of a token; one without many keywords is a tree of these."""
 
@@ -151,6 +155,9 @@ def without_lexer(
     names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
     tokens = [part for token in tokens for part in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
+    # Before the tokens are looked at one by one, as this is all that counts for many.
+    budget.part = start
+    budget.spend(_size(rules, len({token.name.value for token in everything})))
     losses: list[Loss] = []
     if everywhere is None:
         losses = [*_tell_apart(everything, limits, budget)]
@@ -159,6 +166,11 @@ def without_lexer(
     boundaries = _Boundaries(kinds, everywhere, limits, budget)
     result = _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
     return replace(result, losses=[*losses, *result.losses])
+
+
+def _size(rules: Iterable[Definition], kinds: int) -> int:
+    """Return the steps in which sets of so many kinds of tokens are passed through all rules."""
+    return sum(4 + kinds // _BITS for rule in rules for _ in postorder(rule.body))
 
 
 def _key(leaf: Expression) -> str:
@@ -209,26 +221,38 @@ def _split(token: Token, names: set[str]) -> Iterator[Token]:
 def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iterator[Loss]:
     """Take the texts of each token from those after it in the same mode; yield where it cannot."""
     words: dict[str, set[bytes]] = {}
-    patterns: dict[str, list[Dfa]] = {}
+    patterns: dict[str, dict[int, list[Dfa]]] = {}
     for token in tokens:
         dfa = token.dfa
         if dfa is None:
             continue
         budget.part = token.name.value
         mode = words.setdefault(token.mode, set())
-        others = patterns.setdefault(token.mode, [])
+        others = patterns.setdefault(token.mode, {})
+        first = _beginning_bytes(dfa)
+        rivals_in_form = {id(each): each for byte in first for each in others.get(byte, ())}
         word = only_word(dfa)
         rivals = mode if word is None else (word,)
-        budget.spend(len(rivals) + dfa.state_count)
+        budget.spend(len(rivals) + dfa.state_count + _PAIR * len(rivals_in_form))
         common = {each for each in rivals if dfa.accepts(each)}
         earlier = [operations.literals(common & mode)] if common & mode else []
-        earlier += [each for each in others if common_word(each, dfa) is not None]
+        earlier += [each for each in rivals_in_form.values() if common_word(each, dfa) is not None]
         if word is None:
-            others.append(dfa)
+            for byte in first:
+                others.setdefault(byte, []).append(dfa)
         else:
             mode.add(word)
         if earlier:
             yield from take(token, earlier, limits, budget)
+
+
+def _beginning_bytes(dfa: Dfa) -> list[int]:
+    """Return the bytes that the words of an automaton begin with; 256 for the empty word."""
+    if dfa.is_empty:
+        return []
+    row = dfa.rows[0]
+    found = [byte for byte, number in enumerate(dfa.classes) if row[number] != DEAD]
+    return [*found, 256] if dfa.accepting[0] else found
 
 
 def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
@@ -292,12 +316,14 @@ class _Followers:
             ]
             for name, bodies in self._bodies.items()
         }
+        size = _size(rules, len(kinds.names))
         self._beginnings = fixpoint(uses, (False, 0), self._evaluate)
+        # Callers first: only rules that call one another take more than one round.
+        self._order = callees_first(uses, uses)[::-1]
         self._follow = dict.fromkeys(self._bodies, 0)
         self._follow[start] = kinds.end
         self.next: dict[int, int] = {}
         """By the identity of a leaf that is a token: the set of those that are allowed after it."""
-        size = sum(1 for rule in rules for _ in postorder(rule.body))
         while self._grow_follow():
             budget.spend(size)
 
@@ -338,8 +364,8 @@ class _Followers:
 
     def _grow_follow(self) -> bool:
         before = dict(self._follow)
-        for name, bodies in self._bodies.items():
-            for body in bodies:
+        for name in self._order:
+            for body in self._bodies[name]:
                 self._descend(body, self._follow[name])
         return before != self._follow
 
@@ -465,17 +491,22 @@ def _walk(texts: _Texts, others: _Texts, budget: Budget) -> CodePoints:
     dfa, longer = texts.dfa, others.dfa
     if dfa is None or longer is None or dfa.is_empty:
         return ()
-    classes = join([dfa.classes, longer.classes])
-    rows = rows_over(dfa, classes)
+    symbols = first_bytes(join([dfa.classes, longer.classes]))
+    columns, columns_beside = symbols.translate(dfa.classes), symbols.translate(longer.classes)
+    # Rows are spread when they are reached: the automaton of all tokens is large, a walk is short.
     # The last row is that of the dead state.
-    beside = [*rows_over(longer, classes), [DEAD] * class_count(classes)]
+    rows, beside = dfa.rows, [*longer.rows, [DEAD] * class_count(longer.classes)]
     read_on, pending = ANY, [(0, DEAD if longer.is_empty else 0)]
     states = {*pending}
     for state, other in pending:
         budget.spend()
         pairs = {
             pair
-            for pair in zip(rows[state], beside[other], strict=True)
+            for pair in zip(
+                map(rows[state].__getitem__, columns),
+                map(beside[other].__getitem__, columns_beside),
+                strict=True,
+            )
             if pair[0] != DEAD and pair not in states
         }
         states |= pairs

@@ -30,6 +30,9 @@ _BNF = _Language(
     "bnf",
     re.compile(r"^[ \t]*<[^<>\s]++>[ \t]*::=", re.MULTILINE),
 )
+_DIALECT = re.compile(r"<[^<>\n]*>|\"[^\"]*\"|'[^']*'|::=|[|;\s]")
+# Rules with numbers, as W3C has them.
+_EBNF = _Language("EBNF", "ebnf", re.compile(r"^[ \t]*\[\d+\w?\][ \t]+\w+[ \t]*::=", re.MULTILINE))
 # A directive, or a rule: its mark, name, priority, parameters, and a colon.
 _LARK = _Language(
     "Lark",
@@ -139,11 +142,19 @@ def _recognise(source: Source) -> tuple[_Language, Span] | None:
     if any(map(_ends_rule, text.split("\n"))):
         return None
     if not _DEFINITION.search(text):
-        candidates = [_JSON, _BNF, _LARK, _ABNF]
+        candidates = [_JSON, _EBNF, _BNF, _LARK, _ABNF]
     else:
-        candidates = [] if _SINGLE_QUOTED.search(text) else [_GBNF]
+        candidates = [] if _SINGLE_QUOTED.search(text) else [_EBNF, _GBNF]
     signs = ((language, language.sign.search(text)) for language in candidates)
-    return next(((language, Span(*sign.span())) for language, sign in signs if sign), None)
+    found = next(((language, Span(*sign.span())) for language, sign in signs if sign), None)
+    if found is not None and found[0] is _BNF and is_standard(source.text):
+        return _EBNF, found[1]
+    return found
+
+
+def is_standard(text: str) -> bool:
+    """Return whether a text of BNF has more than bnf_sampler's dialect: bare words, operators."""
+    return re.search(r"[\w\[{(*+?]", _DIALECT.sub("", text)) is not None
 
 
 def _ends_rule(line: str) -> bool:

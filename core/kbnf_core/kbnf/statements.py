@@ -17,6 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
@@ -331,6 +332,17 @@ class Read(Generic[Tree]):
     trees: list[Tree] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
+
+
+_WORD = 20
+"""Steps for a word: it is cut out of a text, and parsed."""
+
+
+def counted(words: Iterable[Word], budget: Budget) -> Iterator[Word]:
+    """Yield words, each of which is work. Raises WorkLimitError."""
+    for word in words:
+        budget.spend(_WORD)
+        yield word
 
 
 def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tree]) -> Read[Tree]:

@@ -14,7 +14,7 @@ from kbnf_core.languages.abnf.language import ABNF
 from kbnf_core.languages.antlr.language import ANTLR
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.choice import CHOICE
-from kbnf_core.languages.ebnf.language import EBNF, is_standard
+from kbnf_core.languages.ebnf.language import EBNF
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.lark.language import LARK
@@ -86,6 +86,8 @@ def detect(text: str, path: str) -> Language:
     """Return the language of a file: by its extension, or by its content."""
     suffix = PurePath(path).suffix.lower()
     if suffix in EXTENSIONS:
+        from kbnf_core.kbnf.detect import is_standard
+
         language = language_of(path)
         return EBNF if language is BNF and is_standard(text) else language
     if text.lstrip().startswith(("{", "[", "true", "false")):

@@ -6,7 +6,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages import JSON_SCHEMA, detect
+from kbnf_core.languages import JSON_SCHEMA, detect, named
 from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 
@@ -51,6 +51,24 @@ def test_kbnf_with_mistakes(text: str) -> None:
     codes = {finding.code for finding in parse_kbnf(Source(text)).diagnostics}
     assert codes
     assert "E008" not in codes
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("<list> ::= SELECT [ ALL ] <item>\n<item> ::= NAME\n", "EBNF"),
+        ("[1] document ::= prolog element\n[2] prolog ::= 'x'\n", "EBNF"),
+        ('<a> ::= "x" <b>\n<b> ::= "y"\n', "bnf_sampler's BNF"),
+    ],
+)
+def test_bnf_without_an_extension(text: str, language: str) -> None:
+    (finding,) = check(text)
+    option = {"EBNF": "ebnf"}.get(language, "bnf")
+    assert finding.message == f"this looks like {language}, not KBNF"
+    assert finding.helps[0] == (
+        f"--from reads it in its language: `kbnf check --from {option} FILE`"
+    )
+    assert detect(text, "grammar").name == named(option).name  # type: ignore[union-attr]
 
 
 def test_a_name_put_right_where_it_is_used_is_not_to_be_put_back() -> None:

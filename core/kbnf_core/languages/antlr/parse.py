@@ -26,6 +26,8 @@ from kbnf_core.automata.codepoints import (
     union,
 )
 from kbnf_core.automata.regex.unicode import fold_case, named_property, property_value
+from kbnf_core.frontend import too_much_work
+from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
@@ -33,14 +35,17 @@ from kbnf_core.kbnf.statements import (
     Parser,
     Statement,
     Word,
+    counted,
     parse_statements,
     shown,
     span_of,
     too_deep,
 )
-from kbnf_core.kbnf.tree import Comment
+from kbnf_core.kbnf.tree import Comment, Document
 from kbnf_core.languages.antlr import tree
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
@@ -92,14 +97,19 @@ class File:
         return option is not None and option.value == "true"
 
 
-def parse_file(source: Source, limits: Limits) -> File:
-    """Parse the text of a file."""
+def parse_file(source: Source, limits: Limits, budget: Budget) -> File:
+    """Parse the text of a file; of one with too many words, nothing but that finding is left."""
     file = File(source)
     statements: list[Statement] = []
     modes: list[str] = []
     mode = ""
     comments: list[Comment] = []
-    for statement in _split(source.text, comments):
+    try:
+        split = [*_split(source.text, comments, budget)]
+    except WorkLimitError as error:
+        file.findings.append(too_much_work(Parsed(Document(source, (), ()), ()), error))
+        return file
+    for statement in split:
         first = statement.words[0]
         if _is_rule(statement.words):
             statements.append(_without_prologue(statement))
@@ -121,11 +131,11 @@ def parse_file(source: Source, limits: Limits) -> File:
     return file
 
 
-def _split(text: str, comments: list[Comment]) -> Iterator[Statement]:
-    """Yield the statements of a text, with its comments in the list."""
+def _split(text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
+    """Yield the statements of a text, with its comments in the list. Raises WorkLimitError."""
     lexer = Lexer(_parser(), text)
     words: list[Word] = []
-    for word in lexer.words():
+    for word in counted(lexer.words(), budget):
         if word.type == "COMMENT":
             comments.append(Comment(word.value[2:].removesuffix("*/"), span_of(word)))
         elif word.type == "SEMI":

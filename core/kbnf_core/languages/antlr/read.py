@@ -58,7 +58,7 @@ def read_antlr(source: Source, request: Request) -> Parsed:
 
 def outline_antlr(source: Source, limits: Limits) -> Outline:
     """Return where rules are defined and used; never raises."""
-    rules = parse_file(source, limits).rules
+    rules = parse_file(source, limits, Budget(limits.work)).rules
     return Outline(
         tuple(Symbol(rule.name, rule.name_span, rule.span) for rule in rules),
         tuple(
@@ -96,7 +96,7 @@ class _Reader:
 
     def read(self) -> Parsed:
         """Return the grammar."""
-        main = parse_file(self._source, self._request.limits)
+        main = parse_file(self._source, self._request.limits, self._budget)
         self._gather(main, None)
         rules = self._gathered.rules
         names = [name for name in rules if not name[:1].isupper()]
@@ -161,7 +161,7 @@ class _Reader:
         if text is None:
             self._error("E422", f"cannot read `{path}`", site)
             return None
-        return parse_file(Source(text, path), self._request.limits)
+        return parse_file(Source(text, path), self._request.limits, self._budget)
 
     def _error(self, code: str, message: str, span: Span, *helps: str) -> None:
         self._findings.append(Diagnostic(code, message, self._source, span, helps=helps))

@@ -1,7 +1,5 @@
 """EBNF as one of the grammar languages."""
 
-import re
-
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.text.source import Source
@@ -19,10 +17,3 @@ class _Ebnf(Language):
 
 
 EBNF = _Ebnf()
-
-_DIALECT = re.compile(r"<[^<>\n]*>|\"[^\"]*\"|'[^']*'|::=|[|;\s]")
-
-
-def is_standard(text: str) -> bool:
-    """Return whether a text of BNF has more than bnf_sampler's dialect: bare words, operators."""
-    return re.search(r"[\w\[{(*+?]", _DIALECT.sub("", text)) is not None

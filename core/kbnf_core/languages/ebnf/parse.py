@@ -34,12 +34,14 @@ from kbnf_core.kbnf.statements import (
     Read,
     Statement,
     Word,
+    counted,
     parse_statements,
     shown,
     span_of,
     too_deep,
 )
 from kbnf_core.kbnf.tree import Comment, Definition, Expression, Name, Reference, Repetition
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
@@ -84,8 +86,11 @@ class File:
     has_words: bool
 
 
-def parse_ebnf(source: Source, limits: Limits) -> File:
-    """Return the rules of a text in the notation that its rules have, and the comments."""
+def parse_ebnf(source: Source, limits: Limits, budget: Budget) -> File:
+    """Return the rules of a text in the notation that its rules have, and the comments.
+
+    Raises WorkLimitError for a text with too many words.
+    """
     text = source.text
     notation: Notation = Iso()
     if _IN_BRACKETS.match(text):
@@ -93,7 +98,7 @@ def parse_ebnf(source: Source, limits: Limits) -> File:
     elif _W3C_RULE.search(text):
         notation = W3C()
     comments: list[Comment] = []
-    statements = [*notation.split(text, comments)]
+    statements = [*notation.split(text, comments, budget)]
     read = parse_statements(statements, _Ebnf(source, limits, notation))
     return File(read, tuple(comments), any(map(_has_word, statements)))
 
@@ -118,7 +123,7 @@ class Notation(ABC):
         return _parser(self.folder)
 
     @abstractmethod
-    def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
+    def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules of a text, with its comments in the list."""
 
     def definition(self, parts: list[Any]) -> Definition:
@@ -172,10 +177,10 @@ class W3C(Notation):
     folder = "w3c"
     sign = "::="
 
-    def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
+    def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules: each begins with a name before the sign."""
         words: list[Word] = []
-        for word in self.words(text, comments):
+        for word in self.words(text, comments, budget):
             if word.type == "DEFINE" and len(words) > 1 and words[-1].type == "NAME":
                 name = words.pop()
                 if words:
@@ -185,10 +190,10 @@ class W3C(Notation):
         if words:
             yield Statement(words)
 
-    def words(self, text: str, comments: list[Comment]) -> Iterator[Word]:
+    def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
         """Yield the words of rules; ``[ x ]`` is an option, and no set."""
         lexer = Lexer(self.parser(), text)
-        for word in _words(lexer, comments):
+        for word in _words(lexer, comments, budget):
             if word.type == "SET" and _OPTION.fullmatch(word.value):
                 lexer.place = word.start_pos + 1
                 yield Word("LSQB", "[", word.start_pos, lexer.place)
@@ -228,9 +233,9 @@ class InBrackets(W3C):
         self._is_quoted = _QUOTED.search(text) is not None
         self._groups = _GROUPS.search(text) is not None
 
-    def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
+    def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules; marks that are all of a rule are a text."""
-        for statement in super().split(text, comments):
+        for statement in super().split(text, comments, budget):
             body = statement.words[2:]
             marks = "".join(body)
             if not self._is_quoted and re.fullmatch(r"[^\w\s<]+", text[_extent(body)]):
@@ -238,11 +243,11 @@ class InBrackets(W3C):
                 statement.words[2:] = [mark]
             yield statement
 
-    def words(self, text: str, comments: list[Comment]) -> Iterator[Word]:
+    def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
         """Yield the words of rules, with bare texts as ``WORD``; operators that touch are one."""
         lexer = Lexer(self.parser(), text)
         last: Word | None = None
-        for word in map(self._converted, _words(lexer, comments)):
+        for word in map(self._converted, _words(lexer, comments, budget)):
             lexer.place = word.end_pos
             if last is not None and _are_one(last, word):
                 last = Word("WORD", last.value + word.value, last.start_pos, word.end_pos)
@@ -274,10 +279,10 @@ class Iso(Notation):
 
     folder = "iso"
 
-    def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
+    def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules, each up to its end, with commas, and with the words of a name as one."""
         words: list[Word] = []
-        everything = [*_words(Lexer(self.parser(), text), comments)]
+        everything = [*_words(Lexer(self.parser(), text), comments, budget)]
         has_commas = any(word.type == "COMMA" for word in everything)
         for word in everything:
             if word.type == "END":
@@ -333,8 +338,8 @@ def name_of(word: Word) -> str:
     return "_".join(word.value.strip("<>").split())
 
 
-def _words(lexer: Lexer, comments: list[Comment]) -> Iterator[Word]:
-    for word in lexer.words():
+def _words(lexer: Lexer, comments: list[Comment], budget: Budget) -> Iterator[Word]:
+    for word in counted(lexer.words(), budget):
         if word.type == "COMMENT":
             inner = word.value[1:] if word.value[0] == "#" else word.value[2:-2]
             comments.append(Comment(inner, span_of(word)))

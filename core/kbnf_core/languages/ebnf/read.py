@@ -50,19 +50,26 @@ UNSUPPORTED, APPROXIMATE = "E451", "W451"
 _LEXER = {"blank": r"[\t\n\r ]+", "word": r"[0-9A-Za-z_]+"}
 """The tokens that standards with bare words do not write down."""
 
+_NODE = 20
+"""Steps for a node of a rule in one round: it is changed, and translated."""
+
 _TOKEN = r"""[-+]?[0-9A-Za-z_.$]+(?:[Ee][-+][0-9]+)?|["'`\[#@$%\&:\\](?s:.*)"""
 """What the texts of a token look like."""
 
 
 def read_ebnf(source: Source, request: Request) -> Parsed:
     """Read a grammar; findings are in the result. Never raises."""
-    file = parse_ebnf(source, request.limits)
+    reader = _Reader(source, request)
+    try:
+        file = parse_ebnf(source, request.limits, reader.budget)
+    except WorkLimitError as error:
+        nothing = Parsed(Document(source, (), ()), ())
+        return Parsed(nothing.document, (too_much_work(nothing, error),))
     definitions, findings = file.read.trees, list(file.read.findings)
     if not (definitions or findings):
         helps = ("a rule is written `name ::= ...` (W3C) or `name = ... ;` (ISO/IEC 14977)",)
         message = "this file defines no rule"
         findings.append(Diagnostic("E010", message, source, Span(0, 0), helps=helps))
-    reader = _Reader(source, request)
     start = request.start or (definitions[0].name.value if definitions else None)
     generated: frozenset[Span] = frozenset()
     try:
@@ -71,6 +78,7 @@ def read_ebnf(source: Source, request: Request) -> Parsed:
             result = reader.with_blanks(definitions, start)
             definitions, start, generated = result.definitions, result.start, result.generated
     except WorkLimitError as error:
+        definitions = []
         findings.append(too_much_work(Parsed(Document(source, (), ()), ()), error))
     findings = sorted([*findings, *reader.findings], key=Diagnostic.sort_key)
     broken = frozenset(file.read.broken)
@@ -84,7 +92,7 @@ class _Reader:
     def __init__(self, source: Source, request: Request) -> None:
         self._source = source
         self._request = request
-        self._budget = Budget(request.limits.work)
+        self.budget = Budget(request.limits.work)
         self.findings: list[Diagnostic] = []
         self.losses: list[Loss] = []
 
@@ -112,6 +120,10 @@ class _Reader:
                     pending[leaf.name.value] = leaf
                     roots += (leaf.kept, leaf.excluded)
         while forms or pending:
+            # Every round looks at the whole grammar; a long chain of differences takes many.
+            sides = (side for each in pending.values() for side in (each.kept, each.excluded))
+            roots = [*(each.body for each in definitions), *sides]
+            self.budget.spend(_NODE * sum(1 for root in roots for _ in postorder(root)))
             definitions = [replace(each, body=_replaced(each.body, forms)) for each in definitions]
             pending = {
                 name: replace(
@@ -135,13 +147,13 @@ class _Reader:
             for mark, side in (("+", leaf.kept), ("-", leaf.excluded))
         ]
         rules = self._rules([*definitions, *sides])
-        regulars = Regulars(rules, self._request.limits, self._budget)
+        regulars = Regulars(rules, self._request.limits, self.budget)
         forms: dict[str, Expression] = {}
         for name, leaf in pending.items():
             try:
                 kept, excluded = (regulars.of(rules[f"{name}{side}"]) for side in "+-")
                 limits = self._request.limits
-                rest = operations.difference(kept, excluded, limits, self._budget)
+                rest = operations.difference(kept, excluded, limits, self.budget)
                 forms[name] = _written(rest, leaf.span)
             except (KeyError, NotRegularError, LimitError):
                 continue
@@ -152,21 +164,14 @@ class _Reader:
 
     def _rules(self, definitions: Sequence[Definition]) -> dict[str, ir.Node]:
         """Return the rules that lead to no name without a definition, in the IR."""
-        usable: set[str] = {each.name.value for each in definitions}
-        grown = True
-        while grown:
-            uses = {
-                each.name.value
-                for each in definitions
-                if any(use.value not in usable for use in uses_in(each.body))
-            }
-            grown = bool(uses & usable)
-            usable -= uses
-        chosen = tuple(each for each in definitions if each.name.value in usable)
+        graph = {each.name.value: {use.value for use in uses_in(each.body)} for each in definitions}
+        undefined = {name for uses in graph.values() for name in uses if name not in graph}
+        unusable = reachable(undefined, callers_of(graph))
+        chosen = tuple(each for each in definitions if each.name.value not in unusable)
         if not chosen:
             return {}
         document, start = Document(self._source, chosen, ()), chosen[0].name.value
-        grammar = translate(document, start, self._request.limits, self._budget).grammar
+        grammar = translate(document, start, self._request.limits, self.budget).grammar
         return dict(grammar.rules) if grammar is not None else {}
 
     def with_blanks(self, definitions: list[Definition], start: str) -> Scannerless:
@@ -174,7 +179,7 @@ class _Reader:
         tokens = self._tokens(definitions)
         if start in tokens:
             return Scannerless(definitions, start)
-        limits, budget = self._request.limits, self._budget
+        limits, budget = self._request.limits, self.budget
         bodies = [each for each in definitions if each.name.value not in tokens]
         words = {leaf.text.value.encode() for each in bodies for leaf in _words(each.body)}
         for token in tokens.values():
@@ -203,7 +208,7 @@ class _Reader:
         candidates = {
             each.name.value: _as_loop(each) for each in definitions if each.name.value not in wordy
         }
-        regulars = Regulars(self._rules([*candidates.values()]), self._request.limits, self._budget)
+        regulars = Regulars(self._rules([*candidates.values()]), self._request.limits, self.budget)
         tokens: dict[str, Token] = {}
         shape = compile_regex(_TOKEN).dfa
         for name, each in candidates.items():

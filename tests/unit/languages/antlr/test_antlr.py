@@ -8,6 +8,7 @@ from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.convert import convert
 from kbnf_core.languages import ANTLR, KBNF, detect
 from kbnf_core.text.files import BELOW
+from kbnf_core.text.limits import Limits
 
 
 def read(text: str, *, lossy: bool = False, path: str | None = None) -> Grammar:
@@ -164,6 +165,34 @@ def test_left_recursion_and_empty_alternatives() -> None:
     grammar = read("grammar E; s : e EOF; e : <assoc=right> e '^' e | e '+' e | N | ; N : [0-9];")
     assert grammar.status("1+2^3") == "fits"
     assert grammar.status("") == "fits"
+
+
+@pytest.mark.parametrize("texts", [1, 2_000], ids=["words", "tokens"])
+def test_too_much_work_is_one_finding(texts: int) -> None:
+    rules = "".join(f"r{i} : 'a{i % texts}' r{(i + 1) % 2_000};\n" for i in range(2_000))
+    found = check(
+        f"grammar G;\n{rules}", "g.g4", limits=Limits(work=190_000 if texts == 1 else 320_000)
+    )
+    assert [each.code for each in found if each.code[0] == "E"] == ["E107"]
+
+
+def test_rules_in_any_order_are_read_in_one_round() -> None:
+    """FOLLOW goes from callers to callees, however their rules are ordered."""
+    rules = [f"r{i} : 'a' r{i + 1} | 'b' ;" for i in range(2_000)]
+    for ordered in (rules, rules[::-1]):
+        text = "\n".join(["grammar G;", *ordered, "r2000 : 'c';"])
+        assert not any(
+            each.code == "E107" for each in check(text, "g.g4", limits=Limits(work=2_000_000))
+        )
+
+
+def test_keywords_in_both_cases_are_told_apart_by_their_beginnings() -> None:
+    words = [f"W{chr(65 + i % 26)}{i}" for i in range(200)]
+    tokens = "".join(f"T{i} : '{word}' ;\n" for i, word in enumerate(words))
+    head = "grammar G;\noptions { caseInsensitive = true; }\n"
+    grammar = read(f"{head}s : NAME EOF ;\n{tokens}NAME : [a-z] [a-z0-9]* ;\n")
+    assert grammar.status("wb1x") == "fits"
+    assert grammar.status("wB1") != "fits"
 
 
 def test_code_is_left_out() -> None:

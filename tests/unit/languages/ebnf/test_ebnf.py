@@ -5,6 +5,7 @@ import pytest
 from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.convert import convert
 from kbnf_core.languages import BNF, EBNF, KBNF, detect
+from kbnf_core.text.limits import Limits
 
 XML = """
 /* From Extensible Markup Language (XML) 1.0, a part */
@@ -227,6 +228,27 @@ def test_sequences_without_commas_and_options(text: str, fits: str, wrong: str) 
     grammar = read(text)
     assert grammar.status(fits) == "fits"
     assert grammar.status(wrong) != "fits"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<s> ::= " + "WORD " * 300_000,
+        "<s> ::= " + " ".join(f"WORD{number}" for number in range(3_000)),
+        "".join(f"r{i} ::= r{i + 1} - 'x{i}'\n" for i in range(200)) + "r200 ::= [a-z0-9]+",
+    ],
+    ids=["words", "tokens", "differences"],
+)
+def test_too_much_work_is_one_finding(text: str) -> None:
+    limits = Limits(work=100_000)
+    findings = [each.code for each in check(text, "g.ebnf", limits=limits) if each.code[0] == "E"]
+    assert findings == ["E107"]
+
+
+def test_rules_that_lead_to_nothing_are_known_in_one_pass() -> None:
+    rules = "".join(f"r{i} ::= r{i + 1}\n" for i in range(3_000))
+    text = f"s ::= [a-z]+ - 'x'\n{rules}"
+    assert [each.code for each in check(text, "g.ebnf") if each.code[0] == "E"] == ["E101"]
 
 
 def test_a_bnf_of_a_standard_is_detected() -> None:
