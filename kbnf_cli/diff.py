@@ -131,7 +131,7 @@ def _answer(answer: "Answer") -> str:
         case "some":
             return f"{visible(answer.shown)}  ({_measure(answer)})"
         case _:
-            return f"unknown up to {answer.searched:,} bytes: no such text is that short"
+            return f"nothing up to {answer.searched:,} bytes, unknown for longer texts"
 
 
 def _measure(answer: "Answer") -> str:

@@ -5,6 +5,7 @@ Tasks of ``compile --store`` run in processes here, or on a cluster of Dask or R
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -278,6 +279,7 @@ class _Report:
 
     def write(self, outcome: "Outcome") -> None:
         """Write an outcome to the report, and why there is no artifact to stderr."""
+        outcome = replace(outcome, message=_placed(outcome.message, outcome.name))
         self.counts[outcome.status] += 1
         if outcome.seconds is not None and outcome.size is not None:
             self._made.append((outcome.seconds, outcome.size))
@@ -318,6 +320,14 @@ class _Report:
             # A line at a time: what is there is whole, whenever the run ends.
             self.file.write(json.dumps(fields, sort_keys=True) + "\n")
             self.file.flush()
+
+
+def _placed(message: str, name: str) -> str:
+    """Return a message with the name of its source in its positions.
+
+    A key is that of a text, which other files may have as well: failures in a store have no names.
+    """
+    return re.sub(r"(?m)^( *--> )<text>(?=:)", lambda found: f"{found[1]}{name}", message)
 
 
 def _tasks_of(
@@ -387,7 +397,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
 
 
 _ACTIONS = {
-    "ls": ("URL", "List the keys, each with the digest of its artifact, and refused sources."),
+    "ls": ("URL", "List the keys, each with the digest of its artifact or why it was refused."),
     "info": ("URL [KEY]...", "Count the entries of the store, or describe the artifacts of keys."),
     "verify": ("URL", "Read everything; exit with 1 if something is damaged."),
     "gc": ("URL", "Remove unreferenced files."),
@@ -449,8 +459,8 @@ def store(
 
     `kbnf compile --store` fills it.
 
-    `ls` lists the keys, each with the digest of its artifact, and the sources that were refused;
-    `info` counts the entries of the store, or describes the artifacts of KEYS; `verify` reads
+    `ls` lists the keys, each with the digest of its artifact or why its source was refused; `info`
+    counts the entries of the store, or describes the artifacts of KEYS; `verify` reads
     everything and exits with 1 if something is damaged; `gc` removes unreferenced files. URL is a
     folder or a URL of fsspec; a password in it is never printed.
     """
@@ -485,7 +495,7 @@ def _list(console: Console, opened: "ArtifactStore") -> None:
         if isinstance(entry, DamagedError):
             console.text(f"{key} damaged: {entry}\n")
         elif entry.format == FORMAT:
-            console.text(f"{key} {entry.digest}\n")
+            console.text(f"{key} artifact: {entry.digest}\n")
         else:
             others += 1
     for name in opened.backend.keys(FAILURES):

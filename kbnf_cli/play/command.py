@@ -104,11 +104,10 @@ def play(
     if grammar is None:
         raise click.UsageError("a GRAMMAR is needed")
     is_terminal = not commands and sys.stdin.isatty() and sys.stdout.isatty()
-    settings_for = inputs.settings_source()
-    world = (TerminalWorld if is_terminal else World)(console, settings_for)
-    vocabulary, eos = inputs.vocabulary(settings_for(grammar))
-    start = inputs.start
-    files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
+    world = (TerminalWorld if is_terminal else World)(console, inputs)
+    vocabulary, eos = inputs.vocabulary(inputs.settings_source()(grammar))
+    asked = (inputs.start, inputs.finish, inputs.from_, inputs.schema)
+    files = Files(grammar, vocabulary, eos or None, *asked)
     session = replace(open_session(files, world), settings=switches)
     if is_terminal:
         from kbnf_cli.play.terminal import run_terminal

@@ -259,7 +259,7 @@ def _load(session: Session, text: str, world: World) -> Reply:
     """Open a grammar, or append what another file holds."""
     path = _path(text)
     if is_grammar(path):
-        files = replace(session.files, grammar=path, start=None, from_=None)
+        files = replace(session.files, grammar=path, start=None, from_=None, schema={})
         return begin(session, files, world, session.vocabulary)
     data = world.read(path)
     return feed_bytes(session, write_typed(data), world)

@@ -5,18 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kbnf_cli.config import SettingsFor
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import read_bytes, write_text
 from kbnf_cli.inputs import (
     BUILT_IN,
-    open_any_grammar,
+    Inputs,
     read_vocabulary,
     vocabulary_file,
 )
-from kbnf_core.shipped import shown_path
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.segments import Segment, Segments
 from kbnf_core.text.errors import MissingExtraError
@@ -70,9 +68,9 @@ _SCRIPT_ROWS = 20
 class World:
     """All that commands need from outside, for a script: of one width, so that output is stable."""
 
-    def __init__(self, console: Console, settings_for: SettingsFor) -> None:
+    def __init__(self, console: Console, inputs: Inputs) -> None:
         self._console = console
-        self._settings_for = settings_for
+        self._inputs = inputs
         self._encoders: dict[str, Encoder] = {}
 
     @property
@@ -85,21 +83,16 @@ class World:
         """Lines that a listing may take."""
         return _SCRIPT_ROWS
 
-    def grammar(
-        self,
-        path: Path,
-        start: str | None,
-        finish: str | None,
-        vocabulary: "Vocabulary | None" = None,
-        from_: str | None = None,
-    ) -> "Grammar":
+    def grammar(self, files: "Files", vocabulary: "Vocabulary") -> "Grammar":
         """Open a grammar; raises ``KbnfError``."""
-        settings = self._settings_for(path)
-        name, from_ = shown_path(path).as_posix(), from_ or settings.from_
-        own = settings.options or {}
-        return open_any_grammar(
-            path, name, start, finish, settings.defaults, vocabulary, own, from_=from_
+        asked = replace(
+            self._inputs,
+            start=files.start,
+            finish=files.finish,
+            from_=files.from_,
+            schema=files.schema,
         )
+        return asked.grammar(files.grammar, vocabulary)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
@@ -156,6 +149,7 @@ class Files:
     start: str | None = None
     finish: str | None = None
     from_: str | None = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -256,7 +250,7 @@ def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = N
 
     if vocabulary is None:
         vocabulary = world.vocabulary(files.vocabulary, files.eos)
-    grammar = world.grammar(files.grammar, files.start, files.finish, vocabulary, files.from_)
+    grammar = world.grammar(files, vocabulary)
     engine = Engine(grammar, vocabulary, Config(finish=files.finish))
     return Session(files, engine, losses=grammar.losses)
 

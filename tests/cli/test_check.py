@@ -108,6 +108,16 @@ def test_start(kbnf: Kbnf, write: Write) -> None:
     assert kbnf("check", "--start", "root", file).status == 0
 
 
+def test_a_rule_with_an_error_may_be_the_start(kbnf: Kbnf, write: Write) -> None:
+    write("a.kbnf", 'root = (name - keyword)+;\nname = #"[a-z]+";\nkeyword = "if";\n')
+    found = kbnf("check", "a.kbnf", "--format", "concise")
+    assert "E001" in found.out
+    assert "E102" not in found.out
+    # Where the broken rule is used by another one, the start is to be named.
+    write("b.kbnf", "root = name;\nname = (a - b);\n")
+    assert "E102" in kbnf("check", "b.kbnf", "--format", "concise").out
+
+
 def test_finish(kbnf: Kbnf, write: Write) -> None:
     file = write("a.kbnf", "start ::= 'a' | 'ab';")
     assert "W301" in kbnf("check", file).out

@@ -108,7 +108,7 @@ def test_what_is_not_known_counts_unless_it_is_allowed(
     assert found["relation"] == "unknown"
     assert found["old_only"]["searched"] >= 5
     assert b"E902 comparison-undecided" in kbnf("diff", one, other, "--format", "github").stdout
-    assert b"unknown up to" in kbnf("diff", one, other).stdout
+    assert b", unknown for longer texts" in kbnf("diff", one, other).stdout
 
 
 def test_sarif_and_github_name_the_text_at_the_new_file(kbnf: Kbnf) -> None:

@@ -269,3 +269,28 @@ def test_the_status_is_the_position(kbnf: Kbnf, grammar: Path) -> None:
 
 def test_a_way_to_take_lines_says_how_to_leave_it(kbnf: Kbnf, grammar: Path) -> None:
     assert "`:token`" in kbnf("play", grammar, "-c", ":bytes").out
+
+
+_TOOLS = '[{"name": "f", "input_schema": {"type": "object", "properties": {}}}]'
+
+
+def test_options_of_languages_decide_what_is_allowed(
+    kbnf: Kbnf, write: Write, grammar: Path
+) -> None:
+    tools, schema = write("tools.json", _TOOLS), write("a.schema.json", '{"type": "array"}')
+    calls = ("play", tools, "--tool-calls", "qwen_3", "--tool-choice", "required")
+    call = "-c", ":text <tool_call>"
+    assert kbnf(*calls, *call, "-c", ":reload").status == 0
+    assert kbnf("play", tools, *call).status == 1
+    # As with --start, another file is read by its own settings.
+    assert kbnf(*calls, "-c", f":load {grammar}", "-c", "a").status == 0
+    assert kbnf("play", schema, "--whitespace", "compact", "-c", ":text [ ").status == 1
+
+
+@pytest.mark.parametrize("option", [("--tool-calls", "qwen_3"), ("--whitespace", "compact")])
+def test_options_of_another_language_are_refused(
+    kbnf: Kbnf, grammar: Path, option: tuple[str, str]
+) -> None:
+    result = kbnf("play", grammar, *option, "-c", "a")
+    assert result.status == 2
+    assert f"error: {option[0]} is for " in result.stderr

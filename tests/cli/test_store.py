@@ -90,6 +90,9 @@ def test_a_source_that_cannot_be_used_does_not_hold_up_others(
     again = kbnf("compile", "--store", "store", sources, "-j", "1")
     assert again.status == 1
     assert "error[E101]" in again.stderr
+    for each in (result, again):
+        assert " --> all/bad.kbnf:1:" in each.stderr
+        assert "<text>" not in each.stderr
     assert "refused: error[E101]" in kbnf("store", "ls", "store").out
 
 
@@ -139,8 +142,8 @@ def test_wrong_use_of_compile(
 
 def test_store_lists_counts_and_describes(kbnf: Kbnf, sources: Path) -> None:
     kbnf("compile", "--store", "store", "--vocab", "bytes", sources / "a.kbnf", "-j", "1")
-    key, digest = kbnf("store", "ls", "store").out.split()
-    assert (len(key), len(digest)) == (32, 32)
+    key, kind, digest = kbnf("store", "ls", "store").out.split()
+    assert (len(key), kind, len(digest)) == (32, "artifact:", 32)
     assert "inputs:                   1" in kbnf("store", "info", "store").out
     assert "source hash:" in kbnf("store", "info", "store", key).out
     assert kbnf("store", "info", "store", "0" * 32).status == 1

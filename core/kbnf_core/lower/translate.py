@@ -199,6 +199,9 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     if start in names or start in document.broken_names or not names:
         return ()
     used = {use.value for each in document.definitions for use in tree.uses_in(each.body)}
+    if document.broken_names - used:
+        # One of these may be the start, and what it used is not known.
+        return ()
     roots = [name for name in dict.fromkeys(names) if name not in used] or names[:1]
     guess = next((name for name in names if name.casefold() == start.casefold()), roots[0])
     label = "this is the first rule" if guess in used else "no other rule uses this one"

@@ -21,18 +21,11 @@ class MemoryWorld:
     columns: int = 80
     rows: int = 10
 
-    def grammar(
-        self,
-        path: Path,
-        start: str | None,
-        finish: str | None,
-        vocabulary: "Vocabulary | None" = None,
-        from_: str | None = None,
-    ) -> Grammar:
+    def grammar(self, files: Files, vocabulary: Vocabulary) -> Grammar:
         """Open a grammar among the files; none of them asks for a vocabulary."""
-        del vocabulary, from_
-        text = self.read(path).decode()
-        return Grammar(text, start=start, finish=finish, path=str(path))
+        del vocabulary
+        path, text = files.grammar, self.read(files.grammar).decode()
+        return Grammar(text, start=files.start, finish=files.finish, path=str(path))
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> Vocabulary:
         """Return the one vocabulary there is."""

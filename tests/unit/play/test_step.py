@@ -5,8 +5,8 @@ from typing import Protocol
 
 import pytest
 
-from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
+from kbnf_cli.inputs import Inputs
 from kbnf_cli.play import session as state
 from kbnf_cli.play.commands import spoken_command, step
 from kbnf_cli.play.session import Files, Mode, Reply, Session, Verdict
@@ -217,7 +217,7 @@ def test_special_tokens_are_visible_in_samples(session: Session, world: World) -
 def test_a_finished_text_says_which_byte_ended_it(finish: str, shown: str) -> None:
     grammar = Grammar('start ::= #"ab+";', finish=finish)
     session = Session(Files(Path("g.kbnf"), "bytes"), Engine(grammar, Vocabulary.bytes()))
-    world = state.World(Console(), settings_source(None, True))
+    world = state.World(Console(), Inputs())
     after = step(session, "ab", world)
     assert shown in plain(after.shown)
     refused = step(after.session, "b", world)
@@ -229,7 +229,7 @@ def test_a_finished_text_says_which_byte_ended_it(finish: str, shown: str) -> No
 def test_what_may_come_is_listed_once() -> None:
     grammar = Grammar('(* kbnf: finish=eos *) start ::= #"[a-z]+";')
     session = Session(Files(Path("g.kbnf"), "bytes"), Engine(grammar, Vocabulary.bytes()))
-    world = state.World(Console(), settings_source(None, True))
+    world = state.World(Console(), Inputs())
     first = step(session, "a", world)
     second = step(first.session, "b", world)
     third = step(second.session, "c", world)

@@ -333,14 +333,25 @@ class Lengths:
         return Length(low, high) if low or high is not None else None
 
     def has_word(self, length: Length, budget: Budget) -> bool:
-        """Return whether a word has a length that is allowed."""
-        for count, here in enumerate(self._levels()):
+        """Return whether a word has a length that is allowed.
+
+        A level leads to the next one alone, so where one comes again (Brent's search: it is
+        compared with the last one whose number is a power of two) whole circles are passed over.
+        """
+        earlier: set[int] = set()
+        count, since, lap = 0, 0, 1
+        for here in self._levels():
             budget.spend(1 + len(here))
+            if since and here == earlier:
+                count += max(0, length.low - count) // since * since
             # Every state goes on to the end of some word.
             if count >= length.low and (length.high is None or self._ends(here)):
                 return True
             if count == length.high:
                 break
+            if since == lap:
+                earlier, since, lap = here, 0, 2 * lap
+            count, since = count + 1, since + 1
         return False
 
     def _ends(self, states: set[int]) -> bool:

@@ -74,7 +74,7 @@ def _last_parts(grammar: Grammar, node: Node, facts: "Mapping[int, Facts]") -> I
 
 
 RULES = (
-    Rule("W302", "endless-whitespace", "A loop of whitespace has no end."),
+    Rule("W302", "endless-whitespace", "A loop of whitespace is unbounded."),
     Rule("I303", "endless-digits", "A loop of digits has no end."),
 )
 NEEDS = Needs.GRAMMAR

@@ -55,6 +55,29 @@ def test_levels_of_bytes_tell_how_many_characters_words_have(pattern: str) -> No
             assert lengths.has_word(bound, Budget(10**6)) != found.is_empty, bound
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        WORDS,
+        "(?:abc)*",
+        "(?:a{6})*b|(?:a{4})*c",
+        "(?:ab|abcde)*x",
+        "a{3,20}|b{25}",
+        "(?:é{3}|漢)*x",
+    ],
+)
+def test_circles_of_levels_are_passed_over(pattern: str) -> None:
+    words = Matching(pattern).dfa()
+    for low in range(0, 61, 4):
+        for high in (low, low + 1, low + 5, None):
+            bound = Length(low, high)
+            found = operations.intersect(words, bound.dfa())
+            assert Lengths(words).has_word(bound, Budget(10**6)) != found.is_empty, bound
+    # Its levels would take some 1,000,000 times as long to count.
+    assert Lengths(Matching("(?:abc)*").dfa()).has_word(Length(9**12, 9**12), Budget(1_000))
+    assert not Lengths(Matching("(?:abc)*").dfa()).has_word(Length(10**12, 10**12), Budget(1_000))
+
+
 def test_too_many_states_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = Lengths(Matching(WORDS).dfa())
     with pytest.raises(LimitError):

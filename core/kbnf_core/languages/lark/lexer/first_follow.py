@@ -19,6 +19,7 @@ from functools import reduce
 from heapq import heappop, heappush
 from itertools import accumulate
 from operator import or_
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata.algebra import where
 from kbnf_core.ir import Choice, Repeat, Sequence, postorder
@@ -40,6 +41,9 @@ from kbnf_core.languages.lark.reader.model import (
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
+
+if TYPE_CHECKING:
+    from kbnf_core.automata.dfa import Dfa
 
 Leaf = Lexeme | Embedded
 Site = Leaf | Call
@@ -392,11 +396,14 @@ class _Together:
         self._follows = follows
         self._beginnings = beginnings
         self._confusable = confusable
-        self._uses: dict[Terminal, int] = {}
+        # By automata: they are far fewer than the terminals of a text that is written.
+        self._uses: dict[Dfa, tuple[Terminal, int]] = {}
         for number, leaf in enumerate(leaves):
             if isinstance(leaf, Lexeme):
-                self._uses[leaf.terminal] = self._uses.get(leaf.terminal, 0) | 1 << number
-        self._alike: dict[Terminal, int] = {}
+                dfa = leaf.terminal.dfa
+                first, uses = self._uses.get(dfa, (leaf.terminal, 0))
+                self._uses[dfa] = first, uses | 1 << number
+        self._alike: dict[Dfa, int] = {}
         self._kinds: dict[int, int] = {}
         for number, mask in enumerate(follows):
             self._kinds[mask] = self._kinds.get(mask, 0) | 1 << number
@@ -453,14 +460,15 @@ class _Together:
         if not isinstance(leaf, Lexeme):
             return 1 << one
         terminal = leaf.terminal
-        if terminal not in self._alike:
+        if terminal.dfa not in self._alike:
             near = members(self._beginnings.near(terminal.dfa))
             self._budget.spend(len(near))
             rest = (self._leaves[other] for other in near)
-            others = {each.terminal: None for each in rest if isinstance(each, Lexeme)}
-            alike = (self._uses[each] for each in others if self._confusable(terminal, each))
-            self._alike[terminal] = reduce(or_, alike, 0)
-        return self._alike[terminal]
+            dfas = {each.terminal.dfa: None for each in rest if isinstance(each, Lexeme)}
+            others = (self._uses[dfa] for dfa in dfas)
+            alike = (uses for first, uses in others if self._confusable(terminal, first))
+            self._alike[terminal.dfa] = reduce(or_, alike, 0)
+        return self._alike[terminal.dfa]
 
 
 def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]]:
