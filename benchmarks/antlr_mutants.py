@@ -10,12 +10,13 @@ out. ANTLR's verdicts are kept in the folder KEPT, a file for each grammar, so t
 asks kbnf only, and one that was interrupted goes on.
 
 Printed are the changes that only one of the two accepts, and the counts: *wide* are those that only
-kbnf accepts, *narrow* those that only ANTLR accepts. The kind of a wide one is what ANTLR does at
-its first error:
+kbnf accepts, *narrow* those that only ANTLR accepts. The kind of a wide one is the first of these:
 
-- ``no token``: its lexer has no token there;
-- ``longer token``: that, or one before it, goes on where kbnf has two tokens that touch;
-- ``other token``: it is another one than that of kbnf;
+- ``no token``: ANTLR's first error is a place where its lexer has no token;
+- ``longer token``: a token up to the error goes on where kbnf has two tokens that touch (W452);
+- ``empty token``: kbnf has a token without characters, which lexers never make;
+- ``other token``: a token up to the error is another one than that of kbnf;
+- ``longer token``, too: one after the error, as the parser decides by tokens that are far ahead;
 - ``parser``: the tokens are those of kbnf.
 """
 
@@ -150,17 +151,19 @@ def kind(grammar: Grammar, verdict: Verdict) -> str:
         rules.setdefault((node.start, node.end), set()).add(node.rule)
         stack.extend(node.children)
     borders = {border for span in rules for border in span}
+    has_empty = any(
+        name[:1].isupper() for span, same in rules.items() if span[0] == span[1] for name in same
+    )
+    found = "empty token" if has_empty else "parser"
     for *ends, name in verdict.tokens:
-        start, end = (len(verdict.text[:each].encode()) for each in ends)
-        if ends[0] > place:
-            break
-        if not borders.isdisjoint(range(start + 1, end)):
+        begin, end = (len(verdict.text[:each].encode()) for each in ends)
+        is_before = ends[0] <= place
+        if not borders.isdisjoint(range(begin + 1, end)) and (is_before or found == "parser"):
             return "longer token"
-        if name != "<INVALID>" and not any(
-            each.startswith(name) for each in rules.get((start, end), ())
-        ):
-            return "other token"
-    return "parser"
+        is_known = any(each.startswith(name) for each in rules.get((begin, end), ()))
+        if is_before and name != "<INVALID>" and not is_known and found == "parser":
+            found = "other token"
+    return found
 
 
 def main() -> None:
