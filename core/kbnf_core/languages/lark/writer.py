@@ -311,6 +311,7 @@ class _Writer:
         self.losses: list[Loss] = []
         self._source = reading.document.source
         self._texts: dict[int, Dfa] = {}
+        self._literals: dict[bytes, Dfa] = {}
         lost: set[int] = set()
         for body in grammar.rules.values():
             for node in ir.postorder(body):
@@ -359,7 +360,13 @@ class _Writer:
 
     def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
         """Return the words of a part that are texts."""
-        dfa = operations.literal(node.data) if isinstance(node, ir.Literal) else node.dfa
+        if isinstance(node, ir.Literal):
+            # Equal texts have one automaton, which is compared once with those of the others.
+            if node.data not in self._literals:
+                self._literals[node.data] = operations.literal(node.data)
+            dfa = self._literals[node.data]
+        else:
+            dfa = node.dfa
         try:
             to_characters(dfa)
         except NotTextError:
