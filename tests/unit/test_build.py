@@ -135,7 +135,7 @@ def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(
     Path("setup.py").touch()
     for name in backend.KERNELS:
         file = Path(f"core/kbnf_core/{name.replace('.', '/')}.pyx")
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f"{file.stem}.pxi")
         part.touch()
         file.write_text(f'include "{part.name}"\n')

@@ -1,6 +1,6 @@
 """The types of the compiled module; the ``*.pxi`` files document what it does.
 
-A table is a ``recognise.states.StateTable``, which imports this package, so its type is ``Any`` here.
+A table is a ``recognise.states.StateTable``, which imports this package: its type is ``Any`` here.
 """
 
 from typing import Any
