@@ -82,7 +82,7 @@ class Explained:
 
 
 def _is_no_grammar(text: str) -> bool:
-    """Tell whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
+    """Return whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
     is_file = text == str(STDIN) or Path(text).exists()
     return not is_file and (text.startswith("#") or find_rule(text) is not None)
 

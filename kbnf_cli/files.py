@@ -305,7 +305,7 @@ def _why_missing(path: Path) -> str:
 
 
 def _is_odd(file: Path) -> bool:
-    """Tell whether an entry is there, but neither a file nor a directory."""
+    """Return whether an entry is there, but neither a file nor a directory."""
     return os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file))
 
 

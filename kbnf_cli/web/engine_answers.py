@@ -62,7 +62,7 @@ def _texts(question: Question, reading: "Reading") -> dict[str, Any]:
 
 
 def _fits(grammar: Grammar, text: str) -> str:
-    """Tell whether the start derives a text, whatever the way to finish."""
+    """Return whether the start derives a text, whatever the way to finish."""
     try:
         grammar.parser.check(text.encode())
     except ParseError as error:

@@ -206,7 +206,7 @@ class Connection(H11Protocol):
 
 
 def _is_idle(connection: Any) -> bool:
-    """Tell whether a connection has no request with all its headers."""
+    """Return whether a connection has no request with all its headers."""
     if connection.transport.is_closing():
         return False
     return connection.cycle is None or connection.cycle.response_complete

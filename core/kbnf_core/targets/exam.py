@@ -279,7 +279,7 @@ class _Examination:
             self._add(Fault.WEAK, pointer, smaller.keyword, self._spelling(smaller.document))
 
     def _is_weak(self, witness: Witness) -> bool:
-        """Tell whether the engine takes a witness, and two judges refuse it."""
+        """Return whether the engine takes a witness, and two judges refuse it."""
         text = self._spelling(witness.document)
         alone = self._exam.violations.is_ours_alone(witness)
         return text is not None and self._exam.judges.are_against(

@@ -115,7 +115,7 @@ class _Search:
         return self._place(least)
 
     def _still(self, schema: Json) -> bool:
-        """Tell whether a smaller schema is refused for the same reason."""
+        """Return whether a smaller schema is refused for the same reason."""
         self._left -= 1
         if self._left < 0 or self._is_over():
             return False
@@ -204,7 +204,7 @@ def _in_original(schema: Json, least: Json, pointer: str) -> str:
 
 
 def _is_part(least: Json, whole: Json) -> bool:
-    """Tell whether one value is another one with something left out."""
+    """Return whether one value is another one with something left out."""
     if isinstance(least, dict):
         return isinstance(whole, dict) and all(
             name in whole and _is_part(held, whole[name]) for name, held in least.items()
@@ -223,7 +223,7 @@ def _members(value: Json) -> list[tuple[str, Json]]:
 
 
 def _bares(schema: Json, pointer: str) -> bool:
-    """Tell whether a pointer leads to a ``type`` beside which another keyword is."""
+    """Return whether a pointer leads to a ``type`` beside which another keyword is."""
     *path, last = steps_of(pointer)
     if last != "type" or not isinstance(at(schema, pointer), str | list):
         return False

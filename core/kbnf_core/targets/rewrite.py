@@ -122,7 +122,7 @@ def _places(schema: Json, finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _is_better(schema: Json, finding: Finding, asked: Asked) -> bool:
-    """Tell whether the engine no longer has a fault."""
+    """Return whether the engine no longer has a fault."""
     answer = asked.compile(json.dumps(schema))
     if finding.fault is Fault.WEAK:
         return answer.takes and not asked.accepts(finding.witness or "")

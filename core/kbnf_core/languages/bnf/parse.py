@@ -476,7 +476,7 @@ def _body(name: Name, branches: _Branches) -> Expression:
 
 
 def _is_plain(branches: Iterable[Expression]) -> bool:
-    """Tell whether the alternatives of a name are made of texts only."""
+    """Return whether the alternatives of a name are made of texts only."""
     parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
     return bool(parts) and all(isinstance(part, Terminal) for part in parts)
 

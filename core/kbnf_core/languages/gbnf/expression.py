@@ -215,7 +215,7 @@ def end_at_endless(rules: Rules) -> bool:
 
 
 def _goes_on(parts: Iterable[Node]) -> bool:
-    """Tell whether some part may have an infinite text."""
+    """Return whether some part may have an infinite text."""
     return any(
         isinstance(node, Call) or (isinstance(node, Repeat) and node.high is None)
         for part in parts

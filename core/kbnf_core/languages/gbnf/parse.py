@@ -385,7 +385,7 @@ _EMPTY = frozenset(('""', "[]", "[^]"))
 
 
 def _has_counts(statement: Statement) -> bool:
-    """Tell whether anything in a rule is counted, or may be refused as an operand or a token."""
+    """Return whether anything in a rule is counted, or may be refused as an operand or a token."""
     return len(statement.words) > LLAMA_LIMIT or any(
         word.type in ("COUNT", "TOKEN") or word.value in _EMPTY for word in statement.words
     )
@@ -537,7 +537,7 @@ def _check_repetition(
 
 
 def _is_read_as_none(source: Source, node: Repetition) -> bool:
-    """Tell whether a repetition without an upper bound is written with one."""
+    """Return whether a repetition without an upper bound is written with one."""
     written = read_count(source.slice(node.operator)) if node.high is None else None
     return written is not None and written[1] is not None
 

@@ -200,7 +200,7 @@ class _Elements:
                 yield from self._element(groups["name"], groups.get("type"))
 
     def _is_begun(self, pattern: "regex.Pattern[str]") -> bool:
-        """Tell whether a text that is over ends within an element's beginning."""
+        """Return whether a text that is over ends within an element's beginning."""
         source = self._source
         if not source.is_over or source.is_blank:
             return False
@@ -324,7 +324,7 @@ class _Elements:
             said(closing)
 
     def _is_end(self, word: str) -> Generator[None, None, bool]:
-        """Tell whether the beginning of an element that is awaited ends the value ahead of it.
+        """Return whether the beginning of an element that is awaited ends the value ahead of it.
 
         It does not where that element comes later, nor where the text is over too early.
         """

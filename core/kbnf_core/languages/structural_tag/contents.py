@@ -191,13 +191,13 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
 
 
 def _is_of_strings(dfa: Dfa) -> bool:
-    """Tell whether all texts begin with a quote, as no other value does."""
+    """Return whether all texts begin with a quote, as no other value does."""
     other = compile_regex('[^"](?s:.)*').dfa
     return other is not None and operations.intersect(dfa, other).is_empty
 
 
 def _has_strings_in_parts(body: ir.Node) -> bool:
-    """Tell whether a string is no automaton, as where its characters are counted."""
+    """Return whether a string is no automaton, as where its characters are counted."""
     return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
 
 

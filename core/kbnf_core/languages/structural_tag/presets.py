@@ -149,7 +149,7 @@ def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _names_the_tool(value: Any) -> bool:
-    """Tell whether a tag names the tool itself, and not only tags within it."""
+    """Return whether a tag names the tool itself, and not only tags within it."""
     if isinstance(value, str):
         return NAME in value
     if isinstance(value, dict):
@@ -225,7 +225,7 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
 
 
 def _fits(name: str, pattern: Any) -> bool:
-    """Tell whether a name is one that the reader of a format reads, if its names have a pattern."""
+    """Return whether the reader of a format reads a name, if its names have a pattern."""
     if not isinstance(pattern, str):
         return True
     read, _ = read_pattern(pattern, DEFAULT_LIMITS)

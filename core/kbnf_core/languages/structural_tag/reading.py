@@ -459,7 +459,7 @@ def _as_python(found: re.Match[str]) -> str:
 
 
 def _is_blank(pattern: str) -> bool:
-    """Tell whether a pattern matches blanks, or nothing, and hardly anything else."""
+    """Return whether a pattern matches blanks, or nothing, and hardly anything else."""
     try:
         known = re.compile(pattern, re.DOTALL)
     except re.error:

@@ -151,7 +151,7 @@ def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterat
 
 
 def _has(pattern: str, text: str) -> bool:
-    """Tell whether a pattern matches in a text; what is too much work, or unknown, does."""
+    """Return whether a pattern matches in a text; what is too much work, or unknown, does."""
     is_whole = pattern[:1] == "^" and pattern[-1:] == "$" and not _ANY_WAYS.search(pattern)
     read, _ = read_pattern(pattern[1:-1] if is_whole else pattern, DEFAULT_LIMITS)
     if read is None:

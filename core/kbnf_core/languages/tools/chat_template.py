@@ -175,7 +175,7 @@ def _derived(text: str, config: str | None = None) -> str:
 
 
 def _needs(found: Format, name: str, token: object) -> bool:
-    """Tell whether a format has a special token that is not known."""
+    """Return whether a format has a special token that is not known."""
     return token == rendering.placeholder(name) and token in json.dumps(found)
 
 
@@ -348,7 +348,7 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
 
 
 def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str = "json") -> bool:
-    """Tell whether arguments are written as a style has them, the gaps between them too."""
+    """Return whether arguments are written as a style has them, the gaps between them too."""
     if style == "json":
         return written in _as_json(arguments, is_ascii=False)
     if style == "python_json":

@@ -334,7 +334,7 @@ class _Objects(SchemaReading):
                     yield each._replace(pointer=where)
 
     def are_all_possible(self) -> bool:
-        """Tell whether each of several tools can be called; what is empty may be left out."""
+        """Return whether each of several tools can be called; what is empty may be left out."""
         count = len(self._listed.tools)
         if self.rules is None or count < 2:
             return self.rules is not None

@@ -144,7 +144,7 @@ def differing(schema: Any, written: Mapping[str, Any], read: Any) -> str | None:
 
 
 def _is_same(written: Any, read: Any, kinds: Sequence[str]) -> bool:
-    """Tell whether a value of some kinds is what is read of its text."""
+    """Return whether a value of some kinds is what is read of its text."""
     if isinstance(written, str) and isinstance(read, str):
         return written.strip() == read.strip()
     if isinstance(written, str):
@@ -252,7 +252,7 @@ _NAMELESS = {"name": "n"}
 def _takes_all(
     language: Language, name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]
 ) -> bool:
-    """Tell whether a format takes texts, however the model reasons."""
+    """Return whether a format takes texts, however the model reasons."""
     options = {"tool_choice": "required"}
     modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
     judges = [Calls(language, name, tools, reasoning=each, **options) for each in modes]
