@@ -91,7 +91,7 @@ def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
 
 
 def where(parts: Iterable[N], leaf: Callable[[N], bool]) -> dict[int, bool]:
-    """Return by identity whether a property (nullable, productive) is true of every part of a tree.
+    """Return by identity which parts of a tree have a property: nullable, or productive.
 
     ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
     parts, of a choice if of one branch, of a repetition also if it may have no turn; ``leaf``
