@@ -88,7 +88,7 @@ class CallFormat(click.ParamType[str]):
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command its options as one value, its last argument, of the dataclass ``kind``.
 
-    It is below the decorators that add the options. Those that are no fields stay arguments.
+    It is below the decorators that add the options. Options without a field stay arguments.
     """
     names = {field.name for field in fields(kind)}
 
