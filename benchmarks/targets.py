@@ -21,8 +21,8 @@ from typing import Any
 
 import click
 
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, compact, pointer_to

@@ -205,7 +205,7 @@ def from_json_schema(
     A schema that is malformed, cannot be satisfied, passes a limit or, unless ``options.lossy``,
     contains a keyword that no grammar can honour is refused; each finding names the JSON Pointer.
     """
-    from kbnf_core.languages.json_schema.options import as_mapping
+    from kbnf_core.languages.json_schema import as_mapping
 
     wanted = as_mapping(options)
     lossy = bool(wanted.pop("lossy", False))

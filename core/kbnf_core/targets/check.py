@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
+from kbnf_core.languages.json_schema import Service
+from kbnf_core.languages.json_schema.advice import AS_OF, STRICT, check_service
 from kbnf_core.languages.json_schema.keywords import Problem
-from kbnf_core.languages.json_schema.options import Service
-from kbnf_core.languages.json_schema.services import AS_OF, STRICT, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.targets.judges import Json, at, pointer_to, removed
 from kbnf_core.targets.process import Answer, Asked, How
 from kbnf_core.text.json_text import steps_of

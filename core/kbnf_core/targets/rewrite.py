@@ -14,9 +14,9 @@ from typing import Any
 
 from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema import Formats, Options, Standard
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Formats, Options, Standard
+from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
@@ -286,8 +286,8 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
     """
     from kbnf_core.automata.operations import difference, intersect
     from kbnf_core.automata.regex.compile import compile_regex
+    from kbnf_core.automata.regex.ecma import conditions
     from kbnf_core.automata.to_regex import to_regex
-    from kbnf_core.languages.json_schema.formats import conditions
     from kbnf_core.text.errors import LimitError
 
     try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kbnf_core.kbnf.parsed import Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.json_schema.options import options_of
+from kbnf_core.languages.json_schema import options_of
 from kbnf_core.languages.response_template.call_format import format_from, format_of_any
 from kbnf_core.languages.response_template.detect import KEY, is_response_template
 from kbnf_core.languages.response_template.message import message_of

@@ -21,7 +21,6 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from kbnf_core.kbnf.parsed import Mark, Shape
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.structural_tag.nested import MARKER, NOTATIONS
 from kbnf_core.languages.structural_tag.pieces import (
     ANY_OBJECT,
@@ -42,7 +41,7 @@ from kbnf_core.languages.structural_tag.pieces import (
     up_to,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES
-from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.json_text import NoJsonError, parse_json, print_json
 
 if TYPE_CHECKING:
     import regex
@@ -553,7 +552,7 @@ def _read_call(source: Pieces, made: Made) -> Reading:
     written: list[str] = []
     yield from read_json(source, written.append)
     try:
-        made(constant(parse_json("".join(written))["arguments"]).text)
+        made(print_json(parse_json("".join(written))["arguments"]))
     except (NoJsonError, KeyError, TypeError):
         raise BrokenError from None
 

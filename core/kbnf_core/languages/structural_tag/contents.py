@@ -27,6 +27,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
+from kbnf_core.automata.regex.ecma import to_whole
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
@@ -37,22 +38,21 @@ from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.formats import formats_of, to_whole
-from kbnf_core.languages.json_schema.keywords import (
-    NARROWED,
-    UNRESOLVED,
-    Problem,
-    ProblemError,
-    refers_to_itself,
-)
-from kbnf_core.languages.json_schema.options import (
+from kbnf_core.languages.json_schema import (
     Escapes,
     Formats,
     Options,
     Order,
     Whitespace,
     closed_unless_open,
+)
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.keywords import (
+    NARROWED,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
 )
 from kbnf_core.languages.json_schema.parse import (
     Outcome,
@@ -63,6 +63,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_run,
 )
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
+from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget

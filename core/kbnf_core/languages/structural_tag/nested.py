@@ -24,10 +24,9 @@ from typing import Any, NamedTuple, TypeAlias
 from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema import Options, Order
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import NARROWED
-from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.structural_tag.contents import (
     OF_OBJECTS,
     Contents,
@@ -44,6 +43,7 @@ from kbnf_core.languages.structural_tag.xml import (
     other_members,
     spellings,
 )
+from kbnf_core.text.json_text import print_json
 
 OF_ARRAYS = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
 
@@ -266,7 +266,7 @@ class CohereArguments(NestedArguments):
     def _listed(self, value: Any, pointer: str) -> Iterator[Node]:
         del pointer
         is_text = isinstance(value, str)
-        written = value if is_text else constant(value).text
+        written = value if is_text else print_json(value)
         yield self._told("raw" if is_text else "json", text(written))
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
@@ -396,7 +396,7 @@ class MiniMaxM3Arguments(NestedArguments):
                 self.report.error(pointer, message, code=UNSUPPORTED)
             form = text(value)
         else:
-            form = text(constant(value).text)
+            form = text(print_json(value))
         return form if name is None else _element(self._checked(name, pointer), form)
 
     def _checked(self, name: str | None, pointer: str) -> str:
@@ -482,7 +482,7 @@ def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str
         return f"{notation.quote}{value}{notation.quote}"
     if isinstance(value, str) and notation.is_mixed and _is_plain(value):
         return f"'{value}'"
-    written = constant(value).text
+    written = print_json(value)
     return notation.words.get(written, written)
 
 
@@ -510,13 +510,13 @@ def _printed(node: tuple[str, Any], parts: list[str]) -> str:
     if isinstance(value, dict):
         members = (f"'{name}': {each}" for name, each in zip(value, parts, strict=True))
         return f"{{{', '.join(members)}}}"
-    written = constant(value).text
+    written = print_json(value)
     return f"'{value}'" if isinstance(value, str) else PYTHON_WORDS.get(written, written)
 
 
 def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
     if is_inner and not notation.quote:
-        return f"{constant(name).text}: "
+        return f"{print_json(name)}: "
     return f"{name}{notation.assigned}"
 
 

@@ -11,7 +11,7 @@ from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.build import Form, definition
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Document
-from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import Rules, Trees, called_in, options_in
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
@@ -129,7 +129,7 @@ class TagReading(Parsed):
         return () if self._report.errors else tuple(self._suspicious())
 
     def _suspicious(self) -> Iterator[Diagnostic]:
-        from kbnf_core.languages.json_schema.lint import contradictions, oddities
+        from kbnf_core.languages.json_schema.advice import contradictions, oddities
         from kbnf_core.languages.json_schema.schemas import schemas_of
 
         for node in self._nodes:

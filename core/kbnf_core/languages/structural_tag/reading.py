@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_of, tool_name
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
 from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts

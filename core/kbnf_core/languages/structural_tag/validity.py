@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from kbnf_core.automata.regex.search import read_pattern
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget

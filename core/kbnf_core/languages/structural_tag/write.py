@@ -16,8 +16,8 @@ from kbnf_core.frontend import Language
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import TOO_LARGE
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema import Options, Order
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import NARROWED
-from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.structural_tag.contents import (
     MOST_CASES,
     NO_CONSTRAINTS,
@@ -25,6 +24,7 @@ from kbnf_core.languages.structural_tag.contents import (
     constants,
 )
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
+from kbnf_core.text.json_text import print_json
 
 
 def kind_of(schema: Any) -> str | None:
@@ -224,7 +224,7 @@ class Arguments:
         values = constants(schema)
         if values is not None:
             for value in values:
-                written = value if isinstance(value, str) else constant(value).text
+                written = value if isinstance(value, str) else print_json(value)
                 if self._excluded(written):
                     continue
                 kind = _kind(value) if is_single else None

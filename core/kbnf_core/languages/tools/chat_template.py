@@ -30,7 +30,7 @@ from functools import partial
 from typing import Any
 
 from kbnf_core.kbnf.parsed import Mark
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.rules import gap_of
 from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.languages.structural_tag.models import (

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from kbnf_core.languages.json_schema import Service
 from kbnf_core.languages.json_schema.keywords import Problem, subschemas
-from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.structural_tag.presets import schema_of_arguments
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
+from kbnf_core.languages.json_schema import Options, closed_unless_open, options_of
+from kbnf_core.languages.json_schema.advice import contradictions, oddities
 from kbnf_core.languages.json_schema.document import bundle_each
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import (
     Problem,
     ProblemError,
@@ -24,8 +25,6 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.lint import contradictions, oddities
-from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
     SchemaReading,
@@ -68,7 +67,7 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.files import BELOW, Imports
-from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, print_json
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -377,7 +376,7 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
     schema = tool.arguments
-    written = constant(schema).text
+    written = print_json(schema)
     if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
         word = "id" if draft is not None and ("draft-03" in draft or "draft-04" in draft) else "$id"

@@ -27,9 +27,8 @@ from kbnf_core.ir import Grammar
 from kbnf_core.ir.derivations import Derivations
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages.json_schema.expressions import key_of as value_key
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import Problem
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import START
 from kbnf_core.languages.structural_tag.marks import shapes_of
 from kbnf_core.languages.structural_tag.models import (
@@ -48,7 +47,7 @@ from kbnf_core.languages.tools.rendering import OtherwiseError, in_process
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
-from kbnf_core.text.json_text import objects_in
+from kbnf_core.text.json_text import objects_in, value_key
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
