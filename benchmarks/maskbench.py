@@ -52,7 +52,7 @@ class Session(Protocol):
         """Append a token; False if it cannot come."""
 
     def complete(self) -> bool:
-        """Tell whether the text may end here."""
+        """Return whether the text may end here."""
 
 
 Build = Callable[[Any], Callable[[], Session]]

@@ -1,7 +1,7 @@
 """Conversions between grammar languages: text in, ``Conversion`` out.
 
 A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
-text with errors, and says of everything that it could not keep what is lost; nothing changes
+text with errors, and reports a loss for everything that it could not keep; nothing changes
 silently.
 """
 
@@ -63,7 +63,7 @@ def convert(
     lossy: bool = True,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Conversion:
-    """Return a text of ``language`` in ``target``, with what is lost; both may be names.
+    """Return a text of ``language`` in ``target``, with its losses; both may be names.
 
     ``path`` names the text in messages and is where its imports are looked for, as ``imports``
     permits; ``start`` is its start rule, by default the one that the text or the language says.

@@ -770,7 +770,7 @@ class Engine(EngineCore):
         return self._automaton.mask(position)
 
     def _fits(self, position: int, left: int) -> bool:
-        """Tell whether the text can be over in ``left`` tokens from a position of the grammar."""
+        """Return whether the text can be over in ``left`` tokens from a position of the grammar."""
         return self._automaton.nearest_end.fits(position, left)
 
     def _closing_mask_here(self) -> Bitmask:

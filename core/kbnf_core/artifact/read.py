@@ -90,7 +90,7 @@ class Stored:
 
     @classmethod
     def open(cls, path: str | Path, read_up_to: int) -> "Stored":
-        """Return what is in a file; raise ArtifactError where it is no usable artifact."""
+        """Return the content of a file; raise ArtifactError unless it is a usable artifact."""
         try:
             arrays, metadata = read_container(path, read_up_to)
         except ContainerError as error:
@@ -98,7 +98,7 @@ class Stored:
         return cls(str(path), parse_manifest(str(path), metadata), arrays)
 
     def _section(self, name: str) -> Arrays:
-        """Return the arrays of a section; raise ArtifactError unless they are what was written."""
+        """Return the arrays of a section; raise ArtifactError if they were changed since."""
         section = self.manifest.sections.get(name)
         if section is None:
             raise ArtifactError(self.path, f"its section `{name}` is missing")
@@ -109,7 +109,7 @@ class Stored:
 
     @cached_property
     def reading(self) -> StoredReading:
-        """What is known of the text."""
+        """The stored reading of the text."""
         return StoredReading(self.path, self._section("reading"), self.source)
 
     @property

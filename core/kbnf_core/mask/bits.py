@@ -1,9 +1,9 @@
 """Sets of token ids as bitmasks: uint32 words, bit ``id % 32`` of word ``id // 32``.
 
-That is the layout of XGrammar and LLGuidance. Applied to logits, what is not allowed becomes minus
-infinity: in NumPy arrays and torch tensors, in place where that can be, also in a tensor that was
-made in inference mode and a leaf that collects gradients. A device gets the bits, packed, in one
-copy.
+That is the layout of XGrammar and LLGuidance. Applied to logits, the values of refused tokens
+become minus infinity: in NumPy arrays and torch tensors, in place where possible, also in a tensor
+that was made in inference mode and a leaf that collects gradients. A device gets the bits, packed,
+in one copy.
 """
 
 from collections.abc import Iterable, Sized

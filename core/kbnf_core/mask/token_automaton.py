@@ -99,7 +99,7 @@ class TokenAutomaton:
     def last_row(self, position: int) -> Bitmask:
         """Return the mask row of a position without allowed tokens: the ids that end the sequence.
 
-        Without any: all ids where the text is over, since nothing constrains what comes after it;
+        Without any: all ids where the text is over, since nothing constrains the tokens after it;
         none where it is stuck.
         """
         vocabulary = self.masks.vocabulary

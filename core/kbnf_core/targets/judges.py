@@ -228,7 +228,7 @@ def pointer_to(*steps: str | int) -> str:
 
 
 def at(value: Json, pointer: str) -> Json:
-    """Return what is at a pointer. Raises ``LookupError``."""
+    """Return the value at a pointer. Raises ``LookupError``."""
     for step in steps_of(pointer):
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value

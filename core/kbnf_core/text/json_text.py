@@ -1,7 +1,7 @@
 """JSON texts as values: numbers are decimals, as they were written, and every string is a text.
 
-By its syntax alone JSON may spell half of a surrogate pair (RFC 8259, 8.2). That is no character,
-so no UTF-8 has it and nothing can generate it: such a text is refused where it is read.
+By its syntax alone JSON may spell half of a surrogate pair (RFC 8259, 8.2). That is not a
+character, so no UTF-8 has it and nothing can generate it: such a text is refused where it is read.
 """
 
 import json

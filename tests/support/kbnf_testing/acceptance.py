@@ -86,7 +86,7 @@ class Acceptance:
         return place
 
     def is_complete(self, place: int) -> bool:
-        """Tell whether a text is in the language."""
+        """Return whether a text is in the language."""
         return bool(self._complete[place])
 
     def allowed(self, place: int, finish: str) -> Flags:

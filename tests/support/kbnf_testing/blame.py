@@ -44,7 +44,7 @@ def _crash_without_progress(found: Difference) -> bool:
 
 
 def _after_refusal(found: Difference) -> bool:
-    """Tell whether all is right until a token of two or more bytes is refused."""
+    """Return whether all is right until a token of two or more bytes is refused."""
     if found.said.error:
         return False
     number, right, _ = found.first()

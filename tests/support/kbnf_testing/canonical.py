@@ -142,7 +142,7 @@ def write(engine: Engine, random: Random, length: int, common: float = 0.7) -> l
 
 
 def _may_end(engine: Engine, tokens: list[int]) -> bool:
-    """Tell whether a canonical text may end after some tokens."""
+    """Return whether a canonical text may end after some tokens."""
     if not engine.canonical:
         return True
     row = rows_of(engine.vocabulary).row_after([*tokens], len(tokens))

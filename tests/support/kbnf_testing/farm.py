@@ -73,7 +73,7 @@ def killer(pids: Callable[[], list[int]], pause: float, most: int = 1_000) -> It
 
 
 def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    """Tell whether a condition comes true within some seconds."""
+    """Return whether a condition comes true within some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

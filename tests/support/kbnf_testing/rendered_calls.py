@@ -298,7 +298,7 @@ def canonical(value: Any) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one; truth values are no numbers."""
+    """Return whether two values are one; truth values are no numbers."""
     first, second = (json.dumps(canonical(each), sort_keys=True) for each in (one, other))
     return first == second
 

@@ -77,7 +77,7 @@ def _safely(takes: Takes, text: str) -> bool:
 
 
 def _is_kept(text: str) -> bool:
-    """Tell whether every terminal has texts left: the conversion notes where one has not."""
+    """Return whether every terminal has texts left: the conversion notes where one has not."""
     return not any(line.startswith("nothing:") for line in to_lark(text).text.splitlines())
 
 

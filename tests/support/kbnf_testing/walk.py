@@ -42,11 +42,11 @@ class ReferenceEngine:
     finish: str
 
     def can_finish(self, position: Position) -> bool:
-        """Tell whether the text may end here: it is over, or ``eos`` could end it."""
+        """Return whether the text may end here: it is over, or ``eos`` could end it."""
         return position.finished or (self.finish == "eos" and self.is_complete(position))
 
     def is_complete(self, position: Position) -> bool:
-        """Tell whether the text so far is in the language."""
+        """Return whether the text so far is in the language."""
         return any(self.recogniser.contains(word) for word in position.histories)
 
     def offer(self, position: Position, token_id: int) -> tuple[Outcome, Position]:
@@ -99,7 +99,7 @@ class ReferenceEngine:
         return Outcome.ONGOING, after
 
     def _ends_inside(self, position: Position, reading: str) -> bool:
-        """Tell whether ``eager`` would be finished before the last symbol of ``reading``."""
+        """Return whether ``eager`` would be finished before the last symbol of ``reading``."""
         return self.finish == "eager" and any(
             self.recogniser.contains(history + reading[:end])
             for history in position.histories

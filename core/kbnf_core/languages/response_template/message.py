@@ -1,15 +1,15 @@
 """Messages: what transformers reads from a text by a response template, read without it.
 
-The text is what a model wrote, the ``prefix`` the chat before it, whose end may have the beginning
-of the message: what follows its last anchor. Outside of a region the first opening counts, or what
-closes the implicit one: that which begins first, of those the longest, an opening before a closing.
-Inside of one its closing alone counts. What is outside is the implicit field's.
+The text is the model's output, the ``prefix`` the chat before it, whose end may have the beginning
+of the message: the text after its last anchor. Outside of a region the first opening counts, or the
+closing of the implicit one: that which begins first, of those the longest, an opening before a
+closing. Inside of one its closing alone counts. Text outside belongs to the implicit field.
 
 A field that occurs again is replaced, unless it repeats. Arguments that are texts are cast as the
 schemas of the tools say: a text that none of its types fits stays what it is.
 
 The ways to read a *content* are those of transformers, which documents them in
-``chat_response_parsing``. What is read by Python's own ``int``, ``float`` and ``json`` there is
+``chat_response_parsing``. Values that Python's own ``int``, ``float`` and ``json`` read there are
 read so here. Elements are found by patterns without backtracking; calls of Python are read by a
 parser whose depth has a bound.
 """

@@ -168,12 +168,12 @@ class NestedArguments(ABC):
                 yield from self._scalar(each, where, hint)
 
     def _told(self, kind: str, form: Node) -> Node:
-        """Return an object or an array with what tells that it is one."""
+        """Return an object or an array with the type that marks it as one."""
         del kind
         return form
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
-        """Yield what is neither a string, an object nor an array."""
+        """Yield the values other than strings, objects and arrays."""
         document = self.schemas.document_of(schema, pointer)
         yield self.contents.schema(document, self.options, self.schemas.pointer, hint)
 
@@ -211,11 +211,11 @@ class NestedArguments(ABC):
 
     @abstractmethod
     def _members(self, members: "Members", pointer: str, hint: str) -> Node:
-        """Return what is inside of an object."""
+        """Return the contents of an object."""
 
     @abstractmethod
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
-        """Return what is inside of an array: ``items``, and ``rest`` until bounds are reached."""
+        """Return the contents of an array: ``items``, and ``rest`` until bounds are reached."""
 
 
 # Cohere
@@ -337,7 +337,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return EMPTY
 
     def _members(self, members: Members, pointer: str, hint: str) -> Node:
-        """Return what is inside of an object: nothing, or elements in gaps."""
+        """Return the contents of an object: nothing, or elements in gaps."""
         if not members.elements:
             return EMPTY
         if not members.needed and self.options.order is Order.DECLARED:
@@ -345,7 +345,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return sequence(members.written(self.contents, self.options, pointer, hint), self.space)
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
-        """Return what is inside of an array: nothing, or items in gaps."""
+        """Return the contents of an array: nothing, or items in gaps."""
         found: Node = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
@@ -427,9 +427,9 @@ _BRACES = ("{", "}")
 class Notation(NamedTuple):
     """How a notation writes the outermost object, members, strings and the constants of JSON.
 
-    ``quote`` is around strings that are written as they are; without one they are JSON's.
-    ``name`` is the pattern of the names that are no strings; members may be in their order. In a
-    notation that ``is_mixed``, strings and constants of JSON and of Python are both allowed.
+    ``quote`` is around strings that are written as they are; without one they are JSON's. ``name``
+    is the pattern of names without quotes; members may be in their order. In a notation that
+    ``is_mixed``, strings and constants of JSON and of Python are both allowed.
     """
 
     brackets: tuple[str, str]
@@ -487,7 +487,7 @@ def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str
 
 
 _IN_APOSTROPHES = r"[^'\\]*"
-"""What is the same in single quotes as outside of them."""
+"""The characters that are the same in single quotes as outside of them."""
 
 
 def _is_plain(value: str) -> bool:

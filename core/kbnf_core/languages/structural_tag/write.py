@@ -396,7 +396,7 @@ class Writer(Generic[B]):
         return sequence(repeated(other, 0, None), optional(calls))
 
     def _resolved(self, token: Token) -> Token:
-        """Return a token by its id, if the vocabulary tells it."""
+        """Return a token by its id, if the vocabulary contains it."""
         if isinstance(token.name, int) or self._vocabulary is None:
             return token
         special = self._vocabulary.special_tokens.get(token.name)
@@ -441,7 +441,7 @@ class Writer(Generic[B]):
 
 
 class Call(NamedTuple):
-    """What is called, and the texts that lead to it; None is free text, which all share."""
+    """A callee, and the texts that lead to it; None is free text, which all share."""
 
     before: ir.Node | None
     called: ir.Node

@@ -195,14 +195,14 @@ class Arguments:
         return sequence(key, self._attribute(cases), value, closing)
 
     def _told(self, case: _Case, closing: Node) -> Node:
-        """Return a value of ``deepseek_xml`` after the attribute that tells what it is."""
+        """Return a value of ``deepseek_xml`` after the attribute with its type."""
         if case.is_text:
             return sequence(text('" string="true">'), case.form, closing)
         spaced = sequence(self._space, case.form, self._space)
         return sequence(text('" string="false">'), spaced, closing)
 
     def _attribute(self, cases: list[_Case]) -> Node:
-        """Return what is between a name and its value."""
+        """Return the attribute between a name and its value."""
         if self._name != "kimi_k3_xml":
             if not self._style.value:
                 return text(self._style.named)
@@ -215,7 +215,7 @@ class Arguments:
     def _cases(self, schema: Any, pointer: str, hint: str) -> Iterator[_Case]:
         """Yield the kinds of values that a schema allows."""
         cases = self._schemas.cases(schema, pointer)
-        # What is not one schema has no type that ``kimi_k3_xml`` could tell.
+        # A value of several schemas has no type that ``kimi_k3_xml`` could name.
         is_single = len(cases) == 1 and cases[0][0] is schema
         for each, where in cases:
             yield from self._leaf(each, where, hint, is_single=is_single)
