@@ -9,23 +9,29 @@ Tests: tests/unit/test_public_names.py
 from importlib import import_module
 
 _PUBLIC = {
-    "artifact.manifest": ("ArtifactError",),
-    "batch": ("allocate_bitmask", "fill_bitmasks", "fill_tree_bitmasks"),
-    "compiled": ("compile_artifact", "load_artifact"),
-    "compiler": ("Compiler", "DeadlineError", "Metrics", "QuarantinedError", "WorkerError"),
-    "config": ("CompressionConfig", "Config", "EngineConfig", "Finish", "RegexConfig"),
-    "engine": ("AcceptTokenResult", "Engine"),
-    "grammar": ("Grammar",),
-    "lint.check": ("check",),
-    "mask.ahead": ("Ahead",),
-    "mask.bits": ("apply_bitmask",),
-    "mask.completion": ("Completion", "Sample"),
-    "mask.why": ("Explanation",),
-    "parse.tree": ("Event", "Tree"),
-    "repair": ("Edit", "Repair"),
-    "repair.weights": ("Rewrite", "Weights"),
-    "text.diagnostics": ("Diagnostic",),
-    "text.errors": (
+    "kbnf_core.artifact.manifest": ("ArtifactError",),
+    "kbnf_core.batch": ("allocate_bitmask", "fill_bitmasks", "fill_tree_bitmasks"),
+    "kbnf_core.compiled": ("compile_artifact", "load_artifact"),
+    "kbnf_core.compiler": (
+        "Compiler",
+        "DeadlineError",
+        "Metrics",
+        "QuarantinedError",
+        "WorkerError",
+    ),
+    "kbnf_core.config": ("CompressionConfig", "Config", "EngineConfig", "Finish", "RegexConfig"),
+    "kbnf_core.engine": ("AcceptTokenResult", "Engine"),
+    "kbnf_core.grammar": ("Grammar",),
+    "kbnf_core.lint.check": ("check",),
+    "kbnf_core.mask.ahead": ("Ahead",),
+    "kbnf_core.mask.bits": ("apply_bitmask",),
+    "kbnf_core.mask.completion": ("Completion", "Sample"),
+    "kbnf_core.mask.why": ("Explanation",),
+    "kbnf_core.parse.tree": ("Event", "Tree"),
+    "kbnf_core.repair": ("Edit", "Repair"),
+    "kbnf_core.repair.weights": ("Rewrite", "Weights"),
+    "kbnf_core.text.diagnostics": ("Diagnostic",),
+    "kbnf_core.text.errors": (
         "ConfigError",
         "EmptyGrammarError",
         "EngineError",
@@ -40,10 +46,10 @@ _PUBLIC = {
         "VocabularyError",
         "WorkLimitError",
     ),
-    "text.limits": ("Limits",),
-    "version": ("__version__",),
-    "vocab.load": ("load_vocabulary",),
-    "vocab.vocabulary": ("Token", "Vocabulary"),
+    "kbnf_core.text.limits": ("Limits",),
+    "kbnf_core.version": ("__version__",),
+    "kbnf_core.vocab.load": ("load_vocabulary",),
+    "kbnf_core.vocab.vocabulary": ("Token", "Vocabulary"),
 }
 """The public names of this package, by the module that defines them."""
 
@@ -55,7 +61,7 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

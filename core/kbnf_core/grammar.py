@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
 
 from kbnf_core import ir
-from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
+from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
 from kbnf_core.kbnf.parsed import NO_OPTIONS, Attributes, Request
 from kbnf_core.languages import (
@@ -798,6 +798,23 @@ class Grammar:
         from kbnf_core.mask.token_automaton import TokenAutomata
 
         return TokenAutomata(self.tables, self._limits)
+
+
+def grammar_for(source: object, config: Config, defaults: Defaults) -> Grammar:
+    """Return the grammar of an engine with some settings: one that was read, or a source to read.
+
+    Raises what reading raises, and ``ConfigError`` for settings that come too late.
+    """
+    limits = config.limits_in_force()
+    if isinstance(source, str):
+        start, finish = config.start_nonterminal, config.finish
+        return Grammar(source, start=start, finish=finish, limits=limits, defaults=defaults)
+    if isinstance(source, Grammar) and limits is not config.limits:
+        raise ConfigError(
+            "this grammar was read before: `max_memory_usage` comes too late; give it"
+            " `Limits(regex_bytes=..., exception_bytes=...)`"
+        )
+    return Grammar.from_any(source)
 
 
 def _read_again(

@@ -10,7 +10,7 @@ STUB = Path(kbnf_core.__file__).with_suffix(".pyi")
 def stub() -> str:
     """Return the text of ``kbnf_core/__init__.pyi``, an import for each public name."""
     lines = [
-        f"from kbnf_core.{module} import {name} as {name}"
+        f"from {module} import {name} as {name}"
         for module, names in sorted(kbnf_core._PUBLIC.items())
         for name in names
     ]
