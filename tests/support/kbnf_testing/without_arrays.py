@@ -12,7 +12,8 @@ from pathlib import Path
 
 COMPILED = (
     "kbnf_core.automata._automata",
-    "kbnf_core.kernel._compiled",
+    "kbnf_core.kernel._engine",
+    "kbnf_core.kernel._trees",
     "kbnf_core.lower._lowering",
 )
 
