@@ -109,10 +109,10 @@ class Engine(EngineCore):
     so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
     in the environment turns it off. Masks are the same.
 
-    ``canonical``: of the tokens that may occur, allow those alone that the tokenizer would write
-    itself (``mask.canonical``), for which it has to be one of byte pairs. Where that leaves none it
-    gives way, not the grammar; ``canonical_breaks`` counts it. What is accepted is not refused for
-    it. By default it is off, but for grammars of a ``Compiler`` that has it on.
+    ``canonical``: of the possible tokens, allow only those that the tokenizer would write itself
+    (``mask.canonical``), for which it has to be one of byte pairs. Where that leaves none it gives
+    way, not the grammar; ``canonical_breaks`` counts it. Accepting does not refuse other tokens. By
+    default it is off, but for grammars of a ``Compiler`` that has it on.
 
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
@@ -137,7 +137,7 @@ class Engine(EngineCore):
     """Whether a full table is to be replaced where a position or a mask is asked for."""
 
     _follower: "Follower | None" = None
-    """What is certain of the text, where somebody has asked."""
+    """Follows the certain events of the text, from the first request for them on."""
 
     _value_reader: "CallReader | MessageReader | ValueReader | None" = None
     """Its value, where somebody has asked."""
@@ -224,7 +224,7 @@ class Engine(EngineCore):
 
     @property
     def ahead(self) -> Ahead | None:
-        """Who works ahead for this engine, with its counts; None for nobody."""
+        """The work ahead for this engine, with its counts; None without any."""
         found: Ahead | None = self._ahead
         return found
 
@@ -299,7 +299,7 @@ class Engine(EngineCore):
         self._left = left
 
     def is_waiting(self) -> bool:
-        """Return whether everything is free, since what comes before the grammar has not come."""
+        """Return whether everything is allowed, since the text before the grammar is incomplete."""
         return self._position >= WAITING
 
     @property
@@ -334,7 +334,7 @@ class Engine(EngineCore):
     def accept_tokens(self, ids: Iterable[SupportsIndex]) -> int:
         """Append tokens up to the first that cannot occur; return how many that were.
 
-        No token, known or not, is an error here; what is no integer is a ``TypeError``, before
+        No token id, valid or not, is an error here; other values are a ``TypeError``, before
         anything changes.
         """
         wanted = [index(token_id) for token_id in ids]
@@ -356,7 +356,7 @@ class Engine(EngineCore):
     def fill_draft_bitmask(
         self, out: Any, row: SupportsIndex, draft: Iterable[SupportsIndex]
     ) -> int:
-        """Write what can occur here, and after each token of ``draft``, into the rows from ``row``.
+        """Write the masks here, and after each token of ``draft``, into the rows from ``row``.
 
         The rows are those of ``fill_bitmask``; those after a token that cannot occur, whose
         positions no text reaches, allow everything. The engine does not move. Returns how many
@@ -380,7 +380,7 @@ class Engine(EngineCore):
         return fitting
 
     def fill_tree_bitmasks(self, out: Any, row: SupportsIndex, parents: Any, tokens: Any) -> None:
-        """Write what can occur after the path to each node of a tree of drafts into a row.
+        """Write the mask after the path to each node of a tree of drafts into a row.
 
         ``parents`` and ``tokens``: integers, one for each node; node i has the row ``row + i`` and
         comes after ``parents[i]``, which is less than i. A parent of -1 makes a root: that is the
@@ -397,7 +397,7 @@ class Engine(EngineCore):
             self._fill_tree(table, first, *nodes)
         except TableFullError:
             self._renew()
-            # The tree may be more than a table holds: nothing makes room within it.
+            # The tree may be larger than a table: states are not forgotten within it.
             self._makes_room = False
             try:
                 self._fill_tree(table, first, *nodes)
@@ -492,17 +492,17 @@ class Engine(EngineCore):
         if self._follower is not None:
             waited, rest = self._before_grammar()
             self._follower.roll_back(len(self._accepted) - waited + bool(rest))
-        # What was shown of a value cannot be taken back: it is read again.
+        # Parts of a value that were returned cannot be taken back: it is read again.
         self._value_reader = None
 
     def events(self) -> "list[Event]":
-        """Return what has become certain since the last call: where rules have begun and ended.
+        """Return the events that became certain since the last call: where rules begin and end.
 
-        Certain is what all derivations have that are still possible; events come in the order of
-        the text, properly nested, and one is held back until those before it are certain. Once
-        the text is over, or may not go on, the rest comes as ``Grammar.parse`` has it. After a
-        rollback the events of what was undone are forgotten; a copy goes on by itself. Text that
-        is generated is followed from the first call on, at no cost before it.
+        An event is certain if all derivations that are still possible have it; events come in the
+        order of the text, properly nested, and one is withheld until those before it are certain.
+        Once the text is over, or may not go on, the rest comes as ``Grammar.parse`` has it. After a
+        rollback the events of the undone text are forgotten; a copy goes on by itself. Text that is
+        generated is followed from the first call on, at no cost before it.
         """
         return self._followed().new_events()
 
@@ -521,17 +521,18 @@ class Engine(EngineCore):
         Rules of LLGuidance's grammars have them (``temperature=0.7``); sampling is the caller's.
         Where some rule has one, the text is read again, as ``why`` does.
         """
-        attributes, reading = self._grammar.attributes, self._grammar.reading
+        attributes = self._grammar.attributes
         if self.is_finished() or not attributes.temperatures:
             return None
-        return attributes.temperature_in(self.why(b"").rules, reading.document.origins)
+        origins = self._grammar.reading.document.origins
+        return attributes.temperature_in(self.why(b"").rules, origins)
 
     def values(self) -> Any:
-        """Return the JSON value of the text so far: what is certain of it, None where nothing is.
+        """Return the JSON value of the text so far: its certain part, None if there is none.
 
-        As ``Grammar.read_value`` with ``partial``, but that only what is new is read. The value is
-        the caller's own, and a copy of all that is known: ``Grammar.value_reader().deltas()`` has
-        only what is new. Raises ``ParseError`` for a text that is no JSON.
+        As ``Grammar.read_value`` with ``partial``, except that only new text is read. The value is
+        the caller's own, a copy of the whole: ``Grammar.value_reader().deltas()`` has only new
+        content. Raises ``ParseError`` for a text that is not JSON.
         """
         from kbnf_core.parse.follow import copied
 
@@ -560,8 +561,8 @@ class Engine(EngineCore):
         """Return the tokens that certainly come next, at most ``limit``.
 
         They are those that the tokenizer itself writes for the forced bytes, if the vocabulary
-        knows how (``Vocabulary.can_encode``); what it would write otherwise before some text is
-        held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
+        knows how (``Vocabulary.can_encode``); bytes that it would write otherwise before some text
+        are withheld. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
         found = self._automaton.forced_tokens(self._position, self._accepted, limit)
@@ -628,9 +629,9 @@ class Engine(EngineCore):
         return spelled(self.vocabulary, accepted)
 
     def accepted_by_grammar(self, start: int = 0) -> list[int | bytes]:
-        """Return what was accepted since the grammar began, the rest of a token first.
+        """Return the bytes and tokens accepted since the grammar began, the rest of a token first.
 
-        Without the first ``start`` of it; what came before them is not looked at.
+        Without the first ``start`` of them; those before are not visited.
         """
         waited, rest = self._before_grammar()
         if rest:
@@ -666,7 +667,7 @@ class Engine(EngineCore):
 
     @property
     def _state(self) -> int:
-        """The position without what is counted beside the state; its mask is the same."""
+        """The position without the count beside the state; its mask is the same."""
         return state_at(self._position)
 
     @property
@@ -719,7 +720,7 @@ class Engine(EngineCore):
         return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
 
     def _refuse_late(self, what: int | bytes) -> NoReturn:
-        """Raise the error for what can come, but not in the tokens that are left."""
+        """Raise the error for a token that is allowed, but not within the rest of the budget."""
         raise LateError(what, self._spelled([what]), self._left)
 
     def _mask_here(self) -> Bitmask:
@@ -745,7 +746,7 @@ class Engine(EngineCore):
         raise FinishedError if self._position < 0 else UnknownTokenError(token_id)
 
     def _renew(self) -> None:
-        """Switch to a fresh table that holds only the last few positions of this engine."""
+        """Switch to a fresh table that contains only the last few positions of this engine."""
         old = self._automaton.masks.states
         fresh = self._grammar.token_automata.renew(self.vocabulary, self._finish)
         self._use(waiting_for(fresh, self._boundary))

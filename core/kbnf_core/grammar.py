@@ -115,7 +115,7 @@ class Grammar:
     """What values are made of, where that does not come from reading the text."""
 
     ahead: "Ahead | None" = None
-    """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
+    """The work ahead for its engines unless they have their own; a ``Compiler`` sets it."""
 
     canonical: bool = False
     """Whether its engines allow canonical tokens alone unless they say otherwise; set likewise."""
@@ -451,7 +451,7 @@ class Grammar:
         return self._limits
 
     def to_kbnf(self) -> str:
-        """Return the grammar as KBNF: its own text, or what is written of another one."""
+        """Return the grammar as KBNF: its own text, or the conversion of another one."""
         if self._stored is not None:
             return self._stored.as_kbnf()[0]
         if self.language is KBNF:
@@ -522,7 +522,7 @@ class Grammar:
 
     @cached_property
     def analysis(self) -> "Analysis":
-        """What is known of each nonterminal."""
+        """The facts of each nonterminal."""
         from kbnf_core.lower.facts import analyse
 
         known = self.reading.analysis if self._stored is None else None
@@ -638,8 +638,8 @@ class Grammar:
 
         Of a structural tag, or of calls of tools in the format of a model, it is the list of free
         text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
-        text may be the beginning of one, and the value is what is certain of it: strings as far as
-        they are known, numbers once they are over; None where nothing is.
+        text may be the beginning of one, and the value is its certain part: strings so far, numbers
+        once they are complete; None if nothing is certain.
 
         Calls are read as models write them, whether or not the grammar allows it; ``exact`` refuses
         what it does not, ``any_name`` takes calls of other tools for calls. Arguments that do not
@@ -666,7 +666,7 @@ class Grammar:
 
         The grammar is that of a response template, or of calls of tools in the format of one, whose
         schemas cast arguments. ``prefix`` is the chat before the text, whose end may begin the
-        message. The text need not fit the grammar. Raises ``MessageError`` for one that is no
+        message. The text need not fit the grammar. Raises ``MessageError`` for a text that is not a
         message, ``ConfigError`` where there is no response template.
         """
         import json
@@ -688,8 +688,8 @@ class Grammar:
         """Return what reads the value of one text that comes in pieces.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
-        it with ``partial``. Where that is a list, ``deltas`` returns what is new since the last
-        call. What does not fit the schemas of tools is not refused.
+        it with ``partial``. Where that is a list, ``deltas`` returns the new content since the last
+        call. Calls that do not fit the schemas of tools are not refused.
         """
         from kbnf_core.parse.calls import CallReader
         from kbnf_core.parse.follow import ValueReader
@@ -845,8 +845,8 @@ def _restore(
 
 
 _OWN_BYTES, _READ_BYTES, _PARSED_BYTES = 4_096, 64, 400
-"""The memory of a grammar and its names; of what is known of a character that was read; of
-positions beside a state."""
+"""The memory of a grammar and its names; of a character that was read; of positions beside a state.
+"""
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
 

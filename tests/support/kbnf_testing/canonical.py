@@ -156,7 +156,7 @@ def judge(
     seed: int = 0,
     length: int = 30,
 ) -> Counts:
-    """Return what became of ``count`` texts over a vocabulary."""
+    """Return the outcomes of ``count`` texts over a vocabulary."""
     random, found = Random(seed), Counts()
     engines = [Engine(each, vocabulary, canonical=True) for each in grammars()]
     while found.texts < count:

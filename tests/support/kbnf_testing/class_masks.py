@@ -1,4 +1,4 @@
-"""Holds what allows tokens against acceptance, token by token, along texts of class grammars.
+"""Compares masks with acceptance, token by token, along texts of class grammars.
 
     PYTHONPATH=tests/support python -m kbnf_testing.class_masks --masks 100000 --seed 1
 

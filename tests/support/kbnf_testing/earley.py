@@ -21,7 +21,7 @@ _Item: TypeAlias = tuple[int, int, int]
 
 
 class _Set:
-    """What is known at one place of a word."""
+    """The items at one position of a word."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, list[_Item]] = defaultdict(list)
@@ -41,7 +41,7 @@ class Recogniser:
         self._charts: dict[str, list[_Set] | None] = {"": self._first_chart()}
 
     def viable(self, word: str) -> bool:
-        """Return whether some completion of ``word``, perhaps the empty one, is in the language."""
+        """Return whether some completion of ``word``, possibly empty, is in the language."""
         return self._chart(word) is not None
 
     def contains(self, word: str) -> bool:

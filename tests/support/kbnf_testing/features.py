@@ -21,7 +21,7 @@ def _nullable_symbols(productions: Productions) -> set[int]:
 
 
 def has_nullable_part(grammar: g.Grammar) -> bool:
-    """Return whether some part of a rule can be empty; what is inside a regex is no part."""
+    """Return whether some part of a rule can be empty; the inside of a regex does not count."""
     names: set[str] = set()
     while found := {name for name, body in grammar.rules.items() if _can_be_empty(body, names)}:
         if found == names:

@@ -16,7 +16,7 @@ class Matcher(Protocol):
         """Return whether ``word`` is in the language."""
 
     def viable(self, word: str) -> bool:
-        """Return whether some completion of ``word``, perhaps the empty one, is."""
+        """Return whether some completion of ``word``, possibly the empty one, is."""
 
 
 class ByDefinition:
