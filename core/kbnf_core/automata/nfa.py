@@ -80,7 +80,13 @@ class EpsilonNfa:
         """Return the same automaton without epsilon edges; only useful states appear in sets."""
         useful = [bool(edges or tag) for edges, tag in zip(self.edges, tags, strict=True)]
         closures = Closures(self.epsilon, useful, self._limit)
-        moves = [{symbol: closures.of(target) for symbol, target in edges} for edges in self.edges]
+        alone = [(state,) if is_useful else () for state, is_useful in enumerate(useful)]
+        entered = [closures.of(s) if free else alone[s] for s, free in enumerate(self.epsilon)]
+        moves = []
+        for edges in self.edges:
+            targets = dict(edges)
+            after = map(entered.__getitem__, targets.values())
+            moves.append(dict(zip(targets, after, strict=True)))
         return Nfa(moves, tags, [closures.of(start)])
 
 
@@ -163,7 +169,8 @@ class Thompson:
         self.nfa.reserve(len(rows))
         for row in rows:
             edges = [(symbol, first + to) for symbol, to in enumerate(row) if to != DEAD]
-            self.nfa.add(edges)
+            self.nfa.edges.append(edges)
+        self.nfa.epsilon += [[] for _ in rows]
         end = self.nfa.add()
         for state, is_end in enumerate(accepting, first):
             if is_end:

@@ -8,7 +8,7 @@ are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a ru
 over what calls it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -166,16 +166,10 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
             return FACTS[False][True]
 
 
-def useful(
-    rules: Mapping[str, Node],
-    is_lost: Callable[[Node], bool] = lambda _: False,
-    *,
-    endless: bool = False,
-) -> dict[str, Node]:
+def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Node]:
     """Return the rules that have texts, without the parts that have none.
 
-    Leaves for which ``is_lost`` is true have none. With ``endless``, texts that never end are some,
-    too.
+    With ``endless``, texts that never end are some, too.
     """
 
     def kept(name: str, changed: Mapping[str, bool]) -> Node | None:
@@ -191,7 +185,7 @@ def useful(
                 case Sequence():
                     return rebuild(node, some) if len(some) == len(parts) else None
                 case _:
-                    return None if is_lost(node) else node
+                    return node
 
         return fold(rules[name], children, combine)
 
