@@ -80,13 +80,20 @@ class EpsilonNfa:
         """Return the same automaton without epsilon edges; only useful states appear in sets."""
         useful = [bool(edges or tag) for edges, tag in zip(self.edges, tags, strict=True)]
         closures = Closures(self.epsilon, useful, self._limit)
-        alone = [(state,) if is_useful else () for state, is_useful in enumerate(useful)]
-        entered = [closures.of(s) if free else alone[s] for s, free in enumerate(self.epsilon)]
-        moves = []
+        # Most states are entered alone.
+        entered: list[tuple[int, ...] | None] = [
+            None if free else (state,) if useful[state] else ()
+            for state, free in enumerate(self.epsilon)
+        ]
+        moves: list[dict[int, tuple[int, ...]]] = []
         for edges in self.edges:
-            targets = dict(edges)
-            after = map(entered.__getitem__, targets.values())
-            moves.append(dict(zip(targets, after, strict=True)))
+            move: dict[int, tuple[int, ...]] = {}
+            for symbol, target in edges:
+                after = entered[target]
+                if after is None:
+                    after = entered[target] = closures.of(target)
+                move[symbol] = after
+            moves.append(move)
         return Nfa(moves, tags, [closures.of(start)])
 
 

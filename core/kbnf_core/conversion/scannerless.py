@@ -153,7 +153,9 @@ def without_lexer(
     looks only for the tokens that are expected at a position, and ``everywhere`` for some by name,
     does not prefer one token to another. Raises WorkLimitError.
     """
-    names = FreshNames(each.name.value for each in (*rules, *tokens))
+    names = FreshNames(rule.name.value for rule in rules)
+    for token in tokens:
+        names.take(token.name.value)
     tokens = [part for token in tokens for part in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
     # Before the tokens are looked at one by one, as this is all that counts for many.

@@ -23,7 +23,8 @@ def test_a_name_that_was_given_out_may_be_wanted() -> None:
 
 def test_a_taken_name_is_not_given_out() -> None:
     names = FreshNames()
-    assert names.take("a") and not names.take("a")
+    assert names.take("a")
+    assert not names.take("a")
     assert names.fresh("a") == "a_2"
 
 

@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.codepoints import CodePoints
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.automata import is_written
+from kbnf_core.conversion.automata import is_written, single_characters
 from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
-from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
@@ -39,7 +39,6 @@ from kbnf_core.languages.lark.lexer.first_follow import analyse
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, members, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Lexeme,
     LexicalGrammar,
@@ -558,22 +557,6 @@ def print_text(text: str) -> str:
 
 def _one(char: str) -> str:
     return print_class(((ord(char), ord(char)),))
-
-
-def single_characters(dfa: Dfa) -> CodePoints | None:
-    """Return the characters that the words are; None if there are other words."""
-    if sum(dfa.accepting) != 1:
-        return None
-    end = dfa.accepting.index(True)
-    if {*dfa.rows[end]} != {DEAD} or {dfa.rows[0][each] for each in dfa.classes[:128]} - {
-        DEAD,
-        end,
-    }:
-        return None
-    edges, accepting = (characters := to_characters(dfa)).edges, characters.accepting
-    if len(edges) != 2 or [*accepting] != [False, True] or edges[1]:
-        return None
-    return edges[0][0][0] if len(edges[0]) == 1 else None
 
 
 def print_class(points: CodePoints) -> str:

@@ -24,7 +24,7 @@ from kbnf_core.conversion.automata import write_dfa, write_rules
 from kbnf_core.conversion.rewrite import merge_variants
 from kbnf_core.conversion.scannerless import Token, without_lexer
 from kbnf_core.conversion.to_kbnf import Identifiers
-from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
+from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
@@ -39,7 +39,6 @@ from kbnf_core.languages.lark.lexer.lookahead import State, in_order
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Lexeme,
     LexicalGrammar,
