@@ -246,7 +246,7 @@ def print_set(dfa: Dfa) -> str:
     """
     points = single_characters(dfa)
     if points is None:
-        raise AssertionError("a leaf is no set of characters")
+        raise AssertionError("a leaf must be a set of characters")
     if points == ANY:
         return r"[\u0000-\U0010FFFF]"
     rest = complement(points)
