@@ -1,10 +1,10 @@
 """Expressions over leaves of any kind: sequence, choice and repetition.
 
-The right-hand sides of an extended grammar are regular expressions over terminals and
-nonterminals, so one algebra serves all of them. Regular expressions have sets of characters as
-leaves (``automata.regex.syntax``), GBNF has rules and tokens besides; the grammar IR and Lark's
-lexical grammars add to each operator where it was written (``ir``). A leaf is whatever is none of
-the operators. Syntax trees, in which brackets count, are not among them.
+The right-hand sides of an extended grammar are regular expressions over terminals and nonterminals,
+so one algebra serves all of them. Regular expressions have sets of characters as leaves
+(``automata.regex.syntax``), GBNF has rules and tokens besides; the grammar IR and Lark's lexical
+grammars add to each operator where it was written (``ir``). Every node that is not an operator is a
+leaf. Syntax trees, in which brackets count, are not among them.
 
 Operators are compared by identity, may be shared, and are never mutated (that they are not frozen
 spares every start the time to generate the code for it).

@@ -3,7 +3,7 @@
 Rules are those of the IR. Their leaves are literals, automata of one character of a set
 (``one_of``), calls and tokens. llama.cpp takes neither of two things, so:
 
-*The empty text is removed.* It takes an unbounded repetition of what may be empty for left
+*The empty text is removed.* It treats an unbounded repetition of a nullable expression as left
 recursion. Without the empty text the repetition matches the same.
 
 *Left recursion is eliminated* by the matrix method (Rosenkrantz 1967). Rules that can begin with
@@ -203,7 +203,7 @@ def generate_nonempty(rules: Rules, start: str, nonempty: Nonempty) -> None:
 
 
 def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
-    """Rewrite unbounded repetitions of what may be empty, in place."""
+    """Rewrite unbounded repetitions of nullable expressions, in place."""
 
     def change(node: Node) -> Node:
         if not (_is_unbounded(node) and nonempty.is_nullable(node.body)):
@@ -314,7 +314,7 @@ class _Behind:
         self._free = {first: self._reach_free(first) for first in splits}
 
     def name(self, first: str, outer: str) -> str:
-        """Return the name of the rule for what is after ``first`` in ``outer``."""
+        """Return the name of the rule for the rest after ``first`` in ``outer``."""
         return f"{outer}{JOINT}after{JOINT}{first}"
 
     def rules(self) -> Rules:

@@ -371,7 +371,7 @@ class Unfolder:
         return self._read[pattern]
 
     def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:
-        """Return the texts of an automaton; ``word`` tells what it is, for names of rules."""
+        """Return the texts of an automaton; ``word`` describes it, for names of rules."""
         meaning = self._translator.leaf(node)
         if not isinstance(meaning, Regular):
             return NOTHING
@@ -509,7 +509,7 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
         raise GrammarError(nothing_kept(reading, lost, gbnf))
     text = _print(reading.written_out, rules, names)
     if lost:
-        # What was written is read again, for a text on which the two grammars differ.
+        # The written text is read again, to find a text on which the two grammars differ.
         converted = read_grammar(Source(text), gbnf, Request(limits=limits))
         if converted.grammar is None:
             raise GrammarError(nothing_kept(reading, lost, gbnf))
@@ -536,7 +536,7 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         return {}, lost
     before, nonempty = dict(rules), Nonempty(rules)
     if not reading.ends_with_its_text:
-        # One byte is always generated, so the empty text is none of the original's.
+        # One byte is always generated, so the empty text is not one of the original's.
         generate_nonempty(rules, start, nonempty)
     repeat_nonempty(rules, nonempty)
     for members in eliminate_left_recursion(rules, nonempty):
@@ -593,7 +593,7 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     places = (
         {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
     )
-    # Rules without texts are left out, and their remarks.
+    # Rules without texts are left out, and their notes.
     told = (remarks or {}).items()
     in_front = {names[name]: remark for name, remark in told if name in names}
     written: list[Written] = []
