@@ -15,36 +15,30 @@ too, with those that touch as one (``:=``), and so is a mark that is all of a ru
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.automata.codepoints import CodePoints, complement, from_ranges
-from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.codepoints import complement, from_ranges
 from kbnf_core.kbnf import build
+from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     Lexer,
-    Metasyntax,
-    Mistake,
     Parser,
     Read,
     Statement,
     Word,
-    counted,
     parse_statements,
-    shown,
     span_of,
-    too_deep,
 )
 from kbnf_core.kbnf.tree import Comment, Definition, Expression, Name, Reference, Repetition
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.source import NOWHERE, Source, Span
+from kbnf_core.text.source import Source, Span
 
 _W3C_RULE = re.compile(r"^\s*(?:\[\d+\w?\]\s*)?<?[A-Za-z_][\w .\-]*>?\s*::=", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\s*<[^<>\n]+>\s*::=")
@@ -82,7 +76,7 @@ class File:
     """A parsed text. ``has_words`` says whether words in it are tokens."""
 
     read: Read[Definition]
-    comments: tuple[Comment, ...]
+    comments: list[Comment]
     has_words: bool
 
 
@@ -92,15 +86,17 @@ def parse_ebnf(source: Source, limits: Limits, budget: Budget) -> File:
     Raises WorkLimitError for a text with too many words.
     """
     text = source.text
-    notation: Notation = Iso()
+    notation: Ebnf = Iso()
     if _IN_BRACKETS.match(text):
         notation = InBrackets(text)
     elif _W3C_RULE.search(text):
         notation = W3C()
     comments: list[Comment] = []
     statements = [*notation.split(text, comments, budget)]
-    read = parse_statements(statements, _Ebnf(source, limits, notation))
-    return File(read, tuple(comments), any(map(_has_word, statements)))
+    hints = Hints(f"a rule is written `name {notation.sign} ...`", notation.sign)
+    rules: Rules[Definition] = Rules(source, limits, notation.parser(), notation, hints)
+    read = parse_statements(statements, rules)
+    return File(read, comments, any(map(_has_word, statements)))
 
 
 def _has_word(statement: Statement) -> bool:
@@ -112,7 +108,7 @@ def is_word(text: str) -> bool:
     return text[:2].isalpha() and len(text) > 1
 
 
-class Notation(ABC):
+class Ebnf(Notation):
     """A notation: how a text is split, and the methods that its parser calls."""
 
     sign = "="
@@ -126,52 +122,17 @@ class Notation(ABC):
     def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules of a text, with its comments in the list."""
 
-    def definition(self, parts: list[Any]) -> Definition:
-        """``name = alternation``."""
-        name, sign, body = parts
-        last = span_of(sign) if body.span == NOWHERE else body.span
-        span = span_of(name).cover(last)
-        placed = build.placed(body, span) if body is build.EMPTY else body
-        return Definition(Name(name_of(name), span_of(name)), placed, span)
-
-    def alternation(self, parts: list[Any]) -> Expression:
-        """``x | y``, or one alternative alone."""
-        branches = [part for part in parts if not isinstance(part, Word)]
-        return build.alternation(branches, _cover(branches))
-
-    def sequence(self, parts: list[Any]) -> Expression:
-        """One item after the other."""
-        items = [part for part in parts if not isinstance(part, Word)]
-        return build.sequence(*items, span=_cover(items))
-
-    def use(self, parts: list[Word]) -> Expression:
-        """``name``."""
-        return build.call(name_of(parts[0]), span_of(parts[0]))
-
-    def string(self, parts: list[Word]) -> Expression:
-        """``"text"``."""
-        return build.text(parts[0].value[1:-1], span_of(parts[0]))
+    def name(self, word: Word) -> Name:
+        """Return the name of a rule: without brackets around it, and with ``_`` for blanks."""
+        return Name("_".join(word.value.strip("<>").split()), span_of(word))
 
     def prose(self, parts: list[Word]) -> Expression:
         """``? ... ?`` or ``!! ...``."""
         span = span_of(parts[0])
         return Prose(_unnamed(span), span, text=parts[0].value.strip("?! \t"))
 
-    def group(self, parts: list[Any]) -> Expression:
-        """``( x )``, ``[ x ]`` or ``{ x }``."""
-        opening, body, closing = parts
-        span = span_of(opening).cover(span_of(closing))
-        match opening.type:
-            case "LSQB":
-                return build.repeated(body, 0, 1, span)
-            case "LBRACE":
-                return build.repeated(body, 0, None, span)
-            case _:
-                node: Expression = body
-                return node
 
-
-class W3C(Notation):
+class W3C(Ebnf):
     """The notation of W3C."""
 
     folder = "w3c"
@@ -193,7 +154,7 @@ class W3C(Notation):
     def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
         """Yield the words of rules; ``[ x ]`` is an option, and no set."""
         lexer = Lexer(self.parser(), text)
-        for word in _words(lexer, comments, budget):
+        for word in words_of(lexer.words(), comments, budget):
             if word.type == "SET" and _OPTION.fullmatch(word.value):
                 lexer.place = word.start_pos + 1
                 yield Word("LSQB", "[", word.start_pos, lexer.place)
@@ -204,26 +165,21 @@ class W3C(Notation):
         """``x - y``."""
         return _difference(parts[0], parts[2])
 
-    def repeated(self, parts: list[Any]) -> Expression:
-        """``x?``, ``x*``, ``x+`` or ``x...``."""
-        body, operator = parts
-        low, high = {"?": (0, 1), "*": (0, None)}.get(operator.value, (1, None))
-        span = span_of(operator) if body.span == NOWHERE else body.span.cover(span_of(operator))
-        return build.repeated(body, low, high, span)
-
     def word(self, parts: list[Word]) -> Expression:
         """``SELECT``."""
         return build.text(parts[0].value, span_of(parts[0]))
 
     def code(self, parts: list[Word]) -> Expression:
         """``#x41``."""
-        return _one_of(_points(parts[0].value), span_of(parts[0]))
+        return one_of(_ranges(parts[0].value), span_of(parts[0]))
 
     def set_(self, parts: list[Word]) -> Expression:
         """``[a-z]`` or ``[^a-z]``."""
         written = parts[0].value[1:-1]
-        points = _points(written.removeprefix("^"))
-        return _one_of(complement(points) if written.startswith("^") else points, span_of(parts[0]))
+        ranges = _ranges(written.removeprefix("^"))
+        if written.startswith("^"):
+            ranges = iter(complement(from_ranges(ranges)))
+        return one_of(ranges, span_of(parts[0]))
 
 
 class InBrackets(W3C):
@@ -247,7 +203,7 @@ class InBrackets(W3C):
         """Yield the words of rules, with bare texts as ``WORD``; operators that touch are one."""
         lexer = Lexer(self.parser(), text)
         last: Word | None = None
-        for word in map(self._converted, _words(lexer, comments, budget)):
+        for word in map(self._converted, words_of(lexer.words(), comments, budget)):
             lexer.place = word.end_pos
             if last is not None and _are_one(last, word):
                 last = Word("WORD", last.value + word.value, last.start_pos, word.end_pos)
@@ -274,7 +230,7 @@ class InBrackets(W3C):
         return word.as_kind("WORD") if kind not in _OPENED else first
 
 
-class Iso(Notation):
+class Iso(Ebnf):
     """The notation of ISO/IEC 14977."""
 
     folder = "iso"
@@ -282,7 +238,7 @@ class Iso(Notation):
     def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules, each up to its end, with commas, and with the words of a name as one."""
         words: list[Word] = []
-        everything = [*_words(Lexer(self.parser(), text), comments, budget)]
+        everything = [*words_of(Lexer(self.parser(), text).words(), comments, budget)]
         has_commas = any(word.type == "COMMA" for word in everything)
         for word in everything:
             if word.type == "END":
@@ -315,36 +271,16 @@ class Iso(Notation):
             return build.repeated(kept.body, 1, kept.high, kept.span)
         return _difference(kept, excluded)
 
-    def range(self, parts: list[Word]) -> Expression:
-        """Return the characters from one to another one."""
-        low, high = (parts[index].value[1:-1] for index in (0, 2))
-        bounds = [(ord(low), ord(high))] if len(low) == len(high) == 1 else []
-        return _one_of(from_ranges(bounds), span_of(parts[0]).cover(span_of(parts[2])))
-
     def counted(self, parts: list[Any]) -> Expression:
         """``4 * x``."""
         count, _, body = parts
         times = number(count.value)
-        return build.repeated(body, times, times, _cover([build.text("", span_of(count)), body]))
+        return build.repeated(body, times, times, cover([build.text("", span_of(count)), body]))
 
     def nothing(self, parts: list[Any]) -> Expression:
         """Return an empty part."""
         del parts
         return build.EMPTY
-
-
-def name_of(word: Word) -> str:
-    """Return the name of a rule: without brackets around it, and with ``_`` for blanks."""
-    return "_".join(word.value.strip("<>").split())
-
-
-def _words(lexer: Lexer, comments: list[Comment], budget: Budget) -> Iterator[Word]:
-    for word in counted(lexer.words(), budget):
-        if word.type == "COMMENT":
-            inner = word.value[1:] if word.value[0] == "#" else word.value[2:-2]
-            comments.append(Comment(inner, span_of(word)))
-        else:
-            yield word
 
 
 def _are_one(last: Word, word: Word) -> bool:
@@ -360,7 +296,7 @@ def _extent(words: list[Word]) -> slice:
 
 
 def _difference(kept: Expression, excluded: Expression) -> Expression:
-    span = _cover([kept, excluded])
+    span = cover([kept, excluded])
     return Difference(_unnamed(span), span, kept=kept, excluded=excluded)
 
 
@@ -369,25 +305,13 @@ def _unnamed(span: Span) -> Name:
     return Name(f"-{span.start}-{span.end}", span)
 
 
-def _one_of(points: CodePoints, span: Span) -> Expression:
-    """Return any one character of a set."""
-    return build.regex(print_characters(points), span) if points else build.nothing(span)
-
-
-def _cover(nodes: Iterable[Expression]) -> Span:
-    """Return the span of parts in order; nowhere for none."""
-    spans = [node.span for node in nodes if node.span != NOWHERE]
-    return spans[0].cover(spans[-1]) if spans else NOWHERE
-
-
 _MEMBER = re.compile(r"(#x[0-9A-Fa-f]+|.)(?:-(#x[0-9A-Fa-f]+|.))?", re.DOTALL)
 
 
-def _points(written: str) -> CodePoints:
-    """Return the characters of a set, given what is between its brackets."""
-    return from_ranges(
-        (_point(member[1]), _point(member[2] or member[1])) for member in _MEMBER.finditer(written)
-    )
+def _ranges(written: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of a set, given what is between its brackets."""
+    for member in _MEMBER.finditer(written):
+        yield _point(member[1]), _point(member[2] or member[1])
 
 
 def _point(written: str) -> int:
@@ -397,47 +321,3 @@ def _point(written: str) -> int:
 @cache
 def _parser(folder: str) -> Parser:
     return Parser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
-
-
-_OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_COMMENT": "this comment is never closed"}
-
-
-class _Ebnf(Metasyntax[Definition]):
-    """The rules of a text."""
-
-    def __init__(self, source: Source, limits: Limits, notation: Notation) -> None:
-        super().__init__(source, limits)
-        self._notation = notation
-
-    def parser(self) -> Parser:
-        return self._notation.parser()
-
-    def names(self, statement: Statement) -> Iterable[str]:
-        return [name_of(word) for word in statement.words[:1] if word.type == "NAME"]
-
-    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
-        words = statement.words
-        if len(words) > 1 and words[0].type == "NAME" and words[1].type in ("DEFINE", "WRONG_SIGN"):
-            return None
-        message = f"expected a rule, found {shown(words[0].value)}"
-        helps = (f"a rule is written `name {self._notation.sign} ...`",)
-        return (Diagnostic("E001", message, self.source, span_of(words[0]), helps=helps),)
-
-    def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
-        del statement
-        yield too_deep(mistake, self.limits) or self._explained(mistake)
-
-    def _explained(self, mistake: Mistake) -> Diagnostic:
-        word = mistake.word
-        if word is not None and word.type in _OPEN:
-            start = span_of(word).start
-            code = "E004" if word.type == "OPEN_STRING" else "E005"
-            return Diagnostic(code, _OPEN[word.type], mistake.source, Span(start, start + 1))
-        if word is not None and word.type == "WRONG_SIGN":
-            message = f"a rule is defined with `{self._notation.sign}`, not {mistake.found}"
-            return mistake.finding("E006", message)
-        if word is not None and word.type == "DEFINE":
-            return mistake.finding("E002", "the rule before this one is not ended")
-        is_open = word is None and mistake.inside is not None
-        code = "E003" if is_open or mistake.kind in ("RPAR", "RSQB", "RBRACE") else "E001"
-        return mistake.finding(code, f"{mistake.found} is not allowed here")
