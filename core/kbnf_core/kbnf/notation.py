@@ -16,6 +16,7 @@ from kbnf_core.kbnf import build
 from kbnf_core.kbnf.statements import (
     CLOSERS,
     CLOSING,
+    NAMES,
     SIGNS,
     Metasyntax,
     Mistake,
@@ -143,6 +144,10 @@ _CLOSING = {"[": "]", "/": "*/", "(": "*)"}
 """What closes a word, by its first character; others are closed by that."""
 
 
+_FIRST = NAMES | {"FRAGMENT"}
+"""What a rule begins with."""
+
+
 class Rules(Metasyntax[Tree]):
     """The rules of a text."""
 
@@ -165,9 +170,9 @@ class Rules(Metasyntax[Tree]):
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
         """Return a finding about a statement without a sign after its first words, else None."""
-        if any(word.type in SIGNS for word in statement.words[1:3]):
-            return None
         word = statement.words[0]
+        if word.type in _FIRST and any(each.type in SIGNS for each in statement.words[1:3]):
+            return None
         message = f"expected a rule, found {shown(word.value)}"
         helps = (self._hints.rule,)
         return (Diagnostic("E001", message, self.source, span_of(word), helps=helps),)

@@ -78,8 +78,9 @@ def children(node: tree.Expression) -> tuple[tree.Expression, ...]:
     """Return the direct parts of ``node``; those of a lazy choice are its branches."""
     if isinstance(node, Negation):
         return (node.body,)
-    is_choice = isinstance(node, Lazy) and isinstance(node.body, tree.Alternation)
-    return tree.children(node.body if is_choice else node)
+    if isinstance(node, Lazy) and isinstance(node.body, tree.Alternation):
+        return node.body.branches
+    return tree.children(node)
 
 
 def leaves(root: tree.Expression) -> Iterator[tree.Expression]:

@@ -47,8 +47,6 @@ _GROUPS = re.compile(r"\.\.\.|\}[*+?]")
 _IS_SET = re.compile(r"\[(?:\^.*|(?=[^\]]*-)(?:#x[0-9A-Fa-f]+|[^\W_]-[^\W_]|_|[^\w\s])+)\]")
 _OPERATORS = re.compile(r"[=<>!&|+*/:.^%~@#?$\\-]+")
 _OPTION = re.compile(r"\[(?:\s.*|([\"']).*\1\s*)\]")
-_ENDING = frozenset(["NAME", "STRING", "SPECIAL", "RPAR", "RSQB", "RBRACE"])
-_BEGINNING = frozenset(["NAME", "STRING", "SPECIAL", "NUMBER", "LPAR", "LSQB", "LBRACE"])
 _BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
 _LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
 _OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
@@ -126,6 +124,10 @@ class Ebnf(Notation):
         """Return the name of a rule: without brackets around it, and with ``_`` for blanks."""
         return Name("_".join(word.value.strip("<>").split()), span_of(word))
 
+    def difference(self, parts: list[Any]) -> Expression:
+        """``x - y``."""
+        return _difference(parts[0], parts[2])
+
     def prose(self, parts: list[Word]) -> Expression:
         """``? ... ?`` or ``!! ...``."""
         span = span_of(parts[0])
@@ -152,18 +154,18 @@ class W3C(Ebnf):
             yield Statement(words)
 
     def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
-        """Yield the words of rules; ``[ x ]`` is an option, and no set."""
+        """Yield the words of rules."""
         lexer = Lexer(self.parser(), text)
-        for word in words_of(lexer.words(), comments, budget):
-            if word.type == "SET" and _OPTION.fullmatch(word.value):
-                lexer.place = word.start_pos + 1
-                yield Word("LSQB", "[", word.start_pos, lexer.place)
-            elif word.type not in _LEFT_OUT:
-                yield word.as_kind("JUNK") if word.type == "WORD" else word
+        for word in map(self.converted, words_of(lexer.words(), comments, budget)):
+            lexer.place = word.end_pos
+            if word.type not in _LEFT_OUT:
+                yield word
 
-    def difference(self, parts: list[Any]) -> Expression:
-        """``x - y``."""
-        return _difference(parts[0], parts[2])
+    def converted(self, word: Word) -> Word:
+        """Return a word as it is in this notation, or the first character of it."""
+        if word.type == "SET" and _OPTION.fullmatch(word.value):
+            return _first(word, "LSQB")
+        return word.as_kind("JUNK") if word.type == "WORD" else word
 
     def word(self, parts: list[Word]) -> Expression:
         """``SELECT``."""
@@ -190,36 +192,27 @@ class InBrackets(W3C):
         self._groups = _GROUPS.search(text) is not None
 
     def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
-        """Yield the rules; marks that are all of a rule are a text."""
+        """Yield the rules; marks that touch are one text, and those that are all of a rule."""
         for statement in super().split(text, comments, budget):
-            body = statement.words[2:]
-            marks = "".join(body)
-            if not self._is_quoted and re.fullmatch(r"[^\w\s<]+", text[_extent(body)]):
-                mark = Word("WORD", marks, body[0].start_pos, body[-1].end_pos)
-                statement.words[2:] = [mark]
+            words = statement.words
+            statement.words = words[:2]
+            is_text = len(words) > 2 and not self._is_quoted
+            if is_text and re.fullmatch(r"[^\w\s<]+", text[words[2].start_pos : words[-1].end_pos]):
+                words[2:] = [_joined(words[2], *words[3:])]
+            for word in words[2:]:
+                last = statement.words[-1]
+                if _are_one(last, word):
+                    statement.words[-1] = _joined(last, word)
+                else:
+                    statement.words.append(word)
             yield statement
 
-    def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
-        """Yield the words of rules, with bare texts as ``WORD``; operators that touch are one."""
-        lexer = Lexer(self.parser(), text)
-        last: Word | None = None
-        for word in map(self._converted, words_of(lexer.words(), comments, budget)):
-            lexer.place = word.end_pos
-            if last is not None and _are_one(last, word):
-                last = Word("WORD", last.value + word.value, last.start_pos, word.end_pos)
-                continue
-            if last is not None and last.type not in _LEFT_OUT:
-                yield last
-            last = word
-        if last is not None and last.type not in _LEFT_OUT:
-            yield last
-
-    def _converted(self, word: Word) -> Word:
-        """Return a word as what it is in this notation, or the first character of it."""
-        kind, first = word.type, Word("WORD", word.value[:1], word.start_pos, word.start_pos + 1)
+    def converted(self, word: Word) -> Word:
+        """Return a word as it is in this notation, or the first character of it."""
+        kind = word.type
         if kind == "SET" and not _IS_SET.fullmatch(word.value):
-            return first.as_kind("LSQB")
-        if kind == "NAME" and first != "<":
+            return _first(word, "LSQB")
+        if kind == "NAME" and word[0] != "<":
             return word.as_kind("WORD")
         if self._groups and kind in _BRACES:
             return word.as_kind(_BRACES[kind])
@@ -227,7 +220,7 @@ class InBrackets(W3C):
             return word
         if self._is_quoted or kind not in _MARKS | {"OPERATOR"}:
             return word
-        return word.as_kind("WORD") if kind not in _OPENED else first
+        return word.as_kind("WORD") if kind not in _OPENED else _first(word, "WORD")
 
 
 class Iso(Ebnf):
@@ -249,38 +242,23 @@ class Iso(Ebnf):
                 start = words.pop().start_pos
                 words.append(Word("NAME", text[start : word.end_pos], start, word.end_pos))
             else:
-                if (
-                    not has_commas
-                    and words
-                    and words[-1].type in _ENDING
-                    and word.type in _BEGINNING
-                ):
-                    words.append(Word("COMMA", "", word.start_pos, word.start_pos))
                 words.append(word)
         if words:
             yield Statement(words)
 
-    def term(self, parts: list[Any]) -> Expression:
-        """``x - y``, or ``x`` alone; ``{ x } -`` is one or more."""
-        kept, *rest = parts
-        if not rest:
-            node: Expression = kept
-            return node
-        excluded = rest[1]
-        if excluded is build.EMPTY and isinstance(kept, Repetition) and kept.low == 0:
-            return build.repeated(kept.body, 1, kept.high, kept.span)
-        return _difference(kept, excluded)
+    def once_or_more(self, parts: list[Any]) -> Expression:
+        """``{ x } -``: all but the empty text, where that is once or more."""
+        match parts[0]:
+            case Repetition(body, 0, high):
+                return build.repeated(body, 1, high, parts[0].span)
+            case kept:
+                return _difference(kept, build.text("", span_of(parts[1])))
 
     def counted(self, parts: list[Any]) -> Expression:
         """``4 * x``."""
         count, _, body = parts
         times = number(count.value)
         return build.repeated(body, times, times, cover([build.text("", span_of(count)), body]))
-
-    def nothing(self, parts: list[Any]) -> Expression:
-        """Return an empty part."""
-        del parts
-        return build.EMPTY
 
 
 def _are_one(last: Word, word: Word) -> bool:
@@ -291,8 +269,15 @@ def _are_one(last: Word, word: Word) -> bool:
     return are_texts and touch and _OPERATORS.fullmatch(last + word) is not None
 
 
-def _extent(words: list[Word]) -> slice:
-    return slice(words[0].start_pos, words[-1].end_pos) if words else slice(0)
+def _joined(first: Word, *others: Word) -> Word:
+    """Return words that touch as one text."""
+    last = others[-1] if others else first
+    return Word("WORD", "".join((first, *others)), first.start_pos, last.end_pos)
+
+
+def _first(word: Word, kind: str) -> Word:
+    """Return the first character of a word, as one of a kind."""
+    return Word(kind, word.value[:1], word.start_pos, word.start_pos + 1)
 
 
 def _difference(kept: Expression, excluded: Expression) -> Expression:

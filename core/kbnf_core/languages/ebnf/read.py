@@ -30,7 +30,6 @@ from kbnf_core.kbnf.tree import (
     Expression,
     Leaf,
     Name,
-    Pattern,
     Reference,
     Terminal,
     postorder,
@@ -200,7 +199,7 @@ def _written(dfa: Dfa, span: Span) -> Expression:
     form = build.nothing(span) if dfa.is_empty else write_dfa(dfa, span)
     if form is None:
         raise NotRegularError
-    return replace(form, dfa=dfa) if isinstance(form, Pattern) else form
+    return form
 
 
 def _words(root: Expression) -> Iterator[Terminal]:

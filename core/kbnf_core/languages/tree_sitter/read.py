@@ -227,6 +227,8 @@ class _Reader(ForeignReader):
 
     def _token(self, node: Node, span: Span) -> Expression:
         """Return what is written as a token: a text, or a pattern."""
+        if node.kind == "STRING":
+            return build.text(node.text("value"), span)
         form = self.pattern(fold(node, children, self._texts), span)
         if node.kind == "IMMEDIATE_TOKEN" and _content(self._rules.get(self._rule, node)) != node:
             return build.call(self._name_token(node, form), span)
