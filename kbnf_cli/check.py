@@ -48,7 +48,7 @@ from kbnf_core.text.errors import ConfigError, KbnfError
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in so many files, and how to show it.
+    """The findings in some files, and how to show them.
 
     ``fixable`` are those that ``--fix`` would fix, by identity; ``width`` is the terminal's.
     """
@@ -103,7 +103,7 @@ FORMATS: dict[str, Callable[[Found], Segments]] = {
     "github": _for_programs("github", "survey"),
     "junit": _for_programs("junit", "files", "survey"),
 }
-"""How the values of ``--format`` show what was found."""
+"""How the values of ``--format`` show findings."""
 
 FOR_PEOPLE = {"text", "concise"}
 """Formats beside which the run is summed up."""
@@ -160,7 +160,7 @@ class Outcome:
         return Exit.CLEAN
 
     def _deliver(self, reports: Sequence[Report]) -> int:
-        """Show what is not accepted already, and tell how the run ends."""
+        """Show the findings that are not accepted already, and return the exit status."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
             from kbnf_core.text.diagnostics.stored import without_baseline
@@ -203,7 +203,7 @@ class Outcome:
             self.console.note(f"not checked with {', '.join(rest)} ({why})")
 
     def _fixable(self, diagnostics: Sequence[Diagnostic]) -> frozenset[int]:
-        """Return what ``--fix`` would mend; where it has been at work, what is left it cannot."""
+        """Return the diagnostics that ``--fix`` would fix, none after it ran."""
         if self.asked.fix:
             return frozenset()
         return frozenset(
@@ -229,7 +229,7 @@ class Outcome:
             self.console.note(f"{unsafe:,} fixable with {both}")
 
     def _width(self) -> int | None:
-        """Return the width of the terminal that takes what was found, if one does."""
+        """Return the width of the terminal for the output, if it is one."""
         return None if self.asked.output_file is not None else self.console.width()
 
     def _show(self, reports: Sequence[Report]) -> Callable[[Segments], None]:
@@ -241,7 +241,7 @@ class Outcome:
 
 
 def _survey(reports: Sequence[Report]) -> Survey:
-    """Return what was asked about all files together."""
+    """Return the survey of all files together."""
     surveys = [report.survey for report in reports if report.survey is not None]
     targets = dict.fromkeys(target for survey in surveys for target in survey.targets)
     return Survey(tuple(targets), tuple(row for survey in surveys for row in survey.rows))
@@ -345,7 +345,7 @@ run_options = together(
         "  [default: KBNF_CACHE_DIR, or the user's cache]",
     ),
 )
-"""The options that say how to go about it, and how to show what was found."""
+"""The options that control the run, and the output of findings."""
 
 
 selection_options = together(
@@ -379,7 +379,7 @@ fix_options = together(
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
     click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that change the language."),
 )
-"""The options that fix what is found."""
+"""The options that fix findings."""
 
 
 class _TargetNames(click.ParamType[tuple[str, ...]]):

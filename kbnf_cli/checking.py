@@ -75,7 +75,7 @@ class CheckOptions(Inputs, FileInputs):
 
     @property
     def settings(self) -> Settings:
-        """What is set on the command line rather than in a configuration file."""
+        """The settings on the command line rather than in a configuration file."""
         asked = Settings(
             select=self.select,
             extend_select=self.extend_select,
@@ -98,7 +98,7 @@ class CheckOptions(Inputs, FileInputs):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One file: its text before and after fixing, what was fixed, and what is left.
+    """One file: its text before and after fixing, the fixes, and the remaining findings.
 
     Findings of at least ``fail_on`` make the run fail. ``survey`` is what targets were asked,
     ``failures`` are the reasons for which some could not be.
@@ -139,8 +139,8 @@ class FileCheck:
     def __call__(self, path: Path) -> Report | SourceError:
         """Check one file, or stdin for ``-``; return why it cannot be read where it cannot.
 
-        What is found is about the text after fixing, if that is asked for. Nothing is written.
-        Raises what reading settings and vocabularies raises.
+        Findings are about the text after fixing, if that is requested. Nothing is written. Raises
+        the errors of reading settings and vocabularies.
         """
         return self._report(path, self._find)
 
@@ -195,7 +195,7 @@ class FileCheck:
         return Report(path, name, before, after, fixed, found, fail_on, survey, failures)
 
     def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
-        """Return everything that can be said about a text, from the cache if it is there."""
+        """Return all findings about a text, from the cache if they are there."""
         options = self._lint_options(subject.settings)
         asked = _asked(subject)
         entry = None if asked else self._entry(subject, options)
@@ -217,7 +217,7 @@ class FileCheck:
         return checked
 
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
-        """Return the findings of engines and services about a text, and keep what was asked."""
+        """Return the findings of engines and services about a text, and keep the answers."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
 
         if names not in self._panels:
@@ -268,7 +268,7 @@ class FileCheck:
         return found
 
     def _entry(self, subject: "_Subject", options: "LintOptions") -> Entry | None:
-        """Return the place of what is found, which all that decides it names."""
+        """Return the entry of the findings, which is named after everything that decides them."""
         if self._results is None:
             return None
         language, defaults = subject.language, subject.settings.defaults
@@ -329,7 +329,7 @@ class FileCheck:
 
 
 def _asked(subject: "_Subject") -> tuple[str, ...]:
-    """Return who is asked about a text; what engines say is not kept, since they may change."""
+    """Return the engines and services that are asked; answers of engines are not kept."""
     names = subject.settings.targets or ()
     if subject.has_schemas:
         known = (*ENGINE_NAMES, *HOST_NAMES, *SERVICE_NAMES, ALL)

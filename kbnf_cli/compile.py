@@ -37,7 +37,7 @@ class CompileInputs(Inputs, FileInputs):
 
 
 class _Task:
-    """Compiles one grammar after the other; sent to worker processes, so it holds values only."""
+    """Compiles one grammar after the other; sent to worker processes, so it is plain data."""
 
     def __init__(self, inputs: Inputs, lossy: bool) -> None:
         self._inputs = inputs

@@ -61,7 +61,7 @@ class FileIgnores:
                 self._patterns.setdefault(prefixes, []).append(pattern)
 
     def prefixes_for(self, file: Path) -> Iterator[str]:
-        """Yield what is ignored in ``file``."""
+        """Yield the codes that are ignored in ``file``."""
         path = file.absolute().as_posix()
         names = {file.name}
         if path.startswith(f"{self._directory}/"):
@@ -144,7 +144,7 @@ class Settings:
 
     @property
     def _ignored(self) -> tuple[str, ...]:
-        """What is ignored, with the codes on request that no selector names."""
+        """The ignored codes, with the codes on request that no selector names."""
         named = (*(self.select or ()), *(self.extend_select or ()))
         quiet = (code for code in ON_REQUEST if not any(e and code.startswith(e) for e in named))
         return (*(self.ignore or ()), *quiet)
@@ -157,7 +157,7 @@ class Settings:
         return replace(self.selection, ignore=(*self._ignored, *more))
 
     def lines(self) -> Iterator[str]:
-        """Yield what is set, as lines of a configuration file."""
+        """Yield the settings, as lines of a configuration file."""
         for key in KEYS:
             name = _FIELDS.get(key, key.replace("-", "_"))
             value = (self.options or {}).get(name) if key in _OPTIONS else getattr(self, name)
@@ -349,7 +349,7 @@ def _of_option(option: click.Option, value: Any, directory: Path) -> Any:
     if isinstance(value, float):
         if not isfinite(value):
             raise ValueError("a finite number is needed")
-        # As text, so that what is no whole number is refused where one is needed.
+        # As text, so that a value other than a whole number is refused where one is needed.
         value = str(value)
     if isinstance(option.type, click.Path | CallFormat):
         there = [str(directory / str(each)) for each in many]

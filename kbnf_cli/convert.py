@@ -270,7 +270,7 @@ _Command = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class _Details:
-    """What is special about the command of a language."""
+    """The peculiarities of the command of a language."""
 
     help: str
     start: str = "The start rule of the original."
@@ -424,7 +424,7 @@ def convert_json_schema(
             lossy=delivery.lossy,
             options=own,
         )
-        # They are about the schema; what is delivered with a text is about the text.
+        # They are about the schema; the notes delivered with a text are about the text.
         console.diagnostics(conversion.notes)
         return conversion._replace(notes=())
 

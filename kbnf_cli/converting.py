@@ -177,7 +177,7 @@ Directions: TypeAlias = Callable[[Path], Direction]
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery(FileInputs):
-    """What is converted, and where results go: the values of the shared options."""
+    """The conversion, and where results go: the values of the shared options."""
 
     output: Path | None
     lossy: bool
@@ -338,7 +338,7 @@ def _show_findings(
 def conversion_value(conversion: Conversion, source: Source) -> dict[str, Any]:
     """Return the object ``kbnf.convert/1``; spans are in ``source``, the original.
 
-    An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` contains all bytes.
+    An example's ``text`` has U+FFFD for invalid bytes; its ``hex`` contains all bytes.
     """
     return {
         "schema": SCHEMA,

@@ -62,7 +62,7 @@ class Forbids:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The names of two sources, what was asked about them, and what was found.
+    """The names of two sources, the question about them, and the result.
 
     ``source`` is the second of them.
     """
@@ -227,7 +227,7 @@ class DiffInputs(Inputs):
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What was given; ``grammar`` is None for a JSON Schema, which is read with ``options``."""
+    """One argument; ``grammar`` is None for a JSON Schema, which is read with ``options``."""
 
     name: str
     source: Source
@@ -301,7 +301,7 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
         own = own_options(inputs.schema_for(Path(path)), JSON_SCHEMA)
         return _Side(path, Source(schema_of_model(path), path), options=of_model(own))
     name = inputs.name_of(path).as_posix()
-    # What comes from stdin is read once, and its content is not asked for its language.
+    # Stdin is read once, and its language is not detected by its content.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source = read_text(path, name)
         language = language_for(source.text, name)

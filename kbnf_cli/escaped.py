@@ -1,8 +1,8 @@
 r"""Escapes: bytes as they are shown, and as they are typed.
 
-What is typed has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte;
-``\uHHHH`` and ``\u{H...}`` are a character; a backslash before anything else gives that
-character, so ``\:``, ``\#`` and ``\\`` type what has a meaning in the console.
+Typed text has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte; ``\uHHHH``
+and ``\u{H...}`` are a character; a backslash before anything else gives that character, so ``\:``,
+``\#`` and ``\\`` type characters that have a meaning in the console.
 """
 
 import re
@@ -17,7 +17,7 @@ def as_bytes(text: str) -> bytes:
 def escaped(data: bytes) -> str:
     r"""Return ``data`` in quotes: text as it is, other bytes and control characters escaped.
 
-    Bytes that are no UTF-8 are written ``\xHH``; so ``b"caf\xc3"`` is shown as ``"caf\xc3"``.
+    Invalid bytes are written ``\xHH``; so ``b"caf\xc3"`` is shown as ``"caf\xc3"``.
     """
     text = data.decode("utf-8", "surrogateescape")
     return '"' + "".join(map(_escape, text)) + '"'
@@ -132,7 +132,7 @@ class TypingError(ValueError):
 
 
 def read_typed(text: str) -> bytes:
-    """Return the bytes that were typed; raise TypingError for an escape that is none."""
+    """Return the bytes that were typed; raise TypingError for an invalid escape."""
     parts: list[bytes] = []
     done = 0
     for match in _ESCAPE.finditer(text):
@@ -142,7 +142,7 @@ def read_typed(text: str) -> bytes:
 
 
 def _encode(text: str) -> bytes:
-    # What the shell passed that is no UTF-8 stays the bytes that it was.
+    # Arguments from the shell that are not UTF-8 stay the bytes that they were.
     return text.encode("utf-8", "surrogateescape")
 
 

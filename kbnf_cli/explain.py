@@ -62,7 +62,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What is known of a rule.
+    """The facts of a rule.
 
     ``words`` say what it matches, ``regexes`` are its regular expressions as their engine sees
     them. ``texts`` are shortest ones, None where they are not known, ``first`` the bytes that
@@ -82,7 +82,7 @@ class Explained:
 
 
 def _is_no_grammar(text: str) -> bool:
-    """Tell whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
+    """Return whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
     is_file = text == str(STDIN) or Path(text).exists()
     return not is_file and (text.startswith("#") or find_rule(text) is not None)
 
@@ -243,7 +243,7 @@ def _shortest(
 
 
 def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
-    """Return what texts of a rule begin with, what can follow, and whether that may be nothing."""
+    """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
     from kbnf_core.lower.facts import END, Firsts, follow_sets
 
     rules, analysis = reading.grammar, reading.analysis

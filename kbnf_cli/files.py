@@ -54,7 +54,7 @@ class Patterns:
         return self._spec.check_file(inner + suffix).include
 
     def compile(self) -> None:
-        """Raise ``ValueError`` for a line that is no pattern."""
+        """Raise ``ValueError`` for an invalid pattern."""
         _ = self._spec
 
     @cached_property
@@ -194,7 +194,7 @@ def is_ignored(path: Path, suffix: str, rules: Sequence[Patterns]) -> bool:
 
 
 def _parents_in_repository(directory: Path) -> list[Path]:
-    """Return the directories above, innermost first, up to the one that holds ``.git``."""
+    """Return the directories above, innermost first, up to the one that contains ``.git``."""
     inside = []
     for parent in (directory, *directory.parents):
         inside.append(parent)
@@ -206,7 +206,7 @@ def _parents_in_repository(directory: Path) -> list[Path]:
 STDIN = Path("-")
 
 Note = Callable[[str], None]
-"""Takes what is worth saying beside the results."""
+"""Receives notes beside the results."""
 
 _LARGEST = DEFAULT_LIMITS.source_bytes
 
@@ -214,10 +214,10 @@ _LARGEST = DEFAULT_LIMITS.source_bytes
 def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice) -> list[Path]:
     """Return the named files and the grammars below the named directories, sorted, each once.
 
-    ``choice`` says what is a grammar in a directory; pipes, sockets and devices in it are
-    skipped with a ``note``, and a directory without grammars gets one. A directory below that
-    cannot be listed is returned itself: it cannot be read either. Raises ``SourceError`` for a path
-    that does not exist.
+    ``choice`` selects the grammars in a directory; pipes, sockets and devices in it are skipped
+    with a ``note``, and a directory without grammars gets one. A directory below that cannot be
+    listed is returned itself: it cannot be read either. Raises ``SourceError`` for a path that does
+    not exist.
     """
     found = {file for path in paths for file in _expand(path, note, choice)}
     return sorted(found, key=Path.as_posix)
@@ -226,7 +226,7 @@ def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice) -> list
 def read_source(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
     """Return the text of a grammar, called ``name``, or of stdin for ``-``.
 
-    A finding comes with it where it is no text, or too large. Raises ``SourceError``.
+    A finding comes with it where it is not text, or too large. Raises ``SourceError``.
     """
     return decode(_read_stdin() if path == STDIN else read_up_to(path, _LARGEST + 1), name)
 
@@ -240,7 +240,7 @@ def read_text(path: Path, name: str) -> "Source":
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file that is no grammar, or stdin for ``-``, contains.
+    """Return the content of a file other than a grammar, or of stdin for ``-``.
 
     Raises ``SourceError``, also where it is too large.
     """
@@ -305,7 +305,7 @@ def _why_missing(path: Path) -> str:
 
 
 def _is_odd(file: Path) -> bool:
-    """Tell whether an entry is there, but neither a file nor a directory."""
+    """Return whether an entry is there, but neither a file nor a directory."""
     return os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file))
 
 
@@ -348,7 +348,7 @@ _PATTERN = re.compile(r"[\[\](){}*+?|^$\\]")
 
 
 def hints_for(error: SourceError) -> tuple[str, ...]:
-    """Return how to pass what was named in place of a file; nothing for other failures."""
+    """Return how to pass a value that was named in place of a file; nothing for other failures."""
     if not error.reason.lower().startswith(_NO_FILE) or ";" in error.reason:
         return ()
     return tuple(_hints(error.path))

@@ -26,7 +26,7 @@ from kbnf_core.text.source import Span
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A file as it is and as it should be; ``after`` is None where ``errors`` prevent that."""
+    """A file before and after formatting; ``after`` is None where ``errors`` prevent that."""
 
     path: Path
     name: str

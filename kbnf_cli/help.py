@@ -26,10 +26,10 @@ _ESCAPE = re.compile(
 _ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|((?:\\.|\S)+)')
 _FIXED_BLANK = "\xa0"
 _TEXT, _BODY = 4, 8
-"""Columns at which text begins, and what is below a tag."""
+"""Columns at which text begins, and the text below a tag."""
 
 Word = tuple[Segment, ...]
-"""What is never broken."""
+"""A word, which is never broken."""
 
 
 def page_title(roff: str) -> str:
@@ -80,7 +80,7 @@ class _Page:
                 self._words += _words_of(styled(line))
 
     def end_paragraph(self) -> None:
-        """Lay out what was collected."""
+        """Lay out the collected words."""
         column = 0
         for word in self._words:
             length = sum(len(part.text) for part in word)

@@ -153,7 +153,7 @@ tool-calls = "hermes"
 
 
 class Template(NamedTuple):
-    """The files of a beginning: a name, and the extension and text of what is read; examples."""
+    """The files of a beginning: a name, and the extension and text of the grammar; examples."""
 
     name: str
     extension: str

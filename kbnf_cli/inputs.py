@@ -109,7 +109,7 @@ class GrammarOr(click.ParamType[str | Path]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | Path:
-        """Return a path, or what is something else as text."""
+        """Return a path, or the text of any other value."""
         text = str(value)
         return text if self._is_other(text) else Path(str(GRAMMAR.convert(text, param, ctx)))
 
@@ -160,12 +160,11 @@ def open_any_grammar(
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; the caller reports its ``losses``.
 
-    Without ``lossy`` a text of which something would be dropped is none.
+    Without ``lossy`` a text with losses is an error.
 
-    ``from_`` is its language, None for the one that is detected. What a text says of tokens, it
-    says of those of ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError``
-    for a text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file
-    that cannot be read.
+    ``from_`` is its language, None for the one that is detected. Tokens in a text are those of
+    ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError`` for an invalid
+    text, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that cannot be read.
     """
     from kbnf_core import Grammar
 
@@ -445,7 +444,7 @@ def open_engine(
     canonical: bool = False,
     of_texts: bool = False,
 ) -> "Engine":
-    """Return an engine for a grammar as options ask for it; say what was lost in converting it.
+    """Return an engine for a grammar as options ask for it; report the losses of its conversion.
 
     ``of_texts``: it reads texts (``Grammar.of_texts``).
     """
@@ -480,7 +479,7 @@ def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabul
 def vocabulary_file(name: str) -> Path:
     """Return the file, or folder, of a vocabulary; of a model's name, in Hugging Face's cache.
 
-    An existing path wins. Raises ``SourceError`` for what is neither, with what is like it.
+    An existing path wins. Raises ``SourceError`` for any other name, with similar ones.
     """
     path = Path(name)
     if os.path.lexists(path):
@@ -527,7 +526,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
             for part in path.split("."):
                 found = getattr(found, part)
     except (Exception, SystemExit) as error:
-        # Whatever the module does wrong is the answer to the one who named it.
+        # Any error of the module is the answer to the one who named it.
         is_file = module.endswith(".py")
         right = f"name the module, not its file: `{module.removesuffix('.py')}:{path}`"
         why = right if is_file else _sentence(error)
@@ -547,7 +546,7 @@ def of_model(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _printing_to_stderr() -> Iterator[None]:
-    """Keep stdout for the result: what a module prints is for whoever runs it.
+    """Keep stdout for the result: the prints of a module are for its user.
 
     Nor does it end this process at once, with a status of its own.
     """

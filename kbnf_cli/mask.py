@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def feed(engine: "Engine", prefix: Prefix) -> Rejection | None:
-    """Feed the prefix; return what was in the way, None if nothing did.
+    """Feed the prefix; return the reason if it was refused, else None.
 
     Bytes are fed as one token would be. Raises ``UnknownTokenError`` for an id that the
     vocabulary does not have, before anything is fed.
@@ -229,7 +229,7 @@ def _spelled(engine: "Engine", prefix: Prefix) -> Prefix:
 
 
 _WIDE = 100
-"""Cells in a line where stdout is no terminal."""
+"""Cells in a line where stdout is not a terminal."""
 
 
 def _show_mask(

@@ -96,7 +96,7 @@ def place_title(place: "LivePlace", source: Source) -> str:
 
 
 def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":
-    """Return the places at terminals; a nonterminal is shown by what is open inside it."""
+    """Return the places at terminals; a nonterminal is shown by the terminals inside it."""
     names = engine.grammar.names
     source = engine.grammar.source
     found = [place for place in places if source.slice(place.span) not in names]
@@ -153,15 +153,15 @@ _REGEX_SECONDS = 2.0
 
 
 def is_pattern(wanted: str) -> bool:
-    """Return whether what is searched for is a regular expression between slashes."""
+    """Return whether a search term is a regular expression between slashes."""
     return len(wanted) > 2 and wanted.startswith("/") and wanted.endswith("/")
 
 
 def matching(vocabulary: "Vocabulary", ids: Sequence[int], wanted: str) -> list[int]:
     """Return the tokens that contain a text, or bytes that a pattern ``/.../`` matches.
 
-    Special tokens are searched by their names. Raises ``ConfigError`` for a pattern that is none,
-    or takes too long.
+    Special tokens are searched by their names. Raises ``ConfigError`` for an invalid pattern, or
+    one that takes too long.
     """
     import regex
 
@@ -194,7 +194,7 @@ def _heading(mask: "Mask") -> Iterator[str]:
 
 
 def _lacking(mask: "Mask") -> str:
-    """Return what is not allowed in a few words, where that is the smaller side."""
+    """Return the tokens that are not allowed in a few words, where these are the smaller side."""
     left = _not_allowed(mask)
     if len(left) >= len(mask.ids):
         return ""
@@ -313,7 +313,7 @@ def _lacking_rows(mask: "Mask", view: View) -> Iterator[str]:
 
 
 def _found(engine: "Engine", mask: "Mask", view: View) -> Iterator[str]:
-    """Yield the tokens that hold what is searched for, and how many of them are not allowed."""
+    """Yield the tokens that contain the search term, and how many of them are not allowed."""
     wanted = view.match or ""
     vocabulary = mask.vocabulary
     found = matching(vocabulary, mask.ids, wanted)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SCHEMA = "kbnf.match/1"
 
 _KEY = 12
-"""Cells in front of what is expected, and of a place."""
+"""Cells in front of the expected terminals, and of a place."""
 
 _NARROWEST = 8
 """Cells that the text of a node has on a terminal, however deep it is."""
@@ -77,7 +77,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a text: ``message`` says why it does not fit, at ``offset``.
+    """The outcome of a text: ``message`` says why it does not fit, at ``offset``.
 
     ``expected`` are inclusive ranges of bytes, ``places`` those of the grammar that expect them.
     ``with_break``: its last line break is part of it.
@@ -182,7 +182,7 @@ def _has_escapes(engine: "Engine", verdict: Verdict) -> bool:
 
 
 def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
-    """Return what is certain of the tree before the place where a text does not fit."""
+    """Return the certain part of the tree before the place where a text does not fit."""
     if verdict.matches:
         return None
     return engine.grammar.parser.partial(verdict.text.data[: verdict.offset])
@@ -347,7 +347,7 @@ def position_of(verdict: Verdict) -> tuple[int, int]:
 
 
 def value_of_place(verdict: Verdict) -> dict[str, object]:
-    """Return where a text stops fitting, and what was expected there."""
+    """Return where a text stops fitting, and the expected terminals there."""
     line, column = position_of(verdict)
     return {
         "position": {"offset": verdict.offset, "line": line, "column": column},

@@ -173,7 +173,7 @@ class _Wanted(NamedTuple):
 
 
 class _Value(NamedTuple):
-    """What is printed in place of a tree, of calls with their reader; ``end`` completes a cut."""
+    """The value printed in place of a tree, of calls with their reader; ``end`` completes a cut."""
 
     value: Any
     reader: "MessageReader | None" = None
@@ -183,7 +183,7 @@ class _Value(NamedTuple):
 def _value_reader(
     grammar: "Grammar", wanted: _Wanted | None, prefix: str | None
 ) -> Callable[[bytes], _Value] | None:
-    """Return what reads what is printed in place of a tree: a message after a prefix, a value."""
+    """Return the reader of what is printed in place of a tree: a message or a value."""
     from kbnf_core.parse.messages import MessageReader
 
     if prefix is not None:
@@ -215,7 +215,7 @@ def _end_of(grammar: "Grammar", data: bytes) -> str | None:
 
 
 def _shown(text: Text, found: _Value, format_: str) -> Any:
-    """Return what is printed of a value: of calls, in JSON, also what was forgiven."""
+    """Return the output for a value: of calls, in JSON, also the accepted deviations."""
     if found.reader is None or format_ != "json":
         return found.value
     forgiven = [each._asdict() for each in found.reader.tolerated]

@@ -1,4 +1,4 @@
-"""``kbnf repair``: the nearest texts of a language, and what was edited."""
+"""``kbnf repair``: the nearest texts of a language, and the edits."""
 
 import json
 from dataclasses import dataclass

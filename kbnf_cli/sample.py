@@ -154,7 +154,7 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
 
 
 def _check_names(names: Sequence[str], rules: Collection[str]) -> None:
-    """Raise ``UsageError`` for a name that is none of a rule."""
+    """Raise ``UsageError`` for a name without a rule."""
     from kbnf_core.text.suggest import Suggestions
 
     for name in names:

@@ -136,7 +136,7 @@ class _RayExecutor(Executor):
     """Ray's tasks as futures."""
 
     def __init__(self, ray: Any) -> None:
-        # As Dask does: a worker that ends while it starts is no fault of a call's.
+        # As Dask does: the end of a worker while it starts is not a fault of a call.
         self._remote = ray.remote(max_retries=3)(_call)
 
     def submit(  # type: ignore[override] # no call here has keywords
@@ -298,7 +298,7 @@ class _Report:
         self._console.error(f"{name}: {error}")
 
     def summary(self) -> str:
-        """Return the last line: the outcomes, and the cost of what was made."""
+        """Return the last line: the outcomes, and the cost of the artifacts made."""
         parts = [f"{count:,} {status}" for status, count in sorted(self.counts.items())]
         if self.unreadable:
             parts.append(f"{self.unreadable:,} sources unreadable")
@@ -317,7 +317,7 @@ class _Report:
 
     def _line(self, fields: dict[str, object]) -> None:
         if self.file is not None:
-            # A line at a time: what is there is whole, whenever the run ends.
+            # A line at a time: every line is complete, whenever the run ends.
             self.file.write(json.dumps(fields, sort_keys=True) + "\n")
             self.file.flush()
 
@@ -351,7 +351,7 @@ def _absolute(url: str) -> str:
 def _recipes(
     console: Console, report: _Report, options: Filling, inputs: Inputs, paths: tuple[Path, ...]
 ) -> "Iterator[tuple[str, Recipe]]":
-    """Yield the sources below ``paths`` with their names, having reported those that are none."""
+    """Yield the sources below ``paths`` with their names, having reported invalid ones."""
     for path in find_grammars(paths, console.note, _SOURCES):
         name = inputs.name_of(path).as_posix()
         try:
@@ -379,7 +379,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)
     if is_line and language is KBNF:
-        # The content of a line says what it is; one that is no JSON is a schema with an error.
+        # The content of a line decides its kind; one that is not JSON is a schema with an error.
         language = JSON_SCHEMA
     recipe = recipe_of(
         text,
@@ -402,7 +402,7 @@ _ACTIONS = {
     "verify": ("URL", "Read everything; exit with 1 if something is damaged."),
     "gc": ("URL", "Remove unreferenced files."),
 }
-"""What may be done: its arguments, and its help."""
+"""The actions: their arguments, and their help."""
 
 _FOR = {"remove": "verify", "age": "gc"}
 """Options of one action."""

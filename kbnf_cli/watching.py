@@ -70,7 +70,7 @@ def watch(
 
 
 _Seen: TypeAlias = dict[Path, tuple[int, int]] | str
-"""What tells a change: times and sizes of files, or why they cannot be listed."""
+"""The data that reveal a change: times and sizes of files, or why they cannot be listed."""
 
 
 def _changed(

@@ -38,7 +38,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be compiled: a text, its language, and settings in a fixed order."""
+    """The input of one compilation: a text, its language, and settings in a fixed order."""
 
     language: str
     text: str
@@ -65,7 +65,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What is sent of a grammar between processes: its automata, and how texts end."""
+    """The data sent of a grammar between processes: its automata, and how texts end."""
 
     start: str
     finish: Finish
@@ -103,7 +103,7 @@ MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
 
 KEPT_FREE = 1 / 8
-"""The share of the bound that may be forgotten before the system gets back what is free."""
+"""The share of the bound that may be forgotten before free memory is returned to the system."""
 
 
 @dataclass(slots=True)
@@ -183,14 +183,14 @@ class Compiler:
 
     With ``workers``, that many processes do the work; they end with ``close`` or this process, and
     serve no other: a forked child makes a compiler of its own. A source that ends its process
-    ``STRIKES`` times is refused from then on (``QuarantinedError``).
-    ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
-    always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
-    that come without. Threads may share a compiler. A grammar that is in use stays usable when it
-    is forgotten here. ``ahead``: a background thread makes the masks that are likely to
-    come next for the engines of these grammars, while the model computes (``Engine``); what came of
-    it is counted in ``ahead``, None where that is off. ``canonical``: let these engines allow
-    canonical tokens alone (``Engine``); ``ConfigError`` where the vocabulary has no rule for that.
+    ``STRIKES`` times is refused from then on (``QuarantinedError``). ``limits`` bound the work of a
+    grammar (``Limits.work``), counted, so that the same source is always refused alike.
+    ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas that come without.
+    Threads may share a compiler. A grammar that is in use stays usable when it is forgotten here.
+    ``ahead``: a background thread makes the masks that are likely to come next for the engines of
+    these grammars, while the model computes (``Engine``); its counts are in ``ahead``, None where
+    it is off. ``canonical``: let these engines allow canonical tokens alone (``Engine``);
+    ``ConfigError`` where the vocabulary has no rule for that.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class Compiler:
         self._lock = new_lock()
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
         self._bytes = 0
-        # What was forgotten since the system got back what was free.
+        # The bytes forgotten since free memory was last returned to the system.
         self._forgotten = 0
         self._to_measure: deque[Job] = deque()
         self._closed = False
@@ -244,7 +244,7 @@ class Compiler:
             return self._bytes
 
     def metrics(self) -> Metrics:
-        """Return what was counted so far, and what is kept and waits now; any thread may ask."""
+        """Return the counts so far, and the grammars kept and waiting; any thread may ask."""
         with self._lock:
             waiting = sum(not entry.grammar.done() for entry in self._kept.values())
             kept, counts = len(self._kept), self._counts
@@ -355,7 +355,7 @@ class Compiler:
         return grammar
 
     def _belongs_to_parent(self) -> bool:
-        """Tell whether this process was forked off: it has the workers' pipes, and no thread."""
+        """Return whether this process was forked off: it has the workers' pipes, and no thread."""
         return self._pool is not None and os.getpid() != self._process_id
 
     def _keep(self, job: Job, future: Future[Grammar]) -> None:
@@ -384,10 +384,10 @@ class Compiler:
         return Job(language.name, text, tuple(sorted(options.items())), self._limits)
 
     def _trim(self, done: Job) -> None:
-        """Forget what was not used for longest, until the rest is within the bound.
+        """Forget the least recently used grammars, until the rest is within the bound.
 
         Masks are computed elsewhere, so sizes grow unseen: some are measured again each time, in
-        turn. To measure all would hold up the program for longer the more is kept.
+        turn. To measure all would take longer the more grammars are kept.
         """
         with self._lock:
             count = min(MEASURED_AT_ONCE, len(self._to_measure))
@@ -416,7 +416,7 @@ class Compiler:
 
 
 def _give_back() -> None:
-    """Return to the system what the allocator holds free: as much as compiling took at its peak."""
+    """Return the allocator's free memory to the system: as much as compiling took at its peak."""
     trim = _trim_function()
     if trim is not None:
         trim(0)
@@ -430,7 +430,7 @@ def _trim_function() -> Callable[[int], int] | None:
 
 
 def _may_succeed(future: Future[Grammar]) -> bool:
-    """Tell whether it is worth trying again: the source had no part in the failure."""
+    """Return whether it is worth trying again: the source had no part in the failure."""
     if not future.done():
         return False
     if future.cancelled():

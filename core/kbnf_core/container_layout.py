@@ -37,7 +37,7 @@ _ITEM_BYTES = {
 
 
 class ContainerError(KbnfError, ValueError):
-    """A file that is no container, or a damaged one; ``path`` names it."""
+    """A file that is not a container, or a damaged one; ``path`` names it."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -80,7 +80,7 @@ def read_layout(path: str | Path, read_up_to: int = 0) -> Layout:
 
 
 class _DamagedError(Exception):
-    """Why a file is no container."""
+    """The reason why a file is not a container."""
 
 
 def _open(path: str | Path, read_up_to: int) -> bytes | mmap.mmap:

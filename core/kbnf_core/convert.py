@@ -1,7 +1,7 @@
 """Conversions between grammar languages: text in, ``Conversion`` out.
 
 A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
-text with errors, and says of everything that it could not keep what is lost; nothing changes
+text with errors, and reports a loss for everything that it could not keep; nothing changes
 silently.
 """
 
@@ -63,7 +63,7 @@ def convert(
     lossy: bool = True,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Conversion:
-    """Return a text of ``language`` in ``target``, with what is lost; both may be names.
+    """Return a text of ``language`` in ``target``, with its losses; both may be names.
 
     ``path`` names the text in messages and is where its imports are looked for, as ``imports``
     permits; ``start`` is its start rule, by default the one that the text or the language says.
@@ -205,7 +205,7 @@ def from_json_schema(
     A schema that is malformed, cannot be satisfied, passes a limit or, unless ``options.lossy``,
     contains a keyword that no grammar can honour is refused; each finding names the JSON Pointer.
     """
-    from kbnf_core.languages.json_schema.options import as_mapping
+    from kbnf_core.languages.json_schema import as_mapping
 
     wanted = as_mapping(options)
     lossy = bool(wanted.pop("lossy", False))

@@ -53,7 +53,7 @@ TO_START = 60.0
 """Seconds in which a child has to be prepared for calls."""
 
 _STARTS = 3
-"""How often a child is started that ends before it is prepared: that is no fault of a call."""
+"""How often a child is restarted that ends before it is prepared: that is not a fault of a call."""
 
 _PATIENCE = 10
 """How often the time limit may pass while the processors are busy with others."""
@@ -576,7 +576,7 @@ def main() -> None:
 
 
 def _end_with_parent() -> bool:
-    """Have the kernel end this process with the thread that started it; tell whether it will."""
+    """Have the kernel end this process with the thread that started it; return whether it will."""
     if not sys.platform.startswith("linux"):
         return False
     import ctypes

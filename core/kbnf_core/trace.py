@@ -28,7 +28,7 @@ _AS_ID = "token_id:"
 """What vLLM puts before ids with ``--return-tokens-as-token-ids``."""
 
 _AS_BYTES = re.compile(r"bytes:(?:\\x[0-9a-f]{2})+")
-"""How OpenAI's older completions write a token that is no text."""
+"""The notation of OpenAI's older completions for a token that is not a text."""
 
 _NAME_OF_END = re.compile(rb"<[^<>]{1,40}>|\[[A-Z_/]{1,40}\]")
 """The name of a special token, as logs write it where a text ends."""
@@ -98,7 +98,7 @@ class Change:
 
 @dataclass(slots=True)
 class Trace:
-    """What was found in a log.
+    """The findings in a log.
 
     ``removed`` and ``changes_by_rule``: sums by rule, of the removed probability of all steps and
     of the number of changes. ``loops``: the lengths of runs of whitespace tokens. ``rejected``:
@@ -197,7 +197,7 @@ class _Reader:
         self._line = line
 
     def texts(self, value: Mapping[str, Any]) -> list[list[Logged]] | None:
-        """Return the texts of a response, None for what is no response."""
+        """Return the texts of a response, None for a value that is not a response."""
         if "completion_probabilities" in value:
             return [self._tokens(value["completion_probabilities"])]
         if "choices" not in value:
@@ -312,7 +312,7 @@ class _Text:
         self._blanks = 0
 
     def follow(self, text: Sequence[Logged]) -> None:
-        """Add what is found in a text."""
+        """Add the findings in a text."""
         found, number = self._found, self._found.texts
         found.texts += 1
         first, noted = found.steps, len(found.changes)
@@ -333,7 +333,7 @@ class _Text:
         self._note_canonical(noted, found.steps - first)
 
     def _is_end(self, taken: Candidate) -> bool:
-        """Tell whether a token says that the text is over, and the grammar is over or may be."""
+        """Return whether a token says that the text is over, and the grammar is over or may be."""
         if self._has(taken):
             return self._engine.is_finished() and taken.token_id in self._vocabulary.special_ids
         is_named = not taken.data or _NAME_OF_END.fullmatch(taken.data) is not None
@@ -343,7 +343,7 @@ class _Text:
         return each.token_id is not None and each.token_id in self._vocabulary
 
     def _comes(self, data: bytes) -> bool:
-        """Tell whether bytes can come here."""
+        """Return whether bytes can come here."""
         try:
             self._engine.try_accept_new_bytes(data)
         except EngineError:
@@ -435,14 +435,15 @@ class _Text:
         self._blanks = 0
 
     def _note_canonical(self, noted: int, steps: int) -> None:
-        """Tell which tokens the tokenizer would write, once the text is whole."""
+        """Record the tokens that the tokenizer would write, once the text is whole."""
         vocabulary = self._vocabulary
         if not vocabulary.can_encode or not steps or not all(map(self._has, self._taken)):
             return
         data = bytes(self._data)
         written = vocabulary.encode(data)
         if len(vocabulary.decode(written)) != len(data):
-            # What is put before a text (the blank of SentencePiece) comes before this, too.
+            # The prefix that is put before a text (the blank of SentencePiece) comes before this,
+            # too.
             written = vocabulary.encode(b"\n" + data)
         own, place = set(), len(data) - len(vocabulary.decode(written))
         for token_id in written:

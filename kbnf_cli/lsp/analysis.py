@@ -52,10 +52,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What was found in a text.
+    """The findings in a text.
 
-    ``begins`` is what the nonterminals can begin with. ``has_examples`` says of comments that
-    ``kbnf test`` runs, in a text without errors. ``trouble`` is what is wrong with the settings.
+    ``begins`` has the bytes that the nonterminals can begin with. ``has_examples`` says of comments
+    that ``kbnf test`` runs, in a text without errors. ``trouble`` is the mistake in the settings.
     """
 
     source: Source
@@ -68,7 +68,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An example by the index at which its comment starts, and what became of it."""
+    """An example by the index at which its comment starts, and its outcome."""
 
     index: int
     passed: bool

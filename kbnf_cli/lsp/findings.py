@@ -21,7 +21,7 @@ _SEVERITIES = {
 
 
 def diagnostics(entry: Entry, encoding: str, uri: str) -> list[types.Diagnostic]:
-    """Return what was found in the newest version of a text, and that this is not all."""
+    """Return the findings in the newest version of a text, and a note if these are not all."""
     found = []
     if isinstance(entry.analysed, Unknown):
         is_nothing = entry.analysed.so_far is None
@@ -105,7 +105,7 @@ def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAc
 
 
 def hover(view: View, position: types.Position) -> types.Hover | None:
-    """Return what is shown at a position: of a finding, a pattern, or a name."""
+    """Return the text shown at a position: of a finding, a pattern, or a name."""
     index = view.index(position)
     if index is None:
         return None
@@ -151,7 +151,7 @@ def _fenced(text: str) -> str:
 
 
 def lenses(view: View) -> list[types.CodeLens]:
-    """Return what became of each example, at its comment."""
+    """Return the outcome of each example, at its comment."""
     found = []
     tried = view.entry.tried
     for result in tried.value if isinstance(tried, Known) and view.entry.is_current else ():
@@ -163,7 +163,7 @@ def lenses(view: View) -> list[types.CodeLens]:
 
 
 def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
-    """Return, after each name that is defined in a range, what may occur next there."""
+    """Return, after each name that is defined in a range, the bytes that may occur next there."""
     begins = dict(view.analysis.begins)
     found = []
     for symbol in view.analysis.outline.definitions:

@@ -70,7 +70,7 @@ class Places:
 class Shift:
     """Carries places of one version of a text over to a later one.
 
-    What was typed since is taken for one change: between the longest common start and the longest
+    The edits since are treated as one change: between the longest common start and the longest
     common end. Places before it stay, those after it move, those in it are lost.
     """
 
@@ -131,7 +131,7 @@ _SHOWN = 60
 
 
 class View:
-    """An open text as it is now, with what was found in it last, in a client's units."""
+    """An open text as it is now, with the latest findings in it, in a client's units."""
 
     def __init__(self, entry: Entry, analysis: Analysis, encoding: str) -> None:
         self.entry = entry
@@ -202,7 +202,7 @@ def references(
 def rename(
     view: View, uri: str, position: types.Position, name: str
 ) -> types.WorkspaceEdit | str | None:
-    """Return the edits that rename what is at a position, or why there are none.
+    """Return the edits that rename the symbol at a position, or the reason why there are none.
 
     None where there is nothing to rename. The view must be of the newest version.
     """

@@ -67,14 +67,14 @@ class KbnfServer(LanguageServer):
         return tuple(path for uri in uris if uri and (path := to_fs_path(uri)) is not None)
 
     def view(self, document: types.TextDocumentIdentifier) -> View | None:
-        """Return an open text with what was found in it last, None where nothing was yet."""
+        """Return an open text with the latest findings in it, None before the first ones."""
         entry = self.workshop.entry(document.uri)
         if entry is None or entry.analysis is None:
             return None
         return View(entry, entry.analysis, self.encoding)
 
     async def current_view(self, document: types.TextDocumentIdentifier) -> View | None:
-        """Return an open text with what was found in its newest version, None without that."""
+        """Return an open text with the findings in its newest version, None without them."""
         entry = await self.workshop.current(document.uri)
         if entry is None or entry.analysis is None or not entry.is_current:
             return None
@@ -191,7 +191,7 @@ def _serve_engines(server: KbnfServer) -> None:
 
 
 def _serve_views(server: KbnfServer) -> None:
-    """Answer what is asked of a text from what is known of it by now."""
+    """Answer requests about a text from its latest analysis."""
 
     def answer(feature: str, make: Callable[[View, Any], Any], nothing: Any = ()) -> None:
         @server.feature(feature)

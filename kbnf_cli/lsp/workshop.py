@@ -1,9 +1,9 @@
 """Analyses of open texts: made one after the other in a process, the newest version only.
 
-A version that another one follows before its turn is never looked at. An analysis that is stopped
-for the sake of others, or whose process ends, is tried again once, after what waits; then, and
-where it takes too long by itself, the text is given up until it changes. What is published is what
-was found in the newest version, with the reason why that is not all.
+A version that another one follows before its turn is never analysed. An analysis that is stopped
+for the sake of others, or whose process ends, is tried again once, after the waiting ones; then,
+and where it takes too long by itself, the text is given up until it changes. Published are the
+findings in the newest version, with the reason if these are not all.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ _MAY_BE_INNOCENT = (Reason.STOPPED, Reason.ENDED)
 
 @dataclass(slots=True)
 class Entry:
-    """An open text: its newest version, and what came of the newest that was looked at.
+    """An open text: its newest version, and the results of the newest analysed one.
 
-    ``analysis`` is the newest that there is, possibly of an earlier version; ``tried`` is what came
-    of the examples, None before they were run, and where there are none.
+    ``analysis`` is the newest that there is, possibly of an earlier version; ``tried`` has the
+    outcomes of the examples, None before they were run, and where there are none.
     """
 
     wanted: Request
@@ -74,7 +74,7 @@ class Workshop:
         self._entries.pop(uri, None)
 
     def entry(self, uri: str) -> Entry | None:
-        """Return an open text with what is known of it."""
+        """Return an open text with its analysis."""
         return self._entries.get(uri)
 
     async def current(self, uri: str) -> Entry | None:
@@ -88,11 +88,11 @@ class Workshop:
     async def run(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given
     ) -> Known[_Made] | Unknown[_Made]:
-        """Return what comes of another task, after those that wait."""
+        """Return the result of another task, after those that wait."""
         return await self._worker.run(task, given)
 
     def end(self) -> None:
-        """End what is under way."""
+        """End the tasks under way."""
         for entry in self._entries.values():
             if entry.work is not None:
                 entry.work.cancel()
@@ -121,7 +121,7 @@ class Workshop:
     async def _try(
         self, task: Callable[[Request], Iterable[_Made]], entry: Entry
     ) -> Known[_Made] | Unknown[_Made]:
-        """Return what comes of a task over the newest version, which may have to be repeated."""
+        """Return the result of a task over the newest version, which may have to be repeated."""
         request = entry.wanted
         for _ in range(_TRIES):
             outcome = await self._worker.run(task, request)

@@ -29,7 +29,7 @@ from kbnf_core.text.diagnostics.text import render_text
 from kbnf_core.text.errors import EngineError, GrammarError, KbnfError
 
 _SWITCHING = ("on", "off", "true", "false")
-"""Words of a switch that, other than `1` or `no`, hardly begin what is searched for."""
+"""Words of a switch that, other than `1` or `no`, hardly begin a search term."""
 
 _WORDS = {
     **dict.fromkeys(("", "on", "true", "yes", "1"), True),
@@ -53,7 +53,7 @@ def _switch(field: str) -> Handler:
 
 
 def _possible(session: Session, text: str, world: World) -> Reply:
-    """Show what may come that begins with a text; with a word of a switch, or nothing, switch."""
+    """Show the allowed tokens that begin with a text; with a word of a switch, or none, switch."""
     handle = _switch("show_allowed") if text in ("", *_SWITCHING) else beginning_with
     return handle(session, text, world)
 

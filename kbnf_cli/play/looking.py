@@ -1,4 +1,4 @@
-"""The commands that look at what may occur, and those that check it, without moving."""
+"""The commands that show and check allowed tokens, without moving."""
 
 import re
 from dataclasses import replace
@@ -57,7 +57,7 @@ def typed_bytes(text: str) -> bytes:
 
 
 def find_what(vocabulary: "Vocabulary", text: str) -> "What":
-    """Return the token that was typed, or the bytes where they are no token.
+    """Return the token that was typed, or the bytes where they are not a token.
 
     That is ``#ID``, the name of a special token, or the text of a token. Raises PlayFailure for an
     id that the vocabulary does not have, and for nothing.
@@ -114,7 +114,7 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
 
 
 def beginning_with(session: Session, text: str, world: World) -> Reply:
-    """Show the allowed tokens that begin with what was typed, special ones by their names."""
+    """Show the allowed tokens that begin with the typed text, special ones by their names."""
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
@@ -146,13 +146,13 @@ def _why(session: Session, text: str, world: World) -> Reply:
         name = (
             f"token {what} {spelled(vocabulary, what)}" if isinstance(what, int) else escaped(what)
         )
-        # The verdict is last, so that it is in sight below a long list of what is expected.
+        # The verdict is last, so that it is in sight below a long list of expected terminals.
         shown += [*explanation(session, why, world), note(f"{name} {verdict}: {why.reason}")]
     return Reply(session, tuple(shown))
 
 
 def _tree(session: Session, text: str, world: World) -> Reply:
-    """Show the tree of the text, or what is certain of it; of one rule only its nodes."""
+    """Show the tree of the text, or its certain part; of one rule only its nodes."""
     from kbnf_cli.match import tree_lines
     from kbnf_cli.parse import known_rule
     from kbnf_core.parse.follow import Follower
@@ -322,8 +322,8 @@ def _assert(session: Session, text: str, world: World) -> Reply:
 def _add_example(session: Session, what: "What", wanted: bool, world: World) -> str:
     """Add an example to the file beside the grammar; return the words of that in a message.
 
-    None is added for a grammar without a file of its own, for a text that is no token, and behind
-    special tokens.
+    No example is added for a grammar without a file of its own, for a text that is not a token, and
+    after special tokens.
     """
     from kbnf_core.examples.cases import Expectation, examples_path, with_expectation
 

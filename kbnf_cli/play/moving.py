@@ -99,7 +99,7 @@ def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
 
 
 def _over(session: Session, steps: "Sequence[What]") -> Exception:
-    """Return the refusal of what comes after the end, with what ended the text."""
+    """Return the refusal of input after the end, with the reason why the text ended."""
     if session.engine.is_finished():
         how = ending(session)
         return refused(f"the text is over: it finished {how} (`:undo` takes a step back)")
@@ -163,7 +163,7 @@ _WAYS = {
 
 
 def _feeding(mode: Mode, way: _Way) -> Command:
-    """Return the command that feeds what is given, or with nothing given sets the mode."""
+    """Return the command that feeds its argument, or without one sets the mode."""
 
     def handle(session: Session, text: str, world: World) -> Reply:
         if text:
@@ -256,7 +256,7 @@ def begin(
 
 
 def _load(session: Session, text: str, world: World) -> Reply:
-    """Open a grammar, or append what another file holds."""
+    """Open a grammar, or append the content of another file."""
     path = _path(text)
     if is_grammar(path):
         files = replace(session.files, grammar=path, start=None, from_=None, schema={})
@@ -308,7 +308,7 @@ def _save(session: Session, text: str, world: World) -> Reply:
 
 
 def _escaped_line(line: str) -> str:
-    """Return a line in UTF-8: of bytes that are no text, the escapes."""
+    """Return a line in UTF-8: of invalid bytes, the escapes."""
     return re.sub("[\udc80-\udcff]", lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", line)
 
 

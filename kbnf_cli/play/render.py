@@ -303,7 +303,7 @@ DOT = "•"
 
 @dataclass
 class _Node:
-    """A rule at one dot, or what comes next there, and what is open inside it."""
+    """A rule at one dot, or a terminal that may be next there, and the nodes inside it."""
 
     inner: "dict[str, _Node]" = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Mode(Enum):
-    """What a line that is no command is taken for."""
+    """How a line that is not a command is read."""
 
     TOKEN = "token"
     TEXT = "text"
@@ -34,7 +34,7 @@ class Mode(Enum):
 
 
 class Verdict(Enum):
-    """What became of a line; the value is the exit status of a script that stops there."""
+    """The outcome of a line; the value is the exit status of a script that stops there."""
 
     FINE = Exit.CLEAN
     REFUSED = Exit.FINDINGS
@@ -185,7 +185,7 @@ class Session:
     def forward(self, *steps: "What") -> "Session":
         """Return the session after more steps; raises what the engine raises.
 
-        What was undone is forgotten, with the marks there.
+        Steps that were undone are dropped, with the marks there.
         """
         engine = self._engine()
         accept_all(engine, steps)
@@ -269,7 +269,7 @@ def is_grammar(path: Path) -> bool:
 
 
 Handler: TypeAlias = Callable[[Session, str, World], Reply]
-"""Takes what was typed after the command's name, without blanks around it (see ``Command``)."""
+"""Receives the text typed after the command's name, without blanks around it (see ``Command``)."""
 
 
 class Operand(Enum):
@@ -287,7 +287,7 @@ class Operand(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``names``: the command's own and the shorter ones. ``usage``: what may follow it."""
+    """``names``: the command's own and the shorter ones. ``usage``: its arguments."""
 
     names: tuple[str, ...]
     usage: str

@@ -51,7 +51,7 @@ def proposals(session: Session, typed: str) -> Iterator[Proposal]:
 
 
 def _operands(session: Session, command: Command, typed: str) -> Iterator[Proposal]:
-    """Yield what may follow the name of a command."""
+    """Yield the possible arguments of a command."""
     match command.operand:
         case Operand.TEXT:
             is_last_word = command.usage.endswith(" TOKEN")
@@ -83,7 +83,7 @@ def _paths(typed: str) -> Iterator[Proposal]:
 
 
 def _tokens(session: Session, typed: str) -> Iterator[Proposal]:
-    """Yield the allowed tokens that begin with what was typed, in the order of their bytes."""
+    """Yield the allowed tokens that begin with the typed text, in the order of their bytes."""
     try:
         data = read_typed(typed)
     except TypingError:
@@ -118,7 +118,7 @@ def run_terminal(console: Console, session: Session, world: World) -> None:
             continue
         except EOFError:
             return
-        # What was pasted may be several lines.
+        # Pasted text may have several lines.
         for line in entered.splitlines():
             reply = _step(current, line, world)
             console.data(reply.shown)
@@ -172,7 +172,7 @@ def _completer(current: Callable[[], Session]) -> "Completer":
     from prompt_toolkit.document import Document
 
     class Allowed(Completer):
-        """Proposes what is allowed where the session is."""
+        """Proposes the allowed tokens at the position of the session."""
 
         def get_completions(
             self, document: Document, complete_event: CompleteEvent

@@ -1,9 +1,9 @@
 """What the page shows of a grammar: findings, other languages, diagrams, as plain values.
 
-The static page runs this module in the browser, so it imports neither NumPy nor what is compiled.
-What takes the engine (texts, tokens, other engines) is in ``engine_answers``, which the server's
-worker process runs. Nothing is read but the vocabularies that the command line named, and every
-list is bounded.
+The static page runs this module in the browser, so it imports neither NumPy nor compiled modules.
+Questions that need the engine (texts, tokens, other engines) are in ``engine_answers``, which the
+server's worker process runs. Nothing is read but the vocabularies that the command line named, and
+every list is bounded.
 """
 
 import tomllib
@@ -46,7 +46,7 @@ MAX_TEXTS = 100
 """Texts that are tested."""
 
 _MAX_WORD = 1_000
-"""Characters of what is asked about or searched for, and of a name."""
+"""Characters of a question, a search term or a name."""
 
 _FINDINGS, _RULES, _DIAGRAMS, _LINES = 100, 2_000, 200, 2_000
 """Entries that a list shows."""
@@ -58,7 +58,7 @@ _CLIPPED = 1_500
 """Characters of a message that are shown."""
 
 _NO_FILES = Imports(load=lambda _: None)
-"""No grammar of the page reads a file; what comes with Lark is there."""
+"""No grammar of the page reads a file; the grammars of Lark are there."""
 
 WRITTEN = tuple(each for each in LANGUAGES if each.is_target)
 """The languages that a grammar is converted to; KBNF's own texts are formatted."""
@@ -74,7 +74,7 @@ VocabularyName = tuple[str, tuple[int, ...]]
 
 
 class BadQuestionError(ValueError):
-    """What was sent is no question; the message says why."""
+    """An invalid question was sent; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class Question:
     """A grammar, and what to ``show`` besides its findings.
 
     That is nothing (``findings``), ``explanation`` (its rules in words), ``diagram``, the name of a
-    language to write it in, ``texts``
-    (whether these fit, and the tree of the ``chosen`` one), ``samples`` (by ``seed``), ``tokens``
-    (what may follow ``text``; ``why`` asks about a token, ``find`` picks some) or ``targets``.
+    language to write it in, ``texts`` (whether these fit, and the tree of the ``chosen`` one),
+    ``samples`` (by ``seed``), ``tokens`` (those allowed after ``text``; ``why`` asks about a token,
+    ``find`` picks some) or ``targets``.
     """
 
     grammar: str

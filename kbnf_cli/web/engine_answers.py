@@ -62,7 +62,7 @@ def _texts(question: Question, reading: "Reading") -> dict[str, Any]:
 
 
 def _fits(grammar: Grammar, text: str) -> str:
-    """Tell whether the start derives a text, whatever the way to finish."""
+    """Return whether the start derives a text, whatever the way to finish."""
     try:
         grammar.parser.check(text.encode())
     except ParseError as error:
@@ -71,7 +71,7 @@ def _fits(grammar: Grammar, text: str) -> str:
 
 
 def _tree(grammar: Grammar, text: str) -> dict[str, Any]:
-    """Return the tree of a text, or what is certain of it, and where it stops fitting."""
+    """Return the tree of a text, or its certain part, and where it stops fitting."""
     data = text.encode()
     units = _units_of_bytes(text)
     problem: ParseError | None = None

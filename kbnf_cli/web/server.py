@@ -2,7 +2,7 @@
 
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
-token, which only the person knows who started the server. There are no WebSockets, no cookies and
+token, which only the person who started the server knows. There are no WebSockets, no cookies and
 no CORS, and no path of a file is ever made from a request: a vocabulary that is opened on the page
 is written to a folder of the server's own, under a number.
 """
@@ -206,7 +206,7 @@ class Connection(H11Protocol):
 
 
 def _is_idle(connection: Any) -> bool:
-    """Tell whether a connection has no request with all its headers."""
+    """Return whether a connection has no request with all its headers."""
     if connection.transport.is_closing():
         return False
     return connection.cycle is None or connection.cycle.response_complete
@@ -222,7 +222,7 @@ class Desk:
         self._folder = TemporaryDirectory(prefix="kbnf-play-")
         self._numbers = count()
         self._worker = Worker(PATIENCE, PATIENCE)
-        # Other engines take long to start, and nobody waits for them who does not want to.
+        # Other engines are slow to start: with a worker of their own, other requests need not wait.
         self._engines = Worker(LONG_PATIENCE, LONG_PATIENCE)
         self._waiting = 0
 

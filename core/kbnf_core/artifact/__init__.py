@@ -26,8 +26,8 @@ not know are skipped, so a version can add sections that others do without. ``va
 structural tags and calls of tools in the format of a model: without it the value of a text is one
 of JSON.
 
-A digest shows damage, not intent: everything read is validated before use as well, whoever wrote
-it (``validate.py``).
+A digest reveals damage, not intent: everything read is validated before use as well
+(``validate.py``).
 
 **Arrays**, int32 unless said otherwise. A list of lists is two arrays, ``x.start`` with one more
 entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.

@@ -90,7 +90,7 @@ class Stored:
 
     @classmethod
     def open(cls, path: str | Path, read_up_to: int) -> "Stored":
-        """Return what is in a file; raise ArtifactError where it is no usable artifact."""
+        """Return the content of a file; raise ArtifactError unless it is a usable artifact."""
         try:
             arrays, metadata = read_container(path, read_up_to)
         except ContainerError as error:
@@ -98,7 +98,7 @@ class Stored:
         return cls(str(path), parse_manifest(str(path), metadata), arrays)
 
     def _section(self, name: str) -> Arrays:
-        """Return the arrays of a section; raise ArtifactError unless they are what was written."""
+        """Return the arrays of a section; raise ArtifactError if they were changed since."""
         section = self.manifest.sections.get(name)
         if section is None:
             raise ArtifactError(self.path, f"its section `{name}` is missing")
@@ -109,7 +109,7 @@ class Stored:
 
     @cached_property
     def reading(self) -> StoredReading:
-        """What is known of the text."""
+        """The stored reading of the text."""
         return StoredReading(self.path, self._section("reading"), self.source)
 
     @property
@@ -145,8 +145,9 @@ class Stored:
 
     def check_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Raise ``VocabularyError`` where the grammar was read over another vocabulary."""
-        mark, given = self.manifest.vocabulary, VocabularyMark.of(vocabulary)
-        if mark is not None and mark.fingerprint != given.fingerprint:
+        mark = self.manifest.vocabulary
+        if mark is not None and not mark.is_of(vocabulary):
+            given = VocabularyMark.of(vocabulary)
             raise VocabularyError(
                 f"{self.path} was compiled for the vocabulary {mark.name or mark.fingerprint}, not"
                 f" for {given.name or given.fingerprint}; compile it again with this one"

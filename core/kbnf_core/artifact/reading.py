@@ -53,11 +53,11 @@ class Readable(Protocol):
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What is not kept of the text."""
+        """The losses of the text."""
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found while reading."""
+        """The diagnostics of the reading."""
 
     @property
     def is_endless(self) -> bool:
@@ -73,7 +73,7 @@ class Readable(Protocol):
 
 
 def pack_reading(grammar: Readable, source: Source) -> dict[str, npt.NDArray[Any]]:
-    """Return what is known of a text as arrays; ``source`` is the text that is stored."""
+    """Return the reading of a text as arrays; ``source`` is the text that is stored."""
     about: dict[str, Any] = {
         "losses": to_stored(grammar.losses, source),
         "findings": to_stored(grammar.diagnostics, source),
@@ -201,7 +201,7 @@ def _edges(dfa: Dfa) -> Ids:
 
 
 class StoredReading:
-    """What is stored of a text. Raises ``ArtifactError`` where that is no such thing."""
+    """The stored reading of a text. Raises ``ArtifactError`` where the arrays are not one."""
 
     def __init__(self, path: str, arrays: Arrays, source: Source) -> None:
         self._path = path
@@ -221,12 +221,12 @@ class StoredReading:
 
     @cached_property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What is not kept of the text."""
+        """The losses of the text."""
         return self._findings("losses")
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found while reading."""
+        """The diagnostics of the reading."""
         return self._findings("findings")
 
     def _findings(self, name: str) -> tuple[Diagnostic, ...]:
@@ -291,7 +291,7 @@ class StoredReading:
             kind, start, end, one, other = row
             if min(one, kind, *parts[first:last]) < 0:
                 raise ValueError
-            # What is not made yet is out of range, so that no part is a whole of its own.
+            # A node that is not made yet is out of range, so that no node is a child of its own.
             below, span = (
                 tuple(made[number] for number in parts[first:last]),
                 self._span(start, end),

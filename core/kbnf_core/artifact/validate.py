@@ -106,7 +106,7 @@ def check_tables(checker: Checker, nonterminals: int, terminals: int) -> None:
 
 
 def _check_loops(checker: Checker, positions: int) -> None:
-    """Check what is counted: whatever a count is, the recogniser finds a row for it."""
+    """Check counted loops: for every value of a count, the recogniser finds a row."""
     of, row, twin, last = (checker.array(f"loop.{x}", np.int32) for x in _ROWS)
     begins, is_below = (checker.flags(f"loop.{x}") for x in ("begins", "is_below"))
     low, high = (checker.array(f"loop.{x}", np.int32) for x in ("low", "high"))

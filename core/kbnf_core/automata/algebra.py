@@ -1,10 +1,10 @@
 """Expressions over leaves of any kind: sequence, choice and repetition.
 
-The right-hand sides of an extended grammar are regular expressions over terminals and
-nonterminals, so one algebra serves all of them. Regular expressions have sets of characters as
-leaves (``automata.regex.syntax``), GBNF has rules and tokens besides; the grammar IR and Lark's
-lexical grammars add to each operator where it was written (``ir``). A leaf is whatever is none of
-the operators. Syntax trees, in which brackets count, are not among them.
+The right-hand sides of an extended grammar are regular expressions over terminals and nonterminals,
+so one algebra serves all of them. Regular expressions have sets of characters as leaves
+(``automata.regex.syntax``), GBNF has rules and tokens besides; the grammar IR and Lark's lexical
+grammars add to each operator where it was written (``ir``). Every node that is not an operator is a
+leaf. Syntax trees, in which brackets count, are not among them.
 
 Operators are compared by identity, may be shared, and are never mutated (that they are not frozen
 spares every start the time to generate the code for it).
@@ -91,7 +91,7 @@ def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
 
 
 def where(parts: Iterable[N], leaf: Callable[[N], bool]) -> dict[int, bool]:
-    """Return by identity what is true of every part of a tree: nullable, or productive.
+    """Return by identity which parts of a tree have a property: nullable, or productive.
 
     ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
     parts, of a choice if of one branch, of a repetition also if it may have no turn; ``leaf``

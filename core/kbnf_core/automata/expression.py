@@ -188,7 +188,7 @@ def _counted(item: Expression) -> tuple[Expression, int, int | None]:
 
 
 def _adjoining(left: tuple[int, int | None], right: tuple[int, int | None]) -> bool:
-    """Tell whether no count between the two ranges is left out."""
+    """Return whether no count between the two ranges is left out."""
     below, above = sorted((left, right), key=lambda bounds: bounds[0])
     return below[1] is None or above[0] <= below[1] + 1
 
@@ -213,7 +213,7 @@ def print_expression(root: Expression, spell: Spell | None = None) -> str:
 class ShortTexts:
     """Texts of expressions that are not longer than ``most``; each part is printed once.
 
-    Parts are known by identity, so whoever asks keeps them: the ``Builder`` does.
+    Parts are compared by identity, so the caller keeps them: the ``Builder`` does.
     """
 
     def __init__(self, spell: Spell, most: int) -> None:
@@ -278,7 +278,7 @@ FEW = 3
 
 
 def _is_one(item: Expression) -> bool:
-    """Tell whether this is one certain character."""
+    """Return whether this is one certain character."""
     return isinstance(item, Characters) and item.points == ((item.points[0][0],) * 2,)
 
 
@@ -299,7 +299,7 @@ def print_characters(points: CodePoints) -> str:
     if len(points) == 1 and points[0][0] == points[0][1]:
         return print_character(points[0][0])
     rest = complement(points)
-    # What is left out is said where that is shorter: most sets beyond ASCII are such.
+    # The complement is written where it is shorter: most sets beyond ASCII are such.
     if points[-1][1] == 0x10FFFF and len(rest) <= len(points):
         return f"[^{_print_ranges(rest)}]"
     return f"[{_print_ranges(points)}]"

@@ -16,8 +16,8 @@ closures, so that subsets contain only what distinguishes them.
 
 The subset construction (Rabin & Scott 1959) follows sets of states, with a bound on their number
 and on the memory, as there may be exponentially many. Minimisation merges states that accept the
-same, and numbers what is left breadth first: the one smallest automaton of a language, numbered in
-one way. Both are the kernel's (``kernel.Automata``).
+same, and numbers the rest breadth first: the one smallest automaton of a language, numbered in one
+way. Both are the kernel's (``kernel.Automata``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -97,7 +97,7 @@ class _Layout:
         self.parts = [self.nfa.automaton(rows[id(dfa)], dfa.accepting) for dfa in dfas]
 
     def finish(self, whole: Fragment) -> Dfa:
-        """Return the minimal automaton of what has been laid out."""
+        """Return the minimal automaton of all that was laid out."""
         return self.nfa.finish(whole, self._classes, self._limit)
 
 

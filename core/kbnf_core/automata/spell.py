@@ -271,7 +271,7 @@ def _template(starts: tuple[int, ...], slots: tuple[int, ...]) -> _Template:
     for block in sorted({start >> 6 for start in starts if start & 63}):
         low = block * _CONTINUATIONS
         last[block] = nodes.add(_spread(starts, slots, low, low + _CONTINUATIONS))
-    # Two-byte leads end where three-byte ones begin; shorter forms are no valid UTF-8.
+    # Two-byte leads end where three-byte ones begin; shorter forms are not valid UTF-8.
     two = last[: 0x800 >> 6]
     last[: 0x800 >> 6] = [DEAD] * len(two)
     middle = nodes.add_all(last)

@@ -119,7 +119,7 @@ def _extend(states: list[_State], last: int, byte: int) -> int:
 
 
 def _suffix_state(states: list[_State], at: int, byte: int) -> int:
-    """Return the state of ``at``'s longest word and ``byte``, split off if it was none yet."""
+    """Return the state of ``at``'s longest word and ``byte``, split off if it was not yet one."""
     target = states[at].edges[byte]
     if states[target].length == states[at].length + 1:
         return target

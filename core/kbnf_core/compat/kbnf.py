@@ -103,7 +103,7 @@ class _Base(_Engine):
         super().__init__(kbnf_syntax_grammar_str, vocabulary, config)
 
     def check_if_token_is_allowed(self, token_id: int) -> bool:
-        """Tell whether the last computation allows a token."""
+        """Return whether the last computation allows a token."""
         return index(token_id) in self.get_allowed_token_ids_from_last_computation()
 
     def get_number_of_allowed_token_ids(self) -> int:

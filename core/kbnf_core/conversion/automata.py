@@ -21,7 +21,7 @@ def is_written(candidate: str, dfa: Dfa) -> bool:
 
 
 def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expression | None:
-    """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many.
+    """Return ``dfa`` as one KBNF symbol; None if its words are not UTF-8, or too many.
 
     ``most_leaves`` are the sets of characters that a pattern may have.
     """
@@ -55,7 +55,7 @@ def only_word(dfa: Dfa) -> bytes | None:
 def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Expression]]:
     """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``.
 
-    A state that is entered from one place, and goes on in one way or ends, is no rule of its own.
+    A state with one edge into it, and one way on or an end, does not get a rule of its own.
     """
     members: dict[int, bytes] = {}
     for byte, symbol in enumerate(dfa.classes):

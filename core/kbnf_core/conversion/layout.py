@@ -116,7 +116,7 @@ class _Writer:
         self._end = max((definition.span.end, *(c.span.end for c in trailing)))
 
     def _is_broken(self, definition: Written) -> bool:
-        """Tell whether an alternation has a line for every branch in the original."""
+        """Return whether an alternation has a line for every branch in the original."""
         return len(definition.places) > 1 and all(
             "\n" in self._source.text[left.end : right.start]
             for left, right in pairwise(definition.places)

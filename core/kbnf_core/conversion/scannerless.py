@@ -256,7 +256,7 @@ def _beginning_bytes(dfa: Dfa) -> list[int]:
 
 
 def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
-    """Take words from a token; yield a loss where what is left has no pattern of moderate size."""
+    """Take words from a token; yield a loss where the rest has no pattern of moderate size."""
     dfa = token.dfa
     if dfa is None:
         return
@@ -575,7 +575,7 @@ class _Writer:
         return fold(body, children, one)
 
     def _after(self, leaf: Expression, number: int) -> str | None:
-        """Return the rule of what is skipped after a use of a token; None for nothing."""
+        """Return the rule of the text skipped after a use of a token; None for nothing."""
         follow = self._followers.next.get(id(leaf), 0)
         if follow and not follow & ~self._immediate:
             return None

@@ -1,6 +1,6 @@
 """Prints a tree of KBNF that was read from another language, and makes names out of foreign ones.
 
-What is left to do are names, settings and the layout: comments and line breaks are those of the
+The rest of the work is names, settings and the layout: comments and line breaks are those of the
 author.
 """
 
@@ -67,9 +67,9 @@ def print_kbnf(
 
 
 def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the rules that nobody wrote, laid out as ``kbnf fmt`` does, after what is said of them.
+    """Yield the generated rules, laid out as ``kbnf fmt`` does, after the notes about them.
 
-    An empty line is between sections, which begin with a remark.
+    Sections are separated by an empty line, and begin with a note.
     """
     for number, definition in enumerate(document.definitions):
         remark = remarks.get(definition.name.value)
@@ -110,7 +110,7 @@ def _comment(text: str) -> str:
 
 
 def _head(settings: Sequence[str], remark: str, changed: Mapping[str, str]) -> str:
-    """Return the settings, the remark, and the table of new names."""
+    """Return the settings, the note, and the table of new names."""
     lines = [f"(* kbnf: {' '.join(settings)} *)"] if settings else []
     if remark:
         lines.append("\n   ".join(wrap(_comment(remark), 96)))
@@ -169,7 +169,7 @@ def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
 
 @dataclass(slots=True)
 class Names:
-    """Gives out identifiers of KBNF, each once; what is asked for again gets the same name."""
+    """Gives out identifiers of KBNF, each once; equal requests get the same name."""
 
     _given: dict[object, str] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)

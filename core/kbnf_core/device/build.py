@@ -28,8 +28,8 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 class Waits:
     """What tokens do to the wait for a text of ``len(outcomes[0])`` bytes.
 
-    ``outcomes[kind]``: by position, what a token of a kind does; those of kind 0 lead to position
-    0. ``kind``: int32[width], -1 for ids that are no token or end the sequence.
+    ``outcomes[kind]``: by position, the position after a token of a kind; those of kind 0 lead to
+    position 0. ``kind``: int32[width], -1 for ids without a token and those that end the sequence.
     """
 
     kind: npt.NDArray[np.int32]
@@ -117,7 +117,7 @@ def _waiting_first(
     distinct, number = np.unique(rows, axis=0, return_inverse=True)
     kind = np.where(waits.kind < 0, 0, number.reshape(-1)[waits.kind] + 1)
     radix = len(distinct) + 1
-    # What is no token is of class 0 and kind 0, which come first: it stays in class 0.
+    # Ids without a token are of class 0 and kind 0, which come first: they stay in class 0.
     keys, token_class = np.unique(
         np.append(0, table.token_class.astype(np.int64) * radix + kind), return_inverse=True
     )
@@ -229,7 +229,7 @@ class _Columns:
 
 
 def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
-    """Return the table's row of each position; after those that are kept comes what is over."""
+    """Return the table's row of each position; after the kept ones follows that of ended texts."""
     row = np.full(count + 1, MISS, np.int32)
     row[DEAD] = DEAD
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)

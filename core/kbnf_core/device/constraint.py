@@ -197,7 +197,7 @@ class NearestEnds:
         allowed, token_class = group.arrays
         most = torch.maximum(left - 1, self._soonest[row])
         fits = self.needs[group.transitions[row].long()] <= most[:, None]
-        # What is dead or over has its own row, of ends only.
+        # A dead or ended position has its own row, of ends only.
         own = group.waiting(state) | group.is_final(state) | (row == 0)
         mask = (allowed[row] & (fits | own[:, None])).index_select(1, token_class)
         return logits.masked_fill_(~mask, float("-inf"))
@@ -249,7 +249,7 @@ class RowTable:
         number = self._numbers.pop(key, None)
         if number is None:
             number = self._send()
-        # Behind all others: the least recently used row comes first.
+        # Insert at the end: the least recently used row comes first.
         self._numbers[key] = number
         return number
 

@@ -1,10 +1,10 @@
 """Comparing the languages of two grammars: a proof, a shortest witness, or how far was searched.
 
 Inclusion of context-free languages is undecidable, but grammars for generation are rarely that
-wild. What is regular, or nests visibly (``nesting``), is decided; of all others the texts are
-searched in the order of their lengths. One budget counts all of this: what is searched for short
+wild. Regular languages, and those that nest visibly (``nesting``), are decided; in all others texts
+are searched in the order of their lengths. One budget counts all of this: the search for short
 differences (``short``), machines while they are made, and the search over them. Where it is used
-up, the answer is what was found so far, and how far was searched.
+up, the answer is the witnesses so far, and the length up to which texts were searched.
 
 Most of two versions of a grammar is the same. So the search reads components that both have
 (``machine.merge``) as single symbols at first, without walking them. That is safe: what differs in
@@ -43,7 +43,7 @@ from kbnf_core.text.errors import GrammarError, WorkLimitError
 
 
 class Verdict(enum.Enum):
-    """What is known of the texts that one grammar has and the other lacks."""
+    """The result for the texts that one grammar has and the other lacks."""
 
     NONE = "none"
     """Proved: there are none."""
@@ -191,7 +191,7 @@ class _Subject:
     eager: tuple[bool, bool]
 
     def takes(self, text: Text) -> tuple[bool, bool]:
-        """Tell for each side whether a text that is not empty is one of its texts."""
+        """Return for each side whether a text that is not empty is one of its texts."""
         states, starts = self.states, self.machine.starts
         state = states.enter(sorted(set(starts)))
         over = [False, False]
@@ -372,7 +372,7 @@ class _Refinement:
         return doubtful
 
     def _walk(self, search: Search, doubtful: list[Witness]) -> bool:
-        """Walk, from now on, what may be read on the way to a witness; tell whether that is new."""
+        """Walk edges on possible ways to a witness; return whether there are new ones."""
         before = len(self._walked)
         for competing_only in (True, False):
             for witness in doubtful:
@@ -435,13 +435,13 @@ def _some(witness: Witness | None, terminals: tuple[TokenTerminal, ...], other: 
 
 
 def _is_certain(text: Text, terminals: tuple[TokenTerminal, ...]) -> bool:
-    """Tell whether no token of a text can be one that another terminal matches, too."""
+    """Return whether no token of a text can be one that another terminal matches, too."""
     ranges = sum(1 for terminal in terminals if terminal.name is None)
     return ranges < 2 or all(isinstance(piece, bytes) or piece.name for piece in text)
 
 
 def _is_closed(machine: Machine, side: int) -> bool:
-    """Tell whether all texts of a start are one nest, so that none begins another."""
+    """Return whether all texts of a start are one nest, so that none begins another."""
     entry = machine.entry[machine.starts[side]]
     if machine.steps[entry] or machine.tokens[entry]:
         return False
@@ -463,7 +463,7 @@ class _Parts:
         self._absorbed: set[str] = set()
 
     def add(self, name: str) -> bool:
-        """Make a nonterminal a part of its callers; tell whether that is possible and new.
+        """Inline a nonterminal into its callers; return whether that is possible and new.
 
         What large rules were split into (``lower.inline``) has no name of its own.
         """

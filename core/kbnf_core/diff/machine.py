@@ -1,9 +1,9 @@
 """Recursive state machines: both grammars as one set of automata that call each other.
 
-A machine is what ``lower.tables`` are, as lists that are easily taken apart, for two grammars over
-one alphabet (Alur et al., "Analysis of Recursive State Machines", 2005). A *component* is the
-automaton of a nonterminal. A *nest* is a component made by ``nesting``: what is between two
-brackets, with both. A call reads at least one byte.
+A machine has the content of ``lower.tables``, as lists that are easily taken apart, for two
+grammars over one alphabet (Alur et al., "Analysis of Recursive State Machines", 2005). A
+*component* is the automaton of a nonterminal. A *nest* is a component made by ``nesting``: the text
+between two brackets, with both. A call reads at least one byte.
 
 ``merge`` makes one state of those that do the same (bisimulation, by partition refinement), so that
 whatever both grammars have in common is there once, and is equal without being compared.
@@ -28,7 +28,7 @@ EDGES = 16
 """Edges that are looked at in about the time that a search takes for a step."""
 
 Edges = list[tuple[int, int]]
-"""Of a state: what is read or called, and the state after it."""
+"""Of a state: the symbol that is read or the component that is called, and the state after it."""
 
 
 @dataclass(slots=True)
@@ -177,8 +177,8 @@ def absorb(machine: Machine, components: Collection[int], budget: Budget) -> Non
 def merge(machine: Machine, budget: Budget) -> Machine:
     """Return the machine with one state for those that do the same, and one component likewise.
 
-    A call becomes a state of its own, with an edge to what is called and one to where it returns;
-    so calls are alike where callees and returns are.
+    A call becomes a state of its own, with an edge to the callee and one to the state after its
+    return; so calls are alike where callees and returns are.
     """
     machine.spend_all(budget)
     count, classes = len(machine.accepting), class_count(machine.classes)

@@ -1,4 +1,4 @@
-"""Visible nesting: cutting grammars at brackets, so that what is left between them is flat.
+"""Visible nesting: cutting grammars at brackets, so that the rest between them is flat.
 
 Where brackets can be reported by the text alone, the grammars are *visibly pushdown* (Alur &
 Madhusudan 2004): every grammar opens and closes them at the same places, and languages can be
@@ -62,7 +62,7 @@ VIEWS = (
 
 
 class Region(NamedTuple):
-    """A component in a context, or, from the state after an opening bracket, what is inside."""
+    """A component in a context, or, from the state after an opening bracket, its contents."""
 
     component: int | None
     state: int
@@ -75,7 +75,7 @@ Node = tuple[int, int]
 
 @dataclass(slots=True)
 class _Found:
-    """What a region holds: its nodes, the contexts that it ends in, how it is closed."""
+    """The nodes of a region, the contexts that it ends in, and the bracket that closes it."""
 
     nodes: dict[Node, None] = field(default_factory=dict)
     ends: dict[int, None] = field(default_factory=dict)
@@ -196,7 +196,7 @@ class _Cut:
 
 
 class _Nest(NamedTuple):
-    """What is between an opening bracket, which leads to ``inside``, and a closing one."""
+    """The text between an opening bracket, which leads to ``inside``, and a closing one."""
 
     opening: int
     inside: Region

@@ -10,7 +10,7 @@ kinds are a least fixpoint: the summaries of Sharir & Pnueli (1981), which make 
 pushdown automata finite. Where one nest alone may occur there is nothing to find out.
 
 Texts are seen in the order of their lengths (Knuth 1977, "A Generalization of Dijkstra's
-Algorithm"). When all places have been looked at, the languages differ in what was met and in
+Algorithm"). When all nodes have been visited, the languages differ in the witnesses found and in
 nothing else; that the search ends is the proof.
 """
 
@@ -65,7 +65,7 @@ class _Place(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read to come to a place: a byte class, a token, a component; or a text of a kind."""
+    """The symbol read on the way to a node: byte class, token or component; or a kind of text."""
 
     symbol: int
     nests: Kind = frozenset()
@@ -195,7 +195,7 @@ class Search:
         return left, right
 
     def _is_pointless(self, state: int, over: Over) -> bool:
-        """Tell whether what comes can be on no side, or on one only that has its witness."""
+        """Return whether the rest can be on no side, or only on one that has its witness."""
         if all(over):
             return True
         if self._found == [None, None]:
@@ -308,7 +308,7 @@ class Search:
         return Witness(text, self._length[place], tuple(passed))
 
     def _reads(self, place: _Place) -> list[tuple[int, _Read]]:
-        """Return the states on the way to a place within its level, and what was read there."""
+        """Return the states on the way to a node within its level, and the symbol read there."""
         found: list[tuple[int, _Read]] = []
         before, read = self._way[place]
         while read != _START:

@@ -80,7 +80,7 @@ class Expectation:
 
 
 class Status(enum.Enum):
-    """What became of an example."""
+    """The outcome of an example."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -89,7 +89,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An example and what became of it; ``message`` says what is wrong, if anything.
+    """An example and its outcome; ``message`` says what is wrong, if anything.
 
     ``offset``: how many bytes of a text that should be accepted were right; None otherwise.
     """
@@ -267,8 +267,8 @@ class _Reader:
 def with_expectation(text: str, name: str, expectation: Expectation) -> str:
     """Return a file of examples with one more table ``[[next]]``, or as it is if it has that.
 
-    ``name`` stands for the file, and is of no account in ``expectation``. Raises ``ExampleError``
-    for a file that is malformed or cannot be added to, and for bytes that are no text.
+    ``name`` stands for the file, and does not matter in ``expectation``. Raises ``ExampleError``
+    for a file that is malformed or cannot be added to, and for bytes that are not UTF-8.
     """
     known = [each for each in read_toml(text, name) if isinstance(each, Expectation)]
     if any(replace(each, name=expectation.name) == expectation for each in known):

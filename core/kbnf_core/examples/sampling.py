@@ -1,7 +1,7 @@
 """Random texts of a grammar, by derivation, so that they show what the grammar allows.
 
-What is derived (``ir/derivations.py``) is then fed to the engine, which ends it where the grammar's
-finish does, and refuses what the vocabulary cannot spell.
+Derived texts (``ir/derivations.py``) are then fed to the engine, which ends them where the
+grammar's finish does, and refuses texts that the vocabulary cannot spell.
 """
 
 from collections import Counter
@@ -76,7 +76,7 @@ def sample_texts(
     engine.remaining = left
     is_whole = not (ascii_only or without)
     if not without and (left is not None or not (found or repeating or ascii_only)):
-        # What was drawn takes too many tokens, or the vocabulary cannot spell it: draw tokens.
+        # The drawn text needs too many tokens, or the vocabulary cannot spell it: draw tokens.
         for _ in range(1 if left is None else number * ATTEMPTS):
             drawn = engine.sample(random, length)
             draws += 1
@@ -121,7 +121,7 @@ def _draw_all(
 
 
 def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes | None:
-    """Return the text that the engine accepts of what was derived, up to where it finishes."""
+    """Return the prefix of a derived text that the engine accepts, up to where it finishes."""
     from kbnf_core.mask.masks import TokenTerminals
     from kbnf_core.vocab.trie import fewest_tokens
 

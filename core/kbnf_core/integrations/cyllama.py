@@ -42,7 +42,7 @@ class _Model(llama_cpp.LlamaModel):  # type: ignore[misc] # the host is not type
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was written: its tokens, the ends left out, their text, and the passes of the model.
+    """A generated text: its tokens, the ends left out, the text, and the passes of the model.
 
     ``log``: a record for each token, as ``kbnf trace`` reads them, where they were asked for.
     """

@@ -65,7 +65,7 @@ def _language(format_: str) -> Language | None:
 
 
 class ToolCalls:
-    """Reads one message: ``feed`` and ``finish`` return what is new, ``calls`` are those so far.
+    """Reads one message: ``feed`` and ``finish`` return new content, ``calls`` the calls so far.
 
     A call is ``{"name", "arguments"}``, with arguments as a text of JSON; where they do not fit the
     schema of the tool, it has ``valid`` and ``pointer`` beside them (``MessageReader``). A call
@@ -94,7 +94,7 @@ class ToolCalls:
 
     @property
     def tolerated(self) -> list[Tolerated]:
-        """What was forgiven so far: what the format does not write, and is read."""
+        """The deviations accepted so far: texts outside of the format that are read anyway."""
         return [] if self._reader is None else self._reader.tolerated
 
     @property
@@ -103,19 +103,19 @@ class ToolCalls:
         return None if self._reader is None else self._reader.cut
 
     def whole(self, text: str) -> tuple[str, list[dict[str, Any]]]:
-        """Return the text around the calls in a whole text, and these; one that is cut is none."""
+        """Return the text around the calls in a whole text, and the calls that have ended."""
         found = [*self.feed(text), *self.finish()]
         return "".join(each.text for each in found if each.kind == "text"), self.calls
 
     def feed(self, text: str) -> list[Delta]:
-        """Return what is certain after the next piece of the text."""
+        """Return the content that is certain after the next chunk of the text."""
         if self._reader is None:
             return [Delta("text", text)] if text else []
         self._reader.feed(text)
         return self._new(self._reader)
 
     def finish(self) -> list[Delta]:
-        """Return what was held back as the beginning of a call, at the end of the text."""
+        """Return the content withheld as a possible beginning of a call, at the end of the text."""
         if self._reader is None:
             return []
         self._reader.finish()

@@ -1,4 +1,4 @@
-"""``generate`` of Hugging Face transformers with fewer passes: what is forced is not asked for.
+"""``generate`` of Hugging Face transformers with fewer passes: none for forced tokens.
 
 ::
 

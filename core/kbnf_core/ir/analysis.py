@@ -1,10 +1,10 @@
 """Analyses of mutually recursive rules: least fixpoints, reachability, strong components.
 
 Most properties of a nonterminal (nullable, productive, FIRST) are *least fixpoints*: each rule
-says what is true of it, given what is true of those it calls, nothing is true at first, and what is
-once true stays true. ``fixpoint`` finds the least solution with a worklist: a rule is looked at
-again only when something it calls has changed, so that the whole costs the size of the grammar,
-times the number of times that one value can grow. Its values are any that only grow: flags, sets.
+computes its value from those of the rules it calls, values begin empty, and they only grow.
+``fixpoint`` finds the least solution with a worklist: a rule is looked at again only when something
+it calls has changed, so that the whole costs the size of the grammar, times the number of times
+that one value can grow. Its values are any that only grow: flags, sets.
 
 Reachability and strong components are questions about the graph of calls alone.
 
@@ -40,7 +40,7 @@ def fixpoint(
     """
     callers = callers_of(callees)
     values = dict.fromkeys(callees, bottom)
-    # What is known of its callees is final then, so most rules are looked at once.
+    # The values of its callees are final then, so most rules are visited once.
     queue = deque(callees_first(callees, callees))
     waiting = set(queue)
     while queue:
@@ -146,7 +146,7 @@ class _Search(Generic[T]):
         return node, iter(self._graph[node])
 
     def _visit(self, node: T, successor: T) -> bool:
-        """Tell whether ``successor`` is new; otherwise note how far back it leads."""
+        """Return whether ``successor`` is new; otherwise note how far back it leads."""
         if successor not in self.order:
             return True
         if successor not in self._closed:

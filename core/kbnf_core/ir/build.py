@@ -1,7 +1,7 @@
 """Makes expressions of the IR that nobody wrote, flat and without empty parts.
 
-A span says where the author has asked for a part; what is inside it without a span of its own is
-there, too. Parts without a span anywhere around them were asked for nowhere.
+A span is of a part that the author has written; the nodes inside it without a span of their own
+belong to it. Nodes without a span anywhere around them were not written.
 
 Many alternatives that are texts are one terminal. The tokens of a vocabulary and the words of a
 dictionary are classes: nobody reads about them alternative by alternative, and a node for each

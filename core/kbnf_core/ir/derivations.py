@@ -3,10 +3,10 @@
 A draw expands rules from the start, left to right. Alternatives of one choice are equally likely;
 an optional part is written with probability 1/2; a loop goes on with a chance that falls as the
 draw runs out of its allowance. In a regular part the walk chooses among the characters that its
-automaton tells apart, so that the one that closes a string is not drowned by the many that go on.
-Fixed text costs nothing: only choices do. The parts of a sequence share what is left of the
-allowance, and each leaves to those after it what it does not use; a part without any takes its
-shortest form. So the first list of a text does not starve the last.
+automaton distinguishes, so that the one that closes a string is not drowned by the many that go on.
+Fixed text costs nothing: only choices do. The parts of a sequence share the rest of the allowance,
+and each leaves its own rest to those after it; a part without any takes its shortest form. So the
+first list of a text does not starve the last.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -70,7 +70,7 @@ class Derivations:
         left = length
         pieces: list[Piece] = []
         run = bytearray()
-        # Each node with the part of ``left`` that is kept for what comes after it.
+        # Each node with the share of ``left`` that is kept for the nodes after it.
         stack: list[tuple[Node, float]] = [(self._grammar.rules[self._grammar.start], 0.0)]
         while stack:
             budget.spend()
@@ -138,7 +138,7 @@ class Derivations:
 
 
 def _shared(parts: Sequence[Node], own: float, kept: float) -> list[tuple[Node, float]]:
-    """Return the parts of a sequence, the last first, each with what is kept for those after it."""
+    """Return the parts of a sequence, the last first, each with the allowance left for the rest."""
     free = sum(not isinstance(part, Literal) for part in parts)
     share = max(0.0, own) / (free or 1)
     shared: list[tuple[Node, float]] = []

@@ -145,7 +145,7 @@ def within_counts(body: Form, low: int, high: int | None) -> Form:
     if high is None:
         return sequence(least, repeated(body, 0, None))
     rows, rest = divmod(high - low, MOST)
-    # Fewer rows than fit, and then at most what is left.
+    # Fewer rows than fit, and then at most the rest.
     last = repeated(body, 0, MOST)
     more = sequence(repeated(row, 0, rows - 1), last) if rows else EMPTY
     return sequence(least, more, repeated(body, 0, rest))

@@ -1,8 +1,8 @@
 """Recognises files that are written in another grammar language.
 
-Asked only about texts that are no KBNF. To take KBNF with a few errors for another language
-would hide those errors, so each answer needs a sign of the other language and the absence of
-what nearly every KBNF file has: lines that end with ``;``.
+Called only for texts that are not KBNF. To take KBNF with a few errors for another language would
+hide those errors, so each answer needs a sign of the other language and the absence of what nearly
+every KBNF file has: lines that end with ``;``.
 """
 
 import re
@@ -158,7 +158,7 @@ def is_standard(text: str) -> bool:
 
 
 def _ends_rule(line: str) -> bool:
-    """Tell whether ``line`` ends with ``;`` and is no comment of another language."""
+    """Return whether ``line`` ends with ``;`` and is not a comment of another language."""
     code = _COMMENT.split(line, maxsplit=1)[0].strip()
     return code.endswith(";")
 

@@ -31,8 +31,8 @@ _MAX_BRACED_DIGITS = 6
 class Piece(NamedTuple):
     r"""Part of a quoted text.
 
-    ``value`` is what ``span`` of the source stands for: as many characters as were written, or
-    the one that an escape spells. It is None for what is no escape, or no character.
+    ``value`` is the text that ``span`` of the source stands for: as many characters as were
+    written, or the one that an escape spells. It is None for an invalid escape or character.
     ``byte`` is the number of ``\xHH``, otherwise None.
     """
 
@@ -53,7 +53,7 @@ def pieces(raw: str, start: int) -> Iterator[Piece]:
 def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:
     """Return the text that ``raw`` spells, and where each of its characters is.
 
-    ``origins`` is as in ``tree.Text``. What is no escape counts as U+FFFD.
+    ``origins`` is as in ``tree.Text``. An invalid escape counts as U+FFFD.
     """
     if raw.isascii() and "\\" not in raw:
         return raw[1:-1], range(start + 1, start + len(raw))

@@ -1,10 +1,10 @@
 """Explains the parser's errors in terms of the grammar's text.
 
 Each function looks at the words around a mistake, and returns a finding if it knows the slip; the
-first that does is believed. There are four kinds of slips: what is no escape in a quoted text;
-forms of other languages (character classes, ranges, flags, slashes), where the explanation knows
-which words it is about, so that reading can go on after them, and has the fix that turns them into
-KBNF; statements that are wrong as a whole; and words that spoil the text around them.
+first that does is believed. There are four kinds of slips: invalid escapes in a quoted text; forms
+of other languages (character classes, ranges, flags, slashes), where the explanation knows which
+words it is about, so that reading can go on after them, and has the fix that turns them into KBNF;
+statements that are wrong as a whole; and words that spoil the text around them.
 """
 
 import re
@@ -389,7 +389,7 @@ def _behind(words: list[Word], index: int, end: int) -> int:
 
 
 def angled_names(source: Source, words: list[Word]) -> tuple[list[Word], list[Diagnostic]]:
-    """Return the words without the marks of ``<name>``, and what is reported of them."""
+    """Return the words without the marks of ``<name>``, and the findings about them."""
     kept: list[Word] = []
     edits: list[Edit] = []
     index = 0
@@ -462,7 +462,8 @@ _QUOTED = re.compile(
 )
 """A comment, or a quoted text, each up to the end where it is not closed.
 
-Of a text: the sign of an expression, its quote, and what is inside."""
+Of a text: the sign of an expression, its quote, and its contents.
+"""
 
 
 def _ends_in_class(expression: str) -> bool:

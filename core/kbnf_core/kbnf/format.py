@@ -18,7 +18,7 @@ bracket. Sequences are filled, and so are lists of words (each alternative a tex
 was written on a line of its own. A line break written at one ``|`` of another group is kept at all
 of that group. Comments stay between the words between which they are written. Then the ends of
 lines are chosen after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks
-separate alternatives, his inconsistent breaks what is in a sequence. Linear in the length of the
+separate alternatives, his inconsistent breaks the items of a sequence. Linear in the length of the
 stream.
 """
 
@@ -108,10 +108,10 @@ def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> 
 
 
 class _Measuring:
-    """What is known of one open group while the stream is read from its end.
+    """The state of one open group while the stream is read from its end.
 
-    ``stop`` is the width in front of the next possible break; ``hard`` tells whether the group
-    must be broken, ``hard_before_stop`` whether something in front of ``stop`` must.
+    ``stop`` is the width in front of the next possible break; ``hard`` says whether the group must
+    be broken, ``hard_before_stop`` whether something in front of ``stop`` must.
     """
 
     def __init__(self, stop: int) -> None:
@@ -162,7 +162,7 @@ class _Writer:
         self._levels = [_Level(0, True)]
 
     def text(self) -> str:
-        """Return what has been written."""
+        """Return the text written so far."""
         return "".join(self._written)
 
     def write(self, piece: Piece, room: int) -> None:
@@ -264,7 +264,7 @@ class KeptWords(Words):
 
 
 def contents_of(source: Source, read: KeptWords) -> Contents:
-    """Return what has been read of a text without syntax errors. A missing last ``;`` is added."""
+    """Return the content of a text without syntax errors. A missing last ``;`` is added."""
     raw = read.kept
     comments = [comment.span for comment in read.comments]
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
@@ -382,8 +382,8 @@ def _is_word_list(group: list[Word]) -> bool:
 class _Layout:
     """The stream of one definition, while its words are read one by one.
 
-    ``_before`` is what is in front of the next symbol. ``_arguments`` is the type of the word
-    whose arguments are being read: they are close together.
+    ``_before`` is the gap before the next symbol. ``_arguments`` is the type of the word whose
+    arguments are being read: they are close together.
     """
 
     def __init__(self, filled: Set[Word]) -> None:
@@ -468,7 +468,7 @@ class _Layout:
             self._before, self._arguments = _NOTHING, word.type
 
     def _gap(self, gap: Gap, before: Piece | None) -> None:
-        """Read what is in front of a symbol: ``before`` unless there are comments."""
+        """Read the gap before a symbol: ``before`` unless there are comments."""
         first, *later = gap.breaks
         if not gap.comments:
             self._put(before)
@@ -597,7 +597,7 @@ class _Lines:
         self.column = len(text) - line_start + (0 if line_start else self.column)
 
     def gap(self, gap: Gap, together: bool) -> None:
-        """Write what is between two definitions, ``together`` on one line if they were."""
+        """Write the gap between two definitions, ``together`` on one line if they were."""
         ends_line = self._written and any(gap.breaks)
         self._separate(gap.breaks[0], 0 if together or (gap.comments and ends_line) else 1)
         for comment, breaks in zip(gap.comments, gap.breaks[1:], strict=True):
@@ -605,7 +605,7 @@ class _Lines:
             self._separate(breaks, 0)
 
     def end(self, gap: Gap) -> None:
-        """Write what is after the last definition, and the end of the last line."""
+        """Write the gap after the last definition, and the end of the last line."""
         *breaks, _ = gap.breaks
         self.gap(Gap(gap.comments, (*breaks, 1)), together=False)
 
@@ -633,7 +633,7 @@ def moved_statements(
     words.read_on()
     lines = _lines(before, source)
     new_lines = _lines(contents_of(after, words), after)
-    # What is silenced is in the comments; the definitions are not looked at.
+    # Pragmas are in the comments; the definitions do not matter here.
     new_ignores = read_pragmas(Document(after, (), tuple(words.comments)))[0].ignores
     moved: set[int] = set()
     for old, new in zip(ignores, new_ignores, strict=True):
@@ -644,7 +644,7 @@ def moved_statements(
 
 
 def _without_ends(parts: set[_Part]) -> set[_Part]:
-    """Return the parts that a finding can begin at: a ``;`` is none."""
+    """Return the parts that a finding can begin at, which excludes ``;``."""
     return {part for part in parts if part[1] != _END}
 
 

@@ -56,7 +56,7 @@ def quote_raw(text: str) -> str:
 def spell_regex(text: str) -> str:
     """Return ``text`` as a pattern in its shorter spelling: raw where that saves escapes."""
     quoted = f"#{quote(text)}"
-    # A line break, or what cannot be seen, is better read as an escape.
+    # A line break, or an invisible character, is better read as an escape.
     return min(quoted, quote_raw(text), key=len) if text.isprintable() else quoted
 
 
@@ -83,7 +83,7 @@ def print_expression(root: Expression) -> str:
 
 
 def print_words(root: Expression) -> list[str]:
-    """Return the canonical text of ``root`` as words, and what is between them."""
+    """Return the canonical text of ``root`` as words, and the spaces between them."""
     written: list[str] = []
     pending: list[_Piece] = [root]
     while pending:

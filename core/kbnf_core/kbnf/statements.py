@@ -76,7 +76,7 @@ def span_of(word: Word) -> Span:
 class Mistake:
     """A definition that stops making sense at ``words[index]``, or at its end.
 
-    ``open_brackets`` are the indices of the words that opened what is still open there,
+    ``open_brackets`` are the indices of the words that opened the brackets still open there,
     outermost first; ``expected`` are the types of the words that could be there.
     """
 
@@ -116,7 +116,7 @@ class Mistake:
 
     @property
     def found(self) -> str:
-        """What is not allowed here, for a message."""
+        """The words that are not allowed here, for a message."""
         return "the end of the file" if self.word is None else shown(self.word.value)
 
     def finding(self, code: str, message: str, label: str = "", *helps: str) -> Diagnostic:
@@ -153,7 +153,7 @@ and the nonterminal."""
 class Parser:
     """The tables of a ``grammar.lark`` (``kbnf_testing.parser_tables`` says what they contain).
 
-    ``match`` matches the next word after what is ignored; ``keywords`` are, by kind, the words of
+    ``match`` matches the next word after ignored text; ``keywords`` are, by kind, the words of
     another kind; ``actions`` are those of the LALR(1) automaton of ``definition``, in each state by
     symbol: the next state or a reduction.
     """
@@ -316,7 +316,7 @@ class Metasyntax(ABC, Generic[Tree]):
         return words
 
     def validate(self, statement: Statement, tree: Tree) -> Iterable[Diagnostic]:
-        """Yield what is wrong with a statement that can be parsed."""
+        """Yield the mistakes in a statement that can be parsed."""
         del statement, tree
         return ()
 

@@ -69,7 +69,7 @@ def check(
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
     names it in messages. Where no ``language`` is given (by name, too), the extension of ``path``
-    decides, and KBNF is what is left. ``imports`` says which files the text may import;
+    decides, and KBNF is the default. ``imports`` says which files the text may import;
     ``language_options`` are those of the language, as in ``Grammar.read``. Findings that an
     ``ignore[...]`` pragma names are left out, and a pragma that silences nothing is a finding
     itself. Raises ``ConfigError`` for an impossible ``finish`` or option only.
@@ -77,7 +77,8 @@ def check(
     wanted = None if finish is None else Finish.parse(finish)
     language = as_language(language) if language else language_of(path)
     options = _answerable(options)
-    # What is only kept if something is dropped is an error, as for whoever reads it.
+    # A construct that is kept only if another one is dropped is an error, as for readers of the
+    # text.
     request = Request(
         start,
         wanted,
@@ -104,7 +105,7 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
         *run_lints(reading, _answerable(options)),
     ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
-        # What is complete where depends on tokens that are not known.
+        # Which texts are complete depends on tokens that are not known.
         found = [each for each in found if each.code not in _CUT]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
 
@@ -150,7 +151,7 @@ class Lint(Protocol):
 
     @property
     def NEEDS(self) -> Needs:  # noqa: N802 - a constant of a module
-        """What must be there for it to run."""
+        """The input that the lint needs to run."""
         ...
 
     def check(self, subject: Subject, /) -> Iterator[Diagnostic]:
@@ -218,7 +219,7 @@ def _run(subject: Subject) -> Iterator[Diagnostic]:
             try:
                 subject.budget.spend()
                 found = lint.check(subject)
-                # What never ends does so in texts, whoever wrote its rule.
+                # An endless loop lets texts run on, whatever the language of its rule.
                 told = lint is unbounded_loops and subject.reading.language.is_json
                 yield from (each for each in found if told or not subject.is_generated(each))
             except WorkLimitError:
@@ -249,9 +250,9 @@ class Fixed:
 def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
     """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
 
-    ``language`` is that of the text, which says what is a comment.
-    Without ``unsafe``, only fixes that keep the language are applied. A round that would lead to
-    more errors than there were is not taken. Ends after ``MAX_ROUNDS`` in any case.
+    ``language`` is that of the text, which decides where comments are. Without ``unsafe``, only
+    fixes that keep the language are applied. A round that would lead to more errors than there were
+    is not applied. Ends after ``MAX_ROUNDS`` in any case.
     """
     applied: list[Diagnostic] = []
     found = find(text)
@@ -300,7 +301,7 @@ def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
 
 
 def _touch(first: Edit, second: Edit) -> bool:
-    """Tell whether two edits overlap or meet: where they meet, their order would matter."""
+    """Return whether two edits overlap or meet: where they meet, their order would matter."""
     return first.span.start <= second.span.end and second.span.start <= first.span.end
 
 

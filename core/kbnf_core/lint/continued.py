@@ -118,7 +118,7 @@ def _ends(trie: TokenTrie, nodes: _Nodes) -> bool:
 
 
 def _first_complete(states: StateTable, text: bytes) -> bytes:
-    """Return the shortest complete text that ``text`` begins with, itself if it is none before."""
+    """Return the shortest complete text that ``text`` begins with, which may be ``text`` itself."""
     ends = (end for end in range(1, len(text)) if _is_complete(states, text[:end]))
     return text[: next(ends, len(text))]
 

@@ -88,7 +88,7 @@ class Stop(NamedTuple):
 
 
 class Subject:
-    """A text as it was read, and what is asked about it; more is made of it on demand.
+    """A text as it was read, and the questions that lints ask; results are made on demand.
 
     Only a lint that says so in its ``NEEDS`` may use the grammar and all that is made of it.
     Of parts that a conversion generated only errors are reported: nobody wrote them.
@@ -312,7 +312,7 @@ def _token(vocabulary: "Vocabulary", token_id: int) -> str:
 
 
 TOO_LARGE = f"this needs more than {EFFORT.regex_states:,} states"
-"""What is reported of a regular part that is not compared with others."""
+"""The reason reported for a regular expression that is not compared with others."""
 
 
 def spelling_bytes(bodies: Iterable[Node]) -> list[int]:

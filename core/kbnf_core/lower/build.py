@@ -66,7 +66,7 @@ def build_pieces(
         # An automaton is copied as it is.
         if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder).fragment
-    # What cannot be counted is known before all else is built, which would be built anew.
+    # Find the counts that cannot be kept before all else is built, which would be built again.
     counted = {
         name: _folded(name, _finished(name, builder), builder)
         for name in lowering.counting_of(names, analysis.nodes)
@@ -187,7 +187,7 @@ def _flags(column: bytes) -> npt.NDArray[np.bool_]:
 
 
 MANY_EDGES = 100_000
-"""Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
+"""Edges from which on it pays to give back the memory used to make them: some 50 bytes each."""
 
 
 def build_tables(
@@ -233,7 +233,7 @@ def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget:
         except UncountableError as error:
             name = str(error).partition("#")[0]
             if name in left_out or marked.rules[name] is grammar.rules[name]:
-                # It is in what was written out there.
+                # The count is in the states written out there.
                 counts_bytes = False
             left_out.add(name)
 

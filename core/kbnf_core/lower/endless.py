@@ -1,14 +1,14 @@
 """Grammars without any finite text that can go on for ever, as ``start ::= 'a' start;``.
 
-A part is *endless* if it has an infinite text: it loops over what is not empty, or calls an
-endless part after parts that have finite texts, and consumes something again and again on the
-way. (Going round without consuming anything is no text: ``start ::= start 'a';`` is not endless.)
+A part is *endless* if it has an infinite text: it loops over a text that is not empty, or calls an
+endless part after parts that have finite texts, and consumes something again and again on the way.
+(Going round without consuming anything is not a text: ``start ::= start 'a';`` is not endless.)
 
 Where the start has no finite text but is endless, its infinite texts are what the grammar means.
-(One text is enough, be it the empty one, for what never ends beside it to be cut.)
-The passes after this one know finite texts only, so each endless part gets finite ones: what has
-come so far, and then ``NEVER``, a terminal that matches no token. A text is viable if it begins one
-of those; and as nothing matches ``NEVER``, none is ever complete.
+(One text is enough, be it the empty one, for endless texts beside it to be cut.) The passes after
+this one know finite texts only, so each endless part gets finite ones: the text so far, and then
+``NEVER``, a terminal that matches no token. A text is viable if it begins one of those; and as
+nothing matches ``NEVER``, none is ever complete.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -310,5 +310,5 @@ def _without_loops(part: Node, way: Node | None) -> Node | None:
 
 
 def _is_loop(way: Node | None) -> bool:
-    """Tell whether a way goes round in a part that can end after each turn."""
+    """Return whether a way goes round in a part that can end after each turn."""
     return isinstance(way, Sequence) and isinstance(way.parts[-1], Token)

@@ -3,9 +3,9 @@
 What a part can derive is two flags: the empty text, and any text at all. Each fact of a nonterminal
 changes at most once, so the least fixpoint costs three times the size of the grammar.
 
-FIRST and FOLLOW are over bytes: what parts begin with, and what can occur after nonterminals. Both
-are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a rule calls, FOLLOW
-over what calls it.
+FIRST and FOLLOW are over bytes: the bytes that parts begin with, and those that can occur after
+nonterminals. Both are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over the
+callees of a rule, FOLLOW over its callers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -129,7 +129,7 @@ def parts_of(root: Node) -> tuple[list[Node], list[str]]:
 
 @compiled
 def facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:
-    """Return the facts of a body, given its parts and what is known of nonterminals."""
+    """Return the facts of a body, given its parts and the facts of nonterminals so far."""
     for _, fact in _facts_within(nodes, known):
         last = fact
     return last
@@ -227,7 +227,7 @@ def _repeated(body: Facts, node: Repeat[Node]) -> Facts:
 
 
 def _is_filled(dfa: Dfa) -> bool:
-    """Tell whether there is a word but the empty one; all states lead to acceptance."""
+    """Return whether there is a word but the empty one; all states lead to acceptance."""
     return not dfa.is_empty and any(target != DEAD for target in dfa.rows[0])
 
 
@@ -305,11 +305,11 @@ Follow = frozenset[int]
 
 
 _REST = 257
-"""Stands among the bytes for whatever can follow the rule."""
+"""The symbol, among the bytes, of everything that can follow the rule."""
 
 
 def follow_sets(grammar: Grammar, analysis: Analysis, firsts: Firsts) -> Mapping[str, Follow]:
-    """Return what can follow each nonterminal that the start leads to."""
+    """Return the FOLLOW set of each nonterminal that the start leads to."""
     uses: dict[str, list[tuple[str, Follow]]] = {name: [] for name in grammar.rules}
     for caller in analysis.reachable:
         parts = parts_and_follow(grammar.rules[caller], frozenset((_REST,)), analysis, firsts)
@@ -330,7 +330,7 @@ def follow_sets(grammar: Grammar, analysis: Analysis, firsts: Firsts) -> Mapping
 def parts_and_follow(
     root: Node, behind: Follow, analysis: Analysis, firsts: Firsts
 ) -> Iterator[tuple[Node, Follow]]:
-    """Yield the parts of a rule, and what can follow each; ``behind`` can follow the rule."""
+    """Yield the parts of a rule, and the FOLLOW set of each; ``behind`` is that of the rule."""
     first = firsts.within(root)
     nullable = {id(node) for node, facts in analysis.within(root) if facts.nullable}
     pending = [(root, behind)]

@@ -165,7 +165,7 @@ class _Splitter:
             return parts
 
         def at_most(count: int) -> list[Node]:
-            """Fewer whole blocks than fit, and then at most what is left."""
+            """Fewer whole blocks than fit, and then at most the rest."""
             parts: list[Node] = []
             for level in reversed(range(1, len(blocks))):
                 whole, rest = divmod(count, BLOCK**level)

@@ -146,7 +146,7 @@ class Fragment(NamedTuple):
 class NfaBuilder:
     """Builds the automaton of one nonterminal; calls of ``inlined`` ones are written out.
 
-    Parts and states are charged to ``budget``, as is what is done with the result.
+    Parts and states are charged to ``budget``, as is the work on the result.
 
     ``fragments`` are automata of nonterminals to copy instead; they may be added at any time.
     ``automata`` are those of regular parts, by identity.
@@ -169,7 +169,7 @@ class NfaBuilder:
         self.budget = budget
         self.fragments: dict[str, Fragment] = {}
         self.automata: dict[int, Fragment] = {}
-        # What is counted, by its bounds: its number.
+        # The number of each counted repetition, by its bounds.
         self.counts: dict[Bounds, int] = {}
         self._nfa: Nfa
         self._work: list[tuple[Node, int, int]] = []
@@ -305,7 +305,7 @@ class NfaBuilder:
         self._work.append((node.body, head, head + 1))
 
     def _connect_bytes(self, node: Counted[Node], symbol: int, begin: int, end: int) -> None:
-        """Connect a count of bytes: a head for each state of the automaton, then a state behind."""
+        """Connect a count of bytes: a head for each state of the automaton, then a state after."""
         assert isinstance(node.body, Regular)  # noqa: S101 - so it was made
         nfa, fragment = self._nfa, self.fragment_of(node.body.dfa)
         heads = nfa.add_states(2 * fragment.state_count)

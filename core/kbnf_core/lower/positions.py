@@ -2,16 +2,16 @@
 
 The tables of recognition forget rules on purpose (nonterminals are inlined, automata merged and
 minimised). These keep every occurrence of a symbol apart, as Glushkov's construction does ("The
-abstract theory of automata", 1961): a state is an occurrence that comes next, and what may occur
-after it is a list in *order of preference*. Alternatives are in written order, and a repetition
+abstract theory of automata", 1961): a state is an occurrence that comes next, and the occurrences
+after it are a list in *order of preference*. Alternatives are in written order, and a repetition
 prefers one more round to its end. A regular expression is one occurrence, with the states of its
 automaton inside; it prefers to go on. Each state knows where in the author's text it is.
 
-A rule that may be empty is not called where it is empty, but passed over: what is passed over
+A rule that may be empty is not called where it is empty, but passed over: the rules passed over
 between two occurrences belongs to the state of the second, so that empty nodes of a tree can be
 placed. Where the empty text is not the last choice of a rule, the rule is called in two variants,
-one for the choices before the empty one and one for those after it; so preference is a number of
-an edge.
+one for the choices before the empty one and one for those after it; so preference is a number of an
+edge.
 
 Calls are tail calls (Leo 1991) only where nothing else may follow the occurrence, and nothing is
 passed over after it: then derivations can be read back from the end of a text without knowing how
@@ -97,8 +97,8 @@ class _Rule:
     """One rule: places joined by free edges in order of preference, some of which are occurrences.
 
     A free edge is a target and the rule that it passes over as empty, or "". ``leaves`` are the
-    occurrences, each with what it matches and the place after it; ``origins`` are their symbols in
-    the source. ``firsts`` is what may come first; ``follows`` what may follow an occurrence.
+    occurrences, each with its symbol and the state after it; ``origins`` are their symbols in the
+    source. ``firsts`` are the first occurrences; ``follows`` those after an occurrence.
     """
 
     free: list[list[tuple[int, str]]] = field(default_factory=list)
@@ -287,7 +287,7 @@ class _Builder:
             if place in seen:
                 continue
             seen.add(place)
-            # What is passed over is a list for each place.
+            # The rules passed over are a list for each state.
             self._budget.spend(1 + len(passed))
             if place in rule.leaves:
                 yield place, passed
@@ -488,7 +488,7 @@ class _PieceBuilder:
         self._budget = budget
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._queue: list[tuple[int, int, int]] = []
-        # By state: what it accepts, the list of empty nodes before it, and what may come.
+        # By state: its acceptance, the list of empty nodes before it, and the edges from it.
         self._accepting = bytearray(1)
         self.arrive = [0]
         self.origins: list[tuple[Origin, ...]] = [()]

@@ -40,7 +40,7 @@ class Regulars:
     """The automata of regular parts of one grammar; each nonterminal is converted once.
 
     Nonterminals are written out, so only those that do not call themselves have an automaton.
-    What is made is charged to ``budget``, an automaton beyond the limit as the largest within it.
+    Automata are charged to ``budget``, an automaton beyond the limit as the largest within it.
     """
 
     def __init__(

@@ -171,7 +171,7 @@ _SUBSTRING_WORK = 16
 
 
 class Translation(NamedTuple):
-    """The grammar, or None where errors leave none, and what was found on the way."""
+    """The grammar, or None where errors leave none, and the findings."""
 
     grammar: ir.Grammar | None
     diagnostics: tuple[Diagnostic, ...]

@@ -4,9 +4,9 @@ While the text has not come, a position is how many of its bytes the last bytes 
 are (Knuth, Morris and Pratt 1977), above all states and counts: ``WAITING`` and a few more. So
 waiting is a position like others; copies, rollbacks and drafts need to know nothing of it.
 
-The text may end within a token. What is after it there belongs to the grammar; where the grammar
-does not take that, a blank say, it begins after it. A token without bytes counts as its name. No
-token ends the sequence before the text has come, but for one with which it comes.
+The text may end within a token. The rest of the token belongs to the grammar; if the grammar does
+not accept the rest (a blank, say), it begins after the token. A token without bytes counts as its
+name. No token ends the sequence before the text is complete, except for one that completes it.
 
 Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
 that have come the tokens that were written. After the last of them only tokens can occur that spell
@@ -15,6 +15,7 @@ them always can.
 """
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator
 from math import inf
 from operator import index
@@ -31,7 +32,7 @@ from kbnf_core.text.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.suggest import edits
 from kbnf_core.vocab.trie import ABSENT
-from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_core.vocab.vocabulary import Vocabulary, spelled
 
 After = str | int
 """The text to wait for, or the id of a token."""
@@ -44,7 +45,7 @@ MOST_FREE = 1 << 24
 
 
 class Boundary(NamedTuple):
-    """What comes before a grammar: the text or token, and how many free tokens, None for any."""
+    """A boundary before a grammar: text or token, and how many free tokens, None for any number."""
 
     after: After
     tokens: int | None = None
@@ -98,8 +99,8 @@ _MUCH = 1 << 20
 class _Spelling:
     """How tokens spell a text and nothing before it; the last one may go on after it.
 
-    It always may, but is counted on only where the text cannot be spelled alone: what is after it
-    may take the grammar where no budget suffices.
+    It always may, but is counted on only where the text cannot be spelled alone: the rest of the
+    token may lead to a state for which no budget suffices.
     """
 
     def __init__(self, awaited: AwaitedText, vocabulary: Vocabulary) -> None:
@@ -148,7 +149,7 @@ class _Spelling:
         return sorted({self._awaited.text[start] for start, _ in self._nearer(come)})
 
     def comes_nearer(self, come: int, data: bytes) -> bool:
-        """Tell whether the text comes nearer by bytes."""
+        """Return whether the text comes nearer by bytes."""
         text, fewest = self._awaited.text, self.fewest(come)
         for start in self._awaited.begun(come):
             count = min(len(data), len(text) - start)
@@ -167,13 +168,6 @@ def begin_with(automaton: TokenAutomaton, rest: bytes) -> int:
         return automaton.append(automaton.beginning, rest)
     except RejectedError:
         return automaton.beginning
-
-
-def rest_behind(automaton: TokenAutomaton, after: str, seen: bytes) -> bytes:
-    """Return the bytes after a text that has come, empty where the grammar does not take them."""
-    rest = seen.partition(after.encode())[2]
-    state, _ = automaton.rule.feed(automaton.masks.states, automaton.masks.states.initial, rest)
-    return b"" if state == DEAD else rest
 
 
 class WaitingAutomaton(TokenAutomaton):
@@ -228,6 +222,31 @@ class WaitingAutomaton(TokenAutomaton):
             return (), reason
         come = (position - WAITING) % self._stride
         return tuple((value, value) for value in self._spelling.next_bytes(come)), reason
+
+    def forced_bytes(self, position: int, limit: int) -> bytes:
+        """Return the forced bytes of the grammar; before it nothing is forced."""
+        return b"" if position >= WAITING else super().forced_bytes(position, limit)
+
+    def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
+        """Return the forced tokens of the grammar; before it nothing is forced."""
+        return [] if position >= WAITING else super().forced_tokens(position, accepted, limit)
+
+    def before_grammar(
+        self, position: int, positions: list[int], accepted: list[int | bytes]
+    ) -> tuple[int, bytes]:
+        """Return how much was waiting for the grammar, and what the last token has of its text."""
+        waited = bisect_left(positions, 1, key=lambda place: place < WAITING)
+        if self._awaited is None or position >= WAITING:
+            return waited, b""
+        # The text ends in the last of what was waiting: as much before that as it is long will do.
+        vocabulary, text = self.masks.vocabulary, self._awaited.text
+        first, missing = waited - 1, len(text)
+        while first > 0 and missing > 0:
+            first -= 1
+            missing -= len(spelled(vocabulary, accepted[first : first + 1]))
+        rest = spelled(vocabulary, accepted[first:waited]).partition(text)[2]
+        state, _ = self.rule.feed(self.masks.states, self.masks.states.initial, rest)
+        return waited, b"" if state == DEAD else rest
 
     def can_finish(self, position: int) -> bool:
         """Return whether the text is over, or may be ended by the end of sequence."""
@@ -307,7 +326,7 @@ class WaitingAutomaton(TokenAutomaton):
 
     @cached_property
     def _last_words(self) -> Bitmask:
-        """The tokens with which the text can come: those that hold an end of it, or all of it."""
+        """The tokens that can complete the text: those that contain an end of it, or all of it."""
         vocabulary = self.masks.vocabulary
         if self._awaited is None:
             return pack((), vocabulary.size)
@@ -334,7 +353,7 @@ class WaitingAutomaton(TokenAutomaton):
 
 
 def waiting_for(grammar: TokenAutomaton, boundary: Boundary | None) -> TokenAutomaton:
-    """Return what comes after a boundary: the same object as long as one is in use."""
+    """Return the automaton for the text after a boundary, one object for all that use it."""
     if boundary is None:
         return grammar
     found = grammar.behind.get(boundary)
@@ -342,7 +361,7 @@ def waiting_for(grammar: TokenAutomaton, boundary: Boundary | None) -> TokenAuto
 
 
 def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
-    """Tell whether some tokens spell a text, which may begin and end within one."""
+    """Return whether some tokens spell a text, which may begin and end within one."""
     text = awaited.text
     if all(vocabulary.trie.find(bytes([byte])) != ABSENT for byte in text):
         return True
@@ -369,7 +388,7 @@ _MOST_EDITS = 2
 
 
 def _hint(after: str, vocabulary: Vocabulary) -> str:
-    """Return what is wrong with a text that probably never comes; empty for nothing."""
+    """Return the reason why a boundary text is unlikely to be generated; empty if it is likely."""
     known = _hints.setdefault(vocabulary, {})
     if after not in known:
         if len(known) >= _MOST_HINTS:
@@ -394,7 +413,7 @@ def _find_hint(after: str, vocabulary: Vocabulary) -> str:
 def checked_after(
     after: After | None, tokens: SupportsIndex | None, vocabulary: Vocabulary
 ) -> Boundary | None:
-    """Return what is waited for, None for nothing.
+    """Return the boundary to wait for, or None.
 
     Raises ``ConfigError`` for a token that never comes and for a bound of nothing, and warns of a
     text that never can, or is nearly that of a special token.

@@ -5,9 +5,10 @@ token and the state of the pretokenizer after it, the row of those that the toke
 next: from merges, and from where words may end (``mask/pretokens.py``). Any token that it writes
 is in its row; of others those are missing that no text that follows can make canonical.
 
-Fallback bytes come only where they spell a character without a token. What is special, or found in
-texts before they are cut, always comes where a text may end. The first token is judged as after
-such a one. Where bytes are forced, the token that the tokenizer writes for them is the only one.
+Fallback bytes are allowed only where they spell a character without a token. Special tokens, and
+those that are searched in texts before they are cut, are always allowed where a text may end. The
+first token is judged as after such a one. Where bytes are forced, the token that the tokenizer
+writes for them is the only one.
 
 Of other bytes one step is looked ahead (``Narrows``): a token after which the grammar allows few
 tokens, and none of them is canonical, is left out as long as another token stays.
@@ -171,7 +172,7 @@ class _Fallback:
         return found
 
     def after(self, begun: bytes) -> Bitmask:
-        """Return what may come after the first bytes of a character, with what always does."""
+        """Return the tokens allowed after the first bytes of a character."""
         goes_on = [
             each
             for each, byte in self._bytes_of.items()
@@ -183,7 +184,7 @@ class _Fallback:
         return words
 
     def _is_lacking(self, begun: bytes) -> bool:
-        """Tell whether some character that begins so has no token."""
+        """Return whether some character that begins so has no token."""
         return self._tokens[begun] < _count_characters(begun)
 
 

@@ -36,7 +36,9 @@ from kbnf_core.vocab.trie import ROOT, fewest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(")?|[][{},]', re.DOTALL)
-"""A string, which may not have ended yet, or what tells names from other strings."""
+"""A string, which may not have ended yet, or a character that distinguishes names from other
+strings.
+"""
 
 _BLANK = b" \t\r\n"
 
@@ -152,7 +154,7 @@ class Completion:
 
     @property
     def text(self) -> str:
-        """The whole text; bytes that are no UTF-8 are U+FFFD here."""
+        """The whole text; bytes that are not valid UTF-8 are U+FFFD here."""
         return (self.before + (self.data or b"")).decode("utf-8", "replace")
 
 
@@ -193,7 +195,7 @@ def shortest_completion(
 
 
 def _repeats_name(data: bytes, before: Before | None) -> bool:
-    """Tell whether ``data`` repeats a name in the JSON text that it goes on with, if known."""
+    """Return whether ``data`` repeats a name in the JSON text that it goes on with, if known."""
     return before is not None and b'"' in data and MemberNames(before()).read(data)
 
 
@@ -218,14 +220,14 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
 def _bytes_with_other_names(
     automaton: TokenAutomaton, position: int, names: MemberNames, budget: Budget
 ) -> bytes | None:
-    """Return the fewest bytes, but for names that ``names`` holds, and for what follows them.
+    """Return the fewest bytes to the end, with other names in place of those in ``names``.
 
-    Each is replaced by the shortest that it does not hold, where there is one. None where that
+    Each name in ``names`` is replaced by the shortest other one, if there is one. None if that
     takes too many bytes; raises WorkLimitError.
     """
     ways = readable_bytes(automaton.masks.states.tables.classes)
     found = bytearray()
-    # Where what is ours of a name begins, and what there is of the name before that.
+    # The start of our bytes in a name, and the bytes of the name before them.
     name = 0, position, names.begun
     left = _distance(automaton, position, budget)
     while left and len(found) < MAX_LENGTH:
@@ -246,7 +248,7 @@ def _bytes_with_other_names(
 def _other_name(
     automaton: TokenAutomaton, position: int, names: MemberNames, begun: bytes, budget: Budget
 ) -> tuple[bytes, int] | None:
-    """Return the shortest rest of a name that ``names`` does not hold, and the position after it.
+    """Return the shortest rest of a name outside ``names``, and the position after it.
 
     ``begun`` is the name so far, which an object contains as a whole. None if there is none.
     """
@@ -282,7 +284,7 @@ def _other_name(
 
 
 def _escapes(text: bytes) -> bool:
-    """Tell whether the part of a string escapes the character after it."""
+    """Return whether the part of a string escapes the character after it."""
     return (len(text) - len(text.rstrip(b"\\"))) % 2 == 1
 
 
@@ -457,12 +459,11 @@ def sample(
 ) -> Sample:
     """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
 
-    Fewer where the text ends before, or a member of a JSON text would repeat a name. What is drawn
-    first is the first byte, all that can occur being equally likely, and then a token that begins
-    with it, so that the many tokens of one letter do not drown the few that close a bracket. Most
-    draws keep to bytes that can be read. ``left``: how many tokens the text has, the end of
-    sequence among them; none is drawn after which it could not be over. Its end may repeat a name
-    then.
+    Fewer where the text ends before, or a member of a JSON text would repeat a name. The first byte
+    is drawn first, all that can occur being equally likely, and then a token that begins with it,
+    so that the many tokens of one letter do not drown the few that close a bracket. Most draws keep
+    to bytes that can be read. ``left``: how many tokens the text has, the end of sequence among
+    them; a token is drawn only if the text can end within the rest. Its end may repeat a name then.
     """
     vocabulary = automaton.masks.vocabulary
     names = MemberNames(before())

@@ -1,11 +1,11 @@
 """The end of generation: the three ways to finish, and the nearest end in tokens.
 
-A way to finish decides how bytes are fed, what is masked, and when a text is over.
+A way to finish decides how bytes are fed, which tokens are masked, and when a text is over.
 
 ``NearestEnd`` returns in how few tokens a text can be over, and which tokens leave enough for that.
-What a state costs (``kernel/end_costs.pxi``, ``kernel/ends.pxi``) is the number of tokens of one
+The cost of a state (``kernel/end_costs.pxi``, ``kernel/ends.pxi``) is the number of tokens of one
 way to the end, so it is an upper bound of the fewest. Some token always leads to a lower cost: a
-text that takes only tokens after which the cost is at most what is left to it never gets stuck, and
+text of tokens after each of which the cost is at most the rest of its budget never gets stuck, and
 is over in time. A token is refused where only a way of other tokens would have been short enough.
 
 Where a text is over with its first complete byte, no token of that way reads past the end of
@@ -36,6 +36,7 @@ from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -195,7 +196,7 @@ class NearestEnd:
 
     @property
     def known_bytes(self) -> int:
-        """The estimated size of what is remembered, in bytes."""
+        """The estimated size of the cached data, in bytes."""
         known = self._costs.bytes + self._ends.bytes + self.walker.bytes
         return known + 128 * len(self._ways)
 
@@ -216,8 +217,20 @@ class NearestEnd:
             return left >= 0 > position
         return self.least(position) <= left
 
+    def check_budget(self, position: int, left: int) -> None:
+        """Raise ``ConfigError`` if no text is known to end in ``left`` tokens, with a number."""
+        if self.fits(position, left):
+            return
+        least = self.least(position)
+        if least == inf:
+            raise ConfigError(
+                "no tokens of the vocabulary lead to the end of a text, in any number"
+            )
+        enough = "1 token is" if least == 1 else f"{least:,.0f} tokens are"
+        raise ConfigError(f"budget={left} is too small: {enough} enough")
+
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
-        """Return the tokens of a mask after which a text can be over in what is left then."""
+        """Return the tokens of a mask after which a text can end within the rest of its budget."""
         if not self.walker.binds(position, left):
             return words
         if left < 1:
@@ -296,7 +309,7 @@ class NearestEnd:
         return not self._rule.ends_at_tokens and self._masks.is_complete(state)
 
     def _is_empty(self, state: int) -> bool:
-        """Tell whether nothing came yet, and a text that is over may not be empty."""
+        """Return whether nothing came yet, and a text that is over may not be empty."""
         return self._rule.ends_at_tokens and state == self._masks.states.initial
 
     def _first_token(self, state: int) -> int:

@@ -5,7 +5,7 @@ Masks: the tokens viable in a state, assembled from memoised walks of the trie.
 A *walk* gives the tokens that are viable from an item set. Starting in a state whose only stack
 node is ``BOTTOM``, the token trie and the transition table are followed side by side; dead branches
 are pruned. A walk results in the tokens that stay alive, and the *completions*: trie nodes at which
-a nonterminal completed into BOTTOM, so that what follows there belongs to its callers; where no
+a nonterminal completed into BOTTOM, so that the following bytes belong to its callers; where no
 token goes on, nothing follows, and they are left out. The loop itself is in ``kernel/walk.pxi``.
 
 The tokens of a state are those of its item sets' walks and, for every completion, those of a walk
@@ -102,7 +102,7 @@ class TokenTerminals:
     def _known_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
         specials = vocabulary.special_tokens.values()
-        # The trie holds just the tokens that are not empty.
+        # The trie contains just the tokens that are not empty.
         return frozenset(
             (*vocabulary.trie.token_ids.tolist(), *specials, *vocabulary.eos_token_ids)
         )
@@ -164,7 +164,7 @@ WAITING = 1 << 62
 
 
 def state_at(position: int) -> int:
-    """Return a position without what is counted beside its state; its mask is the same."""
+    """Return a position without the count beside its state; its mask is the same."""
     return position & STATE if 0 <= position < WAITING else position
 
 
@@ -306,7 +306,7 @@ class Masks:
         """Return the tokens that end below any of some nodes; there may be one for each token."""
         trie = self.vocabulary.trie
         nodes = np.sort(nodes, kind="stable")
-        # What is in the subtree of another one adds nothing; a subtree is a range of nodes.
+        # A subtree is a range of nodes, and one within another subtree adds nothing.
         behind = np.maximum.accumulate(trie.skip[nodes])
         outer = nodes[np.append(True, nodes[1:] >= behind[:-1])]
         begins, ends = trie.token_start[outer + 1], trie.token_start[trie.skip[outer]]

@@ -2,14 +2,14 @@
 
 A pretokenizer cuts a text into words by regular expressions, and tokens are merged within words
 alone. Whether a word ends at a place can depend on what follows: of blanks the last one belongs to
-the word after it, but not to a line break. So a *state* is the text since the last certain
-boundary, one that is there whatever follows, and what the tokens so far ask of the places in it
-where a word may end: none may end within a token, and one has to end between two tokens that would
-have been merged. A token is refused only where no text that follows agrees with that.
+the word after it, but not to a line break. So a *state* is the text since the last certain boundary
+(one that any following text leaves there), and the conditions of the tokens so far on the offsets
+in it where a word may end: none may end within a token, and one has to end between two tokens that
+would have been merged. A token is refused only where no text that follows agrees with that.
 
-What may follow is tried: a few texts stand for all (``_FOLLOWING``). Characters of one kind are
-one, and long texts are shortened where that changes no boundary. So there are a few hundred
-states, made on demand, and each step is a lookup.
+The following text is tried: a few texts represent all (``_FOLLOWING``). Characters of one kind are
+one, and long texts are shortened where that changes no boundary. So there are a few hundred states,
+made on demand, and each step is a lookup.
 
 A token may end within a character. Then the kinds of all characters that begin so are possible.
 
@@ -112,7 +112,7 @@ _CATEGORIES |= {"Nd": "\u0663", "N": "\xb2", "M": "\u0301", "P": "!", "S": "+"}
 
 
 def _ends_suffix(before: str, character: str) -> bool:
-    """Tell whether a letter may be one of a suffix, after some characters."""
+    """Return whether a letter may be one of a suffix, after some characters."""
     begun = before[-2:-1] if before[-1:] in _SUFFIXES else before[-1:]
     return character in _SUFFIXES and begun in _APOSTROPHES
 
@@ -122,7 +122,7 @@ _SCRIPT = re.compile("([\u05d0\u0301]{3})[\u05d0\u0301]+([\u05d0\u0301])")
 
 
 def form_of(text: str) -> str:
-    """Return what matters of a token's text: kinds, two in a row, and what may be suffixes.
+    """Return the form of a token's text: kinds of characters, two in a row, and possible suffixes.
 
     Of digits up to four in a row. A letter that the text begins with may be a suffix after another
     token.
@@ -174,11 +174,11 @@ def _kinds_after(begun: bytes) -> frozenset[str]:
 
 
 class _State(NamedTuple):
-    """The text since the last certain boundary, and what is asked of places in it.
+    """The text since the last certain boundary, and the conditions on offsets in it.
 
-    ``asked``: places where a word may but need not end, from the end of the text on (-1 is before
-    the last character), each with ``_WITHIN`` or ``_ENDED``. ``begun``: the bytes of a character
-    that is not whole; ``mark`` is what is asked of the place before it.
+    ``asked``: offsets where a word may but need not end, from the end of the text on (-1 is before
+    the last character), each with ``_WITHIN`` or ``_ENDED``. ``begun``: the bytes of an incomplete
+    character; ``mark`` is the condition on the offset before it.
     """
 
     text: str = ""
@@ -259,7 +259,7 @@ class Pretokens:
         return node
 
     def _differing(self) -> tuple[str, ...]:
-        """Return the texts that follow, without those that tell no texts and boundaries apart."""
+        """Return the following texts, less those that distinguish neither texts nor boundaries."""
         texts = {text for _, text, _ in self._forms if 0 < len(text) <= 3}.union(_SUFFIXED)
         texts.update(2 * each for each in _FOLLOWING)
         rows = [self._ends_of(each) for each in sorted(texts - {""})]
@@ -276,7 +276,7 @@ class Pretokens:
         return tuple(_FOLLOWING[each] for each in chosen)
 
     def _ends_of(self, text: str) -> _Ends:
-        """Return where words end in a text, from its end on, by what follows it."""
+        """Return the offsets at which words end, from the text's end on, by the following text."""
         size = len(text)
         return tuple(
             frozenset(each - size for each in (*self._cut(text + after), *([size] * (not after))))
@@ -327,7 +327,7 @@ class Pretokens:
         return self._number(_State(here.text, here.asked, begun, mark)) if is_text else INITIAL
 
     def _may_begin(self, state: int, begun: bytes, mark: int) -> bool:
-        """Tell whether a character may come that begins so; bytes that begin none spell no text."""
+        """Return whether a character may begin so; bytes that begin no character spell no text."""
         kinds = _kinds_after(begun) if length_of(begun) else ()
         return not kinds or any(self._step(state, each, mark) != DEAD for each in kinds)
 

@@ -60,15 +60,15 @@ leave out, begin with 0xC2, 0xE1, 0xE2, 0xE3 and 0xEF, separators of lines with 
 class Slice(NamedTuple):
     """``part``: the trie of some tokens.
 
-    ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
-    0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
-    until it is at its start again. ``number``: uint8[256], that of the character that begins with
-    a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their first.
-    ``having``: uint32[c, words], the tokens that have each character, by its number. ``sets``:
-    uint64[k, 2], sets of characters, a bit for each by its number, and ``below``: uint16[n], the
-    one with those below each node; set 0 has all, and stands for those beyond ``uint16``.
-    ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
-    none of the others.
+    ``blocks``: uint32[k, words], the sets that may be admitted at once: the bits of the tokens of
+    at most 0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is the text that the
+    machine reads until it is at its start again. ``number``: uint8[256], that of the character that
+    begins with a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their
+    first. ``having``: uint32[c, words], the tokens that have each character, by its number.
+    ``sets``: uint64[k, 2], sets of characters, a bit for each by its number, and ``below``:
+    uint16[n], the one with those below each node; set 0 has all, and represents those beyond
+    ``uint16``. ``around``: uint64[n, 2], those on the way to each node or below it. Without a
+    machine there are none of the others.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
@@ -90,7 +90,7 @@ class Slice(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """What follows the text in tokens of the last slice.
+    """The texts after the tail's beginning in tokens of the last slice.
 
     ``trie``: the tails, and what they begin with; its token ids are places in the other arrays.
     ``nodes``: int32[k], the node of the whole trie after each tail of each text. ``before``:
@@ -265,7 +265,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
 
 
 def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:
-    """Return the bytes on the way to each node that is behind a text, from there on."""
+    """Return the bytes on the way to each node after a text, from the end of that text on."""
     found: dict[int, bytes] = {}
     for node in np.flatnonzero(behind).tolist():
         found[node] = found.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
@@ -350,7 +350,7 @@ def _distinct(
 
 
 def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
-    """Return a bit for each number, from the first on; none for what is not within 64."""
+    """Return a bit for each number, from the first on; 0 for numbers outside of the 64."""
     place = number.astype(np.int64) - first
     fits = (place >= 0) & (place < 64) & (number != NO_NUMBER)
     return np.where(fits, np.uint64(1) << np.where(fits, place, 0).astype(np.uint64), np.uint64(0))
@@ -390,7 +390,7 @@ def _word() -> Machine:
 def _ending(machine: Machine) -> Machine:
     """Return the machine that reads texts of some characters of another, and then anything else.
 
-    It is in the last state behind the text.
+    It is in the last state after the text.
     """
     rows = len(machine)
     read = np.where(machine == 1, rows, machine)

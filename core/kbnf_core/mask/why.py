@@ -36,6 +36,11 @@ class Explanation:
     places: tuple[LivePlace, ...]
     reason: str
 
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules of the places."""
+        return frozenset(name for place in self.places for name in place.rules)
+
 
 class Why:
     """Explains positions of one grammar over one vocabulary, by replaying them on its positions.
@@ -88,7 +93,7 @@ class Why:
     def explain_waiting(
         self, automaton: WaitingAutomaton, place: int, what: int | bytes | str
     ) -> Explanation:
-        """Explain what can occur where no grammar is in force yet."""
+        """Explain which tokens are allowed before the grammar begins."""
         token_id = what if isinstance(what, int) else None
         data, allowed = self._spell(what), True
         try:
@@ -134,7 +139,7 @@ class Why:
         return what.encode() if isinstance(what, str) else what
 
     def _judge(self, place: int, what: int | bytes | str, data: bytes) -> tuple[bool, str]:
-        """Return whether ``what`` can come, and why where its bytes do not tell."""
+        """Return whether ``what`` is allowed, and the reason unless its bytes show it."""
         try:
             if isinstance(what, int):
                 self._automaton.step(place, what)

@@ -15,7 +15,7 @@ import copy
 import marshal
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from json import loads
 from typing import Any
 
@@ -75,7 +75,7 @@ _HOLDERS = (dict, list)
 
 
 class JsonReader:
-    """Reads one JSON text in pieces; ``value`` is what is certain of it.
+    """Reads one JSON text in chunks; ``value`` is its certain part.
 
     ``value`` is ``NOTHING_YET`` at first, and the same object to the end where it is an array or an
     object: copy it to keep it. Names that come twice have their last value, as in ``json.loads``.
@@ -218,7 +218,7 @@ class JsonReader:
             self._put(text)
 
     def _show_string(self) -> None:
-        """Put what is known of a string that is not over where it belongs."""
+        """Put the certain characters of an unfinished string where it belongs."""
         if self._string is None or self._is_name:
             return
         self._string = ["".join(self._string)]
@@ -254,7 +254,7 @@ class Follower:
         )
         self._trace = self._parser.streamed_trace()
         self._data = bytearray()
-        # What was read, and after each of its parts the places read and the events given.
+        # The bytes and tokens read, and after each chunk the positions read and the events given.
         self._read: list[int | bytes] = []
         self._marks: list[tuple[int, int]] = []
         self._events: list[Event] = []
@@ -288,7 +288,7 @@ class Follower:
         self._given = given
 
     def follow(self, accepted: Iterable[int | bytes], *, is_over: bool) -> None:
-        """Read what was accepted since the last call, and find what is certain.
+        """Read the text accepted since the last call, and determine the certain events.
 
         Where that raises, for too much work or an interrupt, nothing was read.
         """
@@ -331,7 +331,7 @@ class Follower:
         return len(self._data) if self._is_over else self._trace.front
 
     def tree(self) -> Tree | None:
-        """Return the tree of a text that is over, else what is certain of it, None for nothing."""
+        """Return the tree of a complete text, else its certain part, None if there is none."""
         names = self._parser.names
         labels = {name: label for label, name in enumerate(names)}
         events = [
@@ -347,7 +347,7 @@ class Follower:
         return bytes(self._data[start:end])
 
     def require_end(self) -> None:
-        """Raise ``ParseError`` unless what was read is a whole text."""
+        """Raise ``ParseError`` unless the text so far is complete."""
         if not self._trace.is_complete():
             raise self._parser.error(self._trace, bytes(self._data))
 
@@ -357,8 +357,14 @@ class Follower:
         self._given = max(self._given, len(self._events))
         return fresh
 
-    def captures(self, rules: Set[str]) -> list[bytes]:
-        """Return the texts of rules whose ends are certain, in the order in which they end."""
+    def captures(self, name: str, groups: Mapping[str, frozenset[str]]) -> list[bytes]:
+        """Return the texts of a rule whose ends are certain, in the order in which they end.
+
+        ``groups``: the rules that are captured under one name. Raises ``ConfigError`` for no rule.
+        """
+        rules = groups.get(name, frozenset((name,)))
+        if rules.isdisjoint(self._parser.names):
+            raise ConfigError(f"the grammar has no rule `{name}`")
         found = []
         opened: list[Event] = []
         for event in self._events:
@@ -372,7 +378,7 @@ class Follower:
 
 
 class ValueReader:
-    """Reads one JSON text in pieces; ``value`` is what is certain of it, None where nothing is."""
+    """Reads one JSON text in chunks; ``value`` is its certain part, None if there is none."""
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self._vocabulary = vocabulary
@@ -391,7 +397,7 @@ class ValueReader:
         self._reader.feed(b"", final=True)
 
     def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> Any:
-        """Read what was accepted since the last call; return the value."""
+        """Read the text accepted since the last call; return the value."""
         for what in accepted:
             self.count += 1
             self.feed(what)

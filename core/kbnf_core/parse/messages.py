@@ -1,17 +1,17 @@
 """Reading what models write: content, thoughts and calls, by the reading language of a format.
 
 A reader goes through a text once, as it comes. Outside of calls it looks for the first word of
-whatever the language has: a frame, a section, a call. What is ahead of it is content, and so is
-what turns out to be none of them. A call is *tried*: its text is kept, and given back as content
+whatever the language has: a frame, a section, a call. The text before it is content, and so is any
+word that turns out not to be one. A call is *tried*: its text is kept, and given back as content
 where it breaks, but for its first character, after which reading goes on; so a call that is quoted
 or broken hides none that follows. Such trials have a budget in proportion to the text
-(``RETRIED``), beyond which what breaks is content as a whole: reading is linear.
+(``RETRIED``), beyond which a broken call is content as a whole: reading is linear.
 
-What is certain is reported at once. The name of a call and what has come of its arguments are given
-out when the tool is one of the request's and what is ahead of the call is complete; if such a call
-then breaks or is cut, it is closed by ``cut``. All else that depends on what follows is held: a
-call whose opening was forgotten, and one of an unknown tool, which is content up to its own end. A
-call that the text ends in is no call and no content; ``cut`` says where it is.
+Certain events are reported at once. The name of a call and the arguments so far are given out when
+the tool is one of the request's and the text before the call is complete; if such a call then
+breaks or is cut, it is closed by ``cut``. All else that depends on the following text is withheld:
+a call whose opening was forgotten, and one of an unknown tool, which is content up to its own end.
+A call that the text ends in is neither a call nor content; ``cut`` says where it is.
 
 Every decision depends on the text up to a place, never on the pieces that it comes in.
 
@@ -90,7 +90,7 @@ class _Text:
 
 
 class _Call:
-    """A call that is read; ``number`` is None while it is held."""
+    """A call that is read; ``number`` is None until the call is reported."""
 
     def __init__(self) -> None:
         self.name: str | None = None
@@ -128,17 +128,17 @@ class _Call:
 
 
 def _dropped(text: str) -> None:
-    """Drop what is none of a call."""
+    """Drop text that does not belong to a call."""
 
 
 class MessageReader:
-    """Reads one text in pieces; ``value`` is the list of what is certain.
+    """Reads one text in chunks; ``value`` is the list of its certain parts.
 
     Free text is a string, reasoning ``{"reasoning": text}``, and a call ``{"name", "arguments"}``;
-    arguments are None until something is known of them. Where a call does not fit the schema of its
-    tool, it has ``valid``, which is false, and ``pointer``, the place of the first value that does
-    not. With ``any_name`` calls of unknown tools are calls. ``cut`` is where a call begins that the
-    text ends in, None for none, and ``tolerated`` what was forgiven.
+    arguments are None until some of them are certain. Where a call does not fit the schema of its
+    tool, it has ``valid``, which is false, and ``pointer``, that of the first value that does not.
+    With ``any_name`` calls of unknown tools are calls. ``cut`` is the offset of a call that the
+    text ends in, None for none, and ``tolerated`` the deviations that were accepted.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class MessageReader:
                 raise AssertionError("a text that is over is read to its end")
 
     def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> list[Any]:
-        """Read what was accepted since the last call; return the value."""
+        """Read the text accepted since the last call; return the value."""
         for piece in accepted:
             self.count += 1
             self.feed(piece)
@@ -214,7 +214,7 @@ class MessageReader:
         return [part.value for part in self._parts]
 
     def deltas(self) -> list[Delta]:
-        """Return what is new since the last call, in the order of the text."""
+        """Return the new content since the last call, in the order of the text."""
         made: list[tuple[str, list[str], int | None]] = []
         for kind, text, call in self._deltas:
             if (
@@ -252,7 +252,7 @@ class MessageReader:
                 yield from self._in_text()
 
     def _in_text(self) -> Reading:
-        """Say what is content up to where something may begin, and read that."""
+        """Report the content up to the next possible beginning, and read on from there."""
         source = self._source
         found = self._compiled.first.search(source.text, source.at, partial=not source.is_over)
         if found is None:
@@ -266,7 +266,7 @@ class MessageReader:
             yield
 
     def _at_beginning(self) -> Reading:
-        """Read what leads a text: blanks ahead of a frame are no content."""
+        """Read the beginning of a text: blanks before a frame are not content."""
         source = self._source
         blanks: list[str] = []
         while True:
@@ -283,7 +283,7 @@ class MessageReader:
         yield from self._begin("".join(blanks))
 
     def _skip(self, blanks: Sequence[str]) -> Reading:
-        """Take blanks that are no content: the beginning of the longest of some texts."""
+        """Skip blanks that are not content: the longest beginning of some texts."""
         source = self._source
         for char in max(blanks, key=len, default=""):
             while source.at >= len(source.text):
@@ -314,7 +314,7 @@ class MessageReader:
     # Beginnings
 
     def _begin(self, blanks: str) -> Reading:
-        """Read what begins at the next place, behind blanks; content if nothing does."""
+        """Read the item that begins at the next offset, after blanks; content if there is none."""
         source = self._source
         start = yield from self._start()
         if start is None:
@@ -390,7 +390,7 @@ class MessageReader:
             yield
 
     def _is_cut_at_opening(self) -> bool:
-        """Tell whether a text ends in what may become a call, of which a marker is there."""
+        """Return whether a text ends in a possible call of which a marker is complete."""
         source = self._source
         for start in self._compiled.starts:
             if start.what is None or isinstance(start.what, Frame) or start.is_bare:
@@ -443,10 +443,10 @@ class MessageReader:
             self._finish(call, value)
 
     def _calls_of(self, section: SectionPatterns, noise: list[str]) -> Reading:
-        """Read calls up to the end of a section, or to what is none of it.
+        """Read calls up to the end of a section, or to text that does not belong to it.
 
-        ``noise`` is what is between calls and none of them. Raises ``BrokenError`` where it is more
-        than may be left out, or ends the text.
+        ``noise`` matches text between calls. Raises ``BrokenError`` where it is more than may be
+        left out, or ends the text.
         """
         source = self._source
         count = 0
@@ -476,7 +476,7 @@ class MessageReader:
             yield from self._noise(section, noise)
 
     def _ends(self, section: SectionPatterns, count: int, noise: list[str]) -> bool:
-        """Tell whether a text that is over ends within the end of a section, after calls.
+        """Return whether a text that is over ends within the end of a section, after calls.
 
         Raises ``CutError`` where it has no call, ``BrokenError`` where it has no end.
         """
@@ -494,7 +494,7 @@ class MessageReader:
         raise CutError
 
     def _noise(self, section: SectionPatterns, noise: list[str]) -> Reading:
-        """Take what is none of a section, up to what may be the next thing of it."""
+        """Skip text that does not belong to a section, up to its next possible item."""
         source = self._source
         if section.is_bare:
             raise BrokenError
@@ -624,7 +624,7 @@ class MessageReader:
             self._say("text", text)
 
     def _break(self, call: _Call, noted: int) -> None:
-        """Give the text of a call back that is none."""
+        """Give the text of a broken call back as content."""
         text = "".join(self._source.kept or ())
         self._source.kept = None
         self._close(call)
@@ -642,13 +642,13 @@ class MessageReader:
         self._leads = False
 
     def _close(self, call: _Call) -> None:
-        """Say that a call that was given out is none."""
+        """Report that a call that was given out is not one."""
         if call.number is not None:
             self._parts.pop()
             self._deltas.append(Delta("cut", "", call.number))
 
     def _give(self, call: _Call) -> None:
-        """Give a call out, with what has been read of its arguments."""
+        """Give a call out, with the arguments read so far."""
         if call.number is None:
             call.number = self._calls
             self._calls += 1
@@ -847,7 +847,8 @@ class MessageReader:
     def _require_end(self, *, is_loose: bool) -> Reading:
         """Raise ``BrokenError`` unless the text is over, or something of the format follows.
 
-        Behind a call without markers (``is_loose``) that is another one, else nothing is.
+        After a call without markers (``is_loose``) another one must follow; after others nothing
+        must.
         """
         source = self._source
         while True:
@@ -875,7 +876,7 @@ class MessageReader:
             yield
 
     def _arguments_of(self, form: CallPatterns, call: _Call) -> Any:
-        """Return the value of the arguments; raise ``BrokenError`` where they are none."""
+        """Return the value of the arguments; raise ``BrokenError`` if they are invalid."""
         try:
             value, call.repeated = value_of("".join(call.written))
         except (ValueError, RecursionError):
@@ -887,7 +888,7 @@ class MessageReader:
 
 
 def _are_around(form: CallPatterns, missing: list[str], ahead: str) -> bool:
-    """Return whether closing words that are missing are those of what is missing ahead, if any."""
+    """Return whether the missing closing words are those of the missing opening words, if any."""
     closing = [word for _, word in form.tail if is_marker(word)]
     most = min(sum(map(is_marker, ahead.split())), len(closing) - 1)
     return not ahead or (len(missing) <= most and closing[-len(missing) :] == missing)

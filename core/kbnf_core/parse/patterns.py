@@ -64,7 +64,7 @@ class CallPatterns:
 
 @dataclass(frozen=True, slots=True)
 class SectionPatterns:
-    """A section in patterns: its beginning, its end, and its forms with what is ahead."""
+    """A section in patterns: its beginning, its end, and its forms with the words before them."""
 
     begin: "regex.Pattern[str]"
     end: "regex.Pattern[str]"
@@ -76,12 +76,12 @@ class SectionPatterns:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What may begin at a place: ``what`` is a frame, a section, a form of calls, or glue.
+    """A possible beginning at an offset: a frame, a section, a form of calls, or glue (``what``).
 
-    ``first`` is the pattern of its first word. ``missing`` are the words that are to be ahead of it
-    and are not; one that ``leads`` is nowhere but at the beginning of a turn, one that is ``bare``
+    ``first`` is the pattern of its first word. ``missing`` are the required words before it that
+    are absent; one that ``leads`` is allowed at the beginning of a turn only, one that is ``bare``
     has no marker, and what ``ends`` a turn is glue at the end of a text only. ``behind`` are blanks
-    that are no content.
+    after it that do not belong to the content.
     """
 
     pattern: "regex.Pattern[str]"
@@ -157,7 +157,7 @@ def may_begin(language: Language, text: str) -> bool:
 
 
 def _closers(frames: Sequence[Frame]) -> Iterator[str]:
-    """Yield the ends of frames of text, which are no content where they are alone."""
+    """Yield the ends of frames of text, which are not content where they occur alone."""
     for frame in frames:
         if frame.kind == "text" or not frame.leads:
             yield from (end.strip() for end in frame.ends)
@@ -185,7 +185,7 @@ def _first(text: str) -> str:
 def _following(
     starts: Iterable[Start], forms: Iterable[CallPatterns], sections: Iterable[Section]
 ) -> Iterator[str]:
-    """Yield the patterns of what may follow a call whose closing words are missing."""
+    """Yield the patterns of the words after a call whose closing words are missing."""
     for start in starts:
         if not start.is_bare:
             yield start.first
@@ -252,9 +252,9 @@ _AT_NAME, _AT_ARGUMENTS = "\0name", "\0arguments"
 def _object_of(
     form: Form,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Item, ...], tuple[Item, ...]]:
-    """Return where name and arguments are in the object of a call, and what is around that.
+    """Return the members for name and arguments in the object of a call, and the rest around them.
 
-    The places are empty where a call is no object.
+    The members are empty where a call is not an object.
     """
     if form.style == "call":
         return ("name",), ("arguments",), form.head, form.tail
@@ -294,7 +294,7 @@ _ANY_JSON = r"(?=[{\[\"\-0-9tfnTFN])"
 
 
 def _optional_plain(words: Sequence[tuple[str, str]]) -> list[str]:
-    """Return patterns of words; a plain one behind a marker may be missing."""
+    """Return patterns of words; a plain one after a marker may be missing."""
     found = []
     for index, (pattern, word) in enumerate(words):
         before = words[index - 1][1] if index else ""

@@ -198,7 +198,7 @@ class Tree:
             ends.append(node._after)
 
     def events(self) -> Iterator[Event]:
-        """Yield where rules begin and end, in the order of the text; tokens are none."""
+        """Yield the beginnings and ends of rules, in the order of the text; tokens have none."""
         opened: list[Tree] = []
         for depth, node in self.walk():
             while len(opened) > depth:
@@ -213,8 +213,8 @@ class Tree:
         """Return the tree as ``kbnf parse --format json`` prints it, without the name of the form.
 
         ``{"rule", "start", "end", "children"}``, with ``text`` where there are no children, or
-        ``hex`` where that is no UTF-8; ``{"token": id}`` for a token; ``end`` is None where it is
-        not certain.
+        ``hex`` where that is not valid UTF-8; ``{"token": id}`` for a token; ``end`` is None where
+        it is not certain.
         """
         values: list[dict[str, Any]] = []
         for depth, node in self.walk():

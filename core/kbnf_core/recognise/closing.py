@@ -73,7 +73,7 @@ def close_states(
     """Return the first ``most`` states, or fewer large ones, that bytes and tokens lead to.
 
     ``classes``: those of the bytes; ``by_token(state)``: the states after tokens that are more than
-    their bytes. ``eager``: nothing follows what is complete. All new states together have at most
+    their bytes. ``eager``: nothing follows a complete text. All new states together have at most
     ``MOST_PARTS`` parts for each of ``most``.
     """
     most_grown = states.grown + MOST_PARTS * most

@@ -99,7 +99,7 @@ class StateTable:
 
     @contextmanager
     def carrying_over(self) -> Iterator[None]:
-        """Exclude what is added within from ``added``."""
+        """Exclude work inside the context from ``added``."""
         with self.lock:
             before = self._size
             yield
@@ -180,7 +180,7 @@ class Migration:
     def position(self, position: int) -> int:
         """Return the new number of a state, or the complement of it for one that is over.
 
-        What is counted beside a state, in the bits above, is kept.
+        The count beside a state, in the bits above, is kept.
         """
         if position < 0:
             return ~self.state(~position)

@@ -1,4 +1,4 @@
-"""Repair: whether a text fits a grammar, how one that was cut is closed, and what is nearest to it.
+"""Repair: whether a text fits a grammar, the end of a cut text, the nearest text that fits.
 
 A text *fits*, or it is *cut*: the beginning of one that fits; or it is *wrong* from some byte on.
 The grammar's way to finish applies: under ``finish=eager`` a text that goes on after its
@@ -25,7 +25,7 @@ from kbnf_core.mask.token_automaton import TokenAutomata
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewriter, Weights
-from kbnf_core.text.errors import EngineError, ParseError, Status, WorkLimitError
+from kbnf_core.text.errors import ConfigError, EngineError, ParseError, Status, WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -53,12 +53,12 @@ class Edit:
 
     ``before`` are the bytes from ``start`` to ``end`` of the text that was given, ``after`` those
     in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap``, ``strip`` (text beside
-    the data: a comment, or prose around it) or ``complete``, the end of a text that was cut.
-    ``invented``: data that neither the text nor the grammar determines is among what was written.
-    ``lost``: the letters, digits and contents of strings that were deleted or overwritten.
-    ``uncertain``: the edit decides where a value begins or ends: a quote or a bracket is added,
-    deleted or moved, or punctuation becomes part of a string. The author may have meant another
-    place. The brackets that close a text at its end are certain.
+    the data: a comment, or prose around it) or ``complete``, the end of a cut text. ``invented``:
+    data that neither the text nor the grammar determines is among what was written. ``lost``: the
+    letters, digits and contents of strings that were deleted or overwritten. ``uncertain``: the
+    edit decides where a value begins or ends: a quote or a bracket is added, deleted or moved, or
+    punctuation becomes part of a string. The author may have meant another offset. The brackets
+    that close a text at its end are certain.
     """
 
     kind: str
@@ -86,7 +86,7 @@ class Repair:
 
     @property
     def text(self) -> str:
-        """The text; bytes that are no UTF-8 are U+FFFD here."""
+        """The text; bytes that are not valid UTF-8 are U+FFFD here."""
         return self.data.decode("utf-8", "replace")
 
     @property
@@ -150,8 +150,10 @@ class Judge:
 
         Without ``weights`` the table of ``self.weights`` is used.
         Raises ``WorkLimitError`` where the search takes too long to find the first, and ends where
-        it takes too long to find another one.
+        it takes too long to find another one; ``ConfigError`` for a negative cost, or for no text.
         """
+        if most < 0 or best < 1:
+            raise ConfigError("a repair costs at least 0, and at least one is wanted")
         status = self.status(data)
         weights = weights or self.weights
         automaton, work = self._automaton, self._limits.work // _WORK

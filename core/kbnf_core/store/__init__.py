@@ -1,17 +1,17 @@
 """A store of artifacts that many machines share.
 
 **Layout.** ``inputs/KEY`` has the format of an artifact, its digest and its size in bytes;
-``objects/DIGEST`` is the artifact, compressed; ``failures/KEY`` is why a source is refused;
-``vocabularies/FINGERPRINT`` is read by workers that have not its file, for grammars whose texts
-stand for tokens. A key is a hash of everything that decides what is compiled (``keys.py``), so an
-entry is never stale. Digests are of contents, and compiling is deterministic: writers need no lock,
-since all of them write the same bytes.
+``objects/DIGEST`` is the artifact, compressed; ``failures/KEY`` is the reason why a source is
+refused; ``vocabularies/FINGERPRINT`` is read by workers without its file, for grammars whose texts
+stand for tokens. A key is a hash of everything that decides the result (``keys.py``), so an entry
+is never stale. Digests are hashes of contents, and compiling is deterministic: writers need no
+lock, since all of them write the same bytes.
 
-**Trust.** What is read is checked. An artifact is unpacked in no more bytes than were announced,
+**Trust.** Everything read is checked. An artifact is unpacked in no more bytes than were announced,
 compared with its digest and with the key that its manifest names, and validated; whatever is
-missing, exchanged or damaged is a miss and a note. Nothing is signed, though: whoever may write to
-a store may write an artifact whose tables are not those of the source that it names, and decides
-what grammars from this store allow.
+missing, exchanged or damaged is a miss and a note. Nothing is signed, though: a writer of a store
+may write an artifact whose tables are not those of the source that it names, and decides which
+texts grammars from this store allow.
 
 **Earlier formats.** Keys cover the format, so an entry of an earlier one is never asked for.
 ``collect`` removes these entries, and what only they refer to.
@@ -59,7 +59,7 @@ _EARLIER = ("rows/",)
 """Folders of earlier formats."""
 
 NEGATIVE_SECONDS = 24 * 60 * 60.0
-"""After this a failure is no answer any more: what was refused is tried again."""
+"""After this time a failure expires: the refused source is tried again."""
 
 LARGEST = 2**30
 """Bytes of an artifact in a store."""
@@ -255,7 +255,7 @@ class ArtifactStore:
             return self._fetch(key, work)
 
     def discard(self, key: str, error: DamagedError) -> None:
-        """Remove the entry of a key, and what is damaged, so that both are written anew."""
+        """Remove the entry of a key, and its damaged artifact, so that both are written anew."""
         self.count("damaged")
         self.backend.remove(error.key)
         # Without it nobody finds the object.
@@ -272,7 +272,7 @@ class ArtifactStore:
             self.metrics[what] += number
 
     def warn(self, what: object) -> None:
-        """Say what is slower than it could be."""
+        """Log a condition that makes the store slower."""
         warnings.warn(f"{self.backend.name}: {what}", StoreWarning, stacklevel=2)
 
     def _fetched(self, key: str) -> Path | None:
@@ -315,7 +315,7 @@ class ArtifactStore:
             raise DamagedError(key, "is damaged") from error
 
     def _give_up(self, key: str, error: DamagedError) -> None:
-        """Discard what is damaged, where that is permitted, and say so."""
+        """Discard a damaged entry, where that is permitted, and log it."""
         self.warn(f"{error}; it is compiled again")
         with suppress(StoreError):
             self.discard(key, error)
@@ -377,7 +377,7 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
     """
     if not str(url):
         raise ConfigError("a store is a folder or a URL, and this is an empty text")
-    # What is open in a process is of no use to those that it forks.
+    # Connections of a process are unusable in the processes that it forks.
     with _lock:
         return _open(str(url), cache, os.getpid())
 
@@ -451,9 +451,9 @@ def count_others(store: ArtifactStore) -> int:
 
 
 def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
-    """Yield what is wrong with each artifact, having read it whole from the store itself.
+    """Yield the damage of each artifact, having read it whole from the store itself.
 
-    With ``remove``, the entry goes and what is damaged of it, so that it is compiled again.
+    With ``remove``, the entry goes and its damaged artifact, so that it is compiled again.
     """
     for key in store.known_keys():
         try:
@@ -467,7 +467,8 @@ def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]
 def collect(store: ArtifactStore, age: float = DAY) -> int:
     """Remove what nothing refers to, and earlier formats, if older than ``age``; return how many.
 
-    ``age`` is in seconds. Writers put inputs last, so what is young may be about to be referred to.
+    ``age`` is in seconds. Writers put inputs last, so a young object may be about to be referred
+    to.
     """
     removed = store.backend.sweep()
     used: set[str] = set()

@@ -1,9 +1,10 @@
-"""Content keys: a hash of everything that decides what is compiled, so that no entry is stale.
+"""Content keys: hashes of everything that decides the result of compiling; none gets stale.
 
 That is the source with its language and options, the start and the finish asked for, the limits,
 and the versions of the format, of this program and of the Unicode tables; of a text that stands for
 tokens, as `<any!>` of BNF does, also the vocabulary. A schema counts as the value that its text
-stands for: a request that brings it finds what was compiled of a file, however that is laid out.
+stands for: a request that brings it finds the result compiled from a file, however that is laid
+out.
 """
 
 import hashlib
@@ -47,10 +48,10 @@ def is_name(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is to be compiled: a text in a language, and all that decides what becomes of it.
+    """The input of one compilation: a text in a language, and all that decides the result.
 
-    ``options`` are those of schemas, by name. ``lossy``: what cannot be kept of another language
-    is left out. Whatever a text imports is in it already: see ``of``.
+    ``options`` are those of schemas, by name. ``lossy``: constructs that cannot be kept of another
+    language are left out. Whatever a text imports is in it already: see ``of``.
     """
 
     text: str
@@ -64,7 +65,7 @@ class Recipe:
 
     @property
     def uses_vocabulary(self) -> bool:
-        """Whether what is compiled depends on a vocabulary."""
+        """Whether the compiled result depends on a vocabulary."""
         language = named(self.language) or KBNF
         return language.uses_vocabulary(self.text, dict(self.options))
 
@@ -80,7 +81,7 @@ class Recipe:
         return hashlib.blake2b(whole, digest_size=DIGITS // 2).hexdigest()
 
     def _identity(self) -> str:
-        """Return what of the text decides what is compiled: of a schema, all but its layout."""
+        """Return the part of the text that decides the result: of a schema, all but its layout."""
         if self.language not in _VALUES:
             return self.text
         try:

@@ -53,8 +53,8 @@ def grammar_from_store(
             found = _stored(store, key, recipe, restore)
             return found or _made(store, key, recipe, vocabulary, read, restore)
     except OSError as error:
-        # Of the store, or of the disk with the local cache. A request is served; whoever looks
-        # after the store reads the warning.
+        # An error of the store, or of the disk with the local cache. A request is served; the
+        # administrator of the store reads the warning.
         reason = error.reason if isinstance(error, StoreError) else error.strerror or str(error)
         store.warn(f"{reason}; this grammar is compiled here")
         return recipe.read_by(read, vocabulary)

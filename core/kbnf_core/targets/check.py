@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
+from kbnf_core.languages.json_schema import Service
+from kbnf_core.languages.json_schema.advice import AS_OF, STRICT, check_service
 from kbnf_core.languages.json_schema.keywords import Problem
-from kbnf_core.languages.json_schema.options import Service
-from kbnf_core.languages.json_schema.services import AS_OF, STRICT, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
@@ -54,7 +54,7 @@ _NOTABLE_SECONDS, _NOTABLE_BYTES = 0.1, 100 << 20
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Whom a panel asks: the version of an engine, or the date of a service's document."""
+    """The version of an engine that a panel asks, or the date of a service's document."""
 
     name: str
     version: str
@@ -83,7 +83,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found about a text, and a row for each schema and target."""
+    """The findings about a text, and a row for each schema and target."""
 
     findings: tuple[Diagnostic, ...] = ()
     rows: tuple[Row, ...] = ()
@@ -121,7 +121,7 @@ class Panel:
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
 
     def results(self, examine: Callable[[Asked], T | None]) -> list[T]:
-        """Return what comes of asking each engine, all of them at the same time."""
+        """Return the results of asking each engine, all of them at the same time."""
 
         def ask(asked: Asked) -> T | NotInstalledError | None:
             try:

@@ -157,7 +157,7 @@ class _LLGuidanceReader:
         matcher = self._matcher.deep_copy()
         taken = int(matcher.try_consume_tokens(list(data)))
         if matcher.is_error():
-            # Copies share what is limited: the texts before may have used it up.
+            # Copies share limits, which the texts before may have used up.
             self._matcher = self._begin()
             matcher = self._begin()
             taken = int(matcher.try_consume_tokens(list(data)))
@@ -204,7 +204,7 @@ class _LlamaCpp:
     def __init__(self) -> None:
         has_bindings = find_spec("llama_cpp") is not None
         self._convert, self._parse = (_llama_cpp_python if has_bindings else _cyllama)()
-        # What is loaded here is no cost of the first schema.
+        # Imports done here do not count as a cost of the first schema.
         OurReading('root ::= "a"').read(b"a")
 
     def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:

@@ -1,6 +1,6 @@
 """A schema, or a grammar, and an engine: what the engine refuses, does not enforce, and rejects.
 
-``Exam`` contains what is asked about a schema, made once for all engines: its judges, documents
+``Exam`` contains the questions about a schema, made once for all engines: its judges, documents
 that cover it, and witnesses. ``examine`` asks an engine. Every fault is asked again before it is
 returned, and judged by two (``judges``): one that cannot be replayed is dropped.
 
@@ -57,11 +57,11 @@ _WORK = 40_000
 _EXACT = 2**53
 _SHRINKING = 120
 _MOST_REPEATED = 6
-"""Rejected documents that show what is known, after which no more are looked at."""
+"""Rejected documents with a known explanation, after which the search ends."""
 
 
 class Fault(Enum):
-    """What is wrong between a schema and an engine."""
+    """A difference between a schema and an engine."""
 
     REFUSES = "refuses"
     WEAK = "weak"
@@ -73,8 +73,8 @@ class Fault(Enum):
 class Finding:
     """A fault of an engine with a schema, at ``pointer`` (of the keyword, where there is one).
 
-    ``witness`` is a document's text: one that is taken wrongly, or rejected. ``words`` are the
-    engine's, or say what is wrong; ``part`` is the smallest schema that is refused.
+    ``witness`` is a document's text: one that is accepted wrongly, or rejected. ``words`` are the
+    engine's, or a description; ``part`` is the smallest schema that is refused.
     """
 
     engine: str
@@ -113,9 +113,8 @@ class Exam:
     """What engines are asked about a schema, which is a JSON value.
 
     Valid documents of a ``closed`` schema have only members that it names. ``by_ours`` is False
-    where the engine that is asked is our own, which is no judge then.
-    Several threads may ask: whoever wants ``documents`` or ``witnesses`` takes the ``lock``, so
-    that they are made once.
+    where the engine that is asked is our own, which cannot be a judge then. Several threads may
+    ask: ``documents`` and ``witnesses`` are made under the ``lock``, so that they are made once.
     """
 
     def __init__(self, schema: Json, *, closed: bool = False, by_ours: bool = True) -> None:
@@ -279,7 +278,7 @@ class _Examination:
             self._add(Fault.WEAK, pointer, smaller.keyword, self._spelling(smaller.document))
 
     def _is_weak(self, witness: Witness) -> bool:
-        """Tell whether the engine takes a witness, and two judges refuse it."""
+        """Return whether the engine takes a witness, and two judges refuse it."""
         text = self._spelling(witness.document)
         alone = self._exam.violations.is_ours_alone(witness)
         return text is not None and self._exam.judges.are_against(
@@ -319,7 +318,7 @@ class _Examination:
         return not self._takes(document) and self._exam.judges.are_for(document, compact(document))
 
     def _explain(self, document: Json) -> Callable[[Json], bool]:
-        """Report a rejected document; return what tells whether the same explains another one."""
+        """Report a rejected document; return a test of whether the same explains another one."""
         ordered = required_first(self._exam.judges, document)
         try:
             stop, ordered_stop = map(self._stop, (document, ordered))
@@ -429,7 +428,7 @@ class _Examination:
 def _blamed(visit: Visit, passes: Callable[[str, Json], bool]) -> str | None:
     """Return the keyword of a schema that is to blame, `""` for all of it; None if none is.
 
-    ``passes`` tells whether the engine reads on with another schema at a pointer.
+    ``passes`` says whether the engine reads on with another schema at a pointer.
     """
     held, pointer = visit.schema, visit.pointer
     bare = {"type": held["type"]} if "type" in held else {}

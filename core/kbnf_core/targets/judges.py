@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages.json_schema import VALIDATOR, Options, as_mapping
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.options import VALIDATOR, Options, as_mapping
 from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.text.json_text import escape, steps_of
 from kbnf_core.text.locks import cached_property
@@ -228,7 +228,7 @@ def pointer_to(*steps: str | int) -> str:
 
 
 def at(value: Json, pointer: str) -> Json:
-    """Return what is at a pointer. Raises ``LookupError``."""
+    """Return the value at a pointer. Raises ``LookupError``."""
     for step in steps_of(pointer):
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value

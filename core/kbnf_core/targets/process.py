@@ -1,9 +1,9 @@
 """Engines as they are asked: each in a process with limits, which is replaced when it dies.
 
-Nothing that an engine does reaches the one who asks: what it raises, that it ends its process, that
-it takes longer than it may are answers like any other. The functions at the end are those that the
-process calls. Its stderr is a file, which has what an engine prints before it ends the process, and
-what llama.cpp's parser says.
+Nothing that an engine does reaches the caller: exceptions, the end of its process and timeouts are
+answers like any other. The functions at the end are those that the process calls. Its stderr is a
+file, which has the text that an engine prints before it ends the process, and the messages of
+llama.cpp's parser.
 """
 
 import os
@@ -138,7 +138,7 @@ class Asked:
 
     @contextmanager
     def parts_of(self, whole: Answer) -> Iterator[None]:
-        """Give less time to what is compiled meanwhile: parts of a schema with this answer.
+        """Give less time to compiling within the context: parts of a schema with this answer.
 
         A part that takes much longer than the whole is a hang that is soon known.
         """
@@ -207,7 +207,7 @@ def _compile(language: str, text: str, options: dict[str, Any]) -> Answer:
     except MemoryError:
         raise
     except BaseException as error:
-        # A panic of Rust is no ``Exception``; whatever an engine raises is its answer.
+        # A panic of Rust is not an ``Exception``; everything an engine raises is its answer.
         return Answer(How.REFUSES, words_of(error), time.perf_counter() - began)
     seconds = time.perf_counter() - began
     return Answer(How.TAKES, "", seconds, max(_resident() - used, 0))

@@ -1,10 +1,10 @@
 """The smallest part of a schema that an engine refuses, by leaving out all else.
 
-What is left out is tried from the outside in: the schema of a member as the whole, then each
-keyword and member; ``type`` stays where another keyword does, as many are read by it. The engine
-must refuse what is left in the same words, apart from what they quote. Then the part is taken out
-of the schema, and the engine is asked about the rest, until it takes it: a schema may have several.
-At last each must be needed: with the others left out, the engine refuses the schema for it.
+Parts are left out from the outside in: the schema of a member as the whole, then each keyword and
+member; ``type`` stays where another keyword does, as many are read by it. The engine must refuse
+the rest in the same words, apart from what they quote. Then the part is taken out of the schema,
+and the engine is asked about the rest, until it accepts it: a schema may have several. At last each
+must be needed: with the others left out, the engine refuses the schema for it.
 """
 
 import json
@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.targets.judges import Json, at, pointer_to, removed
 from kbnf_core.targets.process import Answer, Asked, How
 from kbnf_core.text.json_text import steps_of
@@ -37,14 +37,14 @@ def refused_parts(
 ) -> list[Refused]:
     """Return the parts of a schema that the engine refuses; there is at least one.
 
-    The search ends where ``is_over``: what has been found then is the smallest part so far.
+    The search ends where ``is_over``: the result is the smallest part so far.
     """
     rest, found = schema, list[Refused]()
     for _ in range(_MOST):
         least = _Search(asked, answer, is_over).run(rest)
         again = asked.compile(json.dumps(least.least)) if answer.how is not How.HANGS else answer
         if again.takes:
-            # What cannot be replayed is not reported; the refusal of the whole is.
+            # A part that cannot be replayed is not reported; the refusal of the whole is.
             found = found or [Refused("", "", schema, answer)]
             break
         pointer = _in_original(schema, least.least, least.pointer)
@@ -80,7 +80,7 @@ def _without(schema: Json, pointer: str) -> Json:
     try:
         at(schema, pointer)
     except (LookupError, TypeError, ValueError):
-        # It went with what was left out before, or is an item that has another place now.
+        # It was removed with a part left out before, or is an item that has another pointer now.
         return schema
     return removed(schema, pointer)
 
@@ -115,7 +115,7 @@ class _Search:
         return self._place(least)
 
     def _still(self, schema: Json) -> bool:
-        """Tell whether a smaller schema is refused for the same reason."""
+        """Return whether a smaller schema is refused for the same reason."""
         self._left -= 1
         if self._left < 0 or self._is_over():
             return False
@@ -185,7 +185,7 @@ _HOLDERS = _SINGLE | frozenset(
 
 
 def _in_original(schema: Json, least: Json, pointer: str) -> str:
-    """Return the pointer in a schema of what is at ``pointer`` of what was left of it.
+    """Return the pointer in a schema of the value at ``pointer`` of its rest.
 
     Items have other places there, as others were left out.
     """
@@ -204,7 +204,7 @@ def _in_original(schema: Json, least: Json, pointer: str) -> str:
 
 
 def _is_part(least: Json, whole: Json) -> bool:
-    """Tell whether one value is another one with something left out."""
+    """Return whether one value is another one with something left out."""
     if isinstance(least, dict):
         return isinstance(whole, dict) and all(
             name in whole and _is_part(held, whole[name]) for name, held in least.items()
@@ -223,7 +223,7 @@ def _members(value: Json) -> list[tuple[str, Json]]:
 
 
 def _bares(schema: Json, pointer: str) -> bool:
-    """Tell whether a pointer leads to a ``type`` beside which another keyword is."""
+    """Return whether a pointer leads to a ``type`` beside which another keyword is."""
     *path, last = steps_of(pointer)
     if last != "type" or not isinstance(at(schema, pointer), str | list):
         return False

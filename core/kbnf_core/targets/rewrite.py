@@ -1,4 +1,4 @@
-"""A schema that an engine takes: what is at fault is written in another way, and no more.
+"""A schema that an engine accepts: the constructs at fault are written in another way, no others.
 
 What the engine refuses, or does not enforce, has a pointer and a keyword (``exam``). For each
 keyword there are other spellings, tried in order. One is taken where the engine does better with it
@@ -14,9 +14,9 @@ from typing import Any
 
 from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema import Formats, Options, Standard
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Formats, Options, Standard
+from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
@@ -122,7 +122,7 @@ def _places(schema: Json, finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _is_better(schema: Json, finding: Finding, asked: Asked) -> bool:
-    """Tell whether the engine no longer has a fault."""
+    """Return whether the engine no longer has a fault."""
     answer = asked.compile(json.dumps(schema))
     if finding.fault is Fault.WEAK:
         return answer.takes and not asked.accepts(finding.witness or "")
@@ -157,7 +157,7 @@ def _proof(old: Json, new: Json, node: Json, spelt: Json) -> str:
 
 
 _Spelling = tuple[str, Json]
-"""What is done, in words, and the schema."""
+"""The change, in words, and the schema."""
 
 
 def _spellings(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
@@ -259,7 +259,7 @@ def _char(step: str) -> str:
 
 
 def _anchored(pattern: str) -> str:
-    """Return a pattern of whole strings; what comes around it has no line breaks."""
+    """Return a pattern of whole strings, around which there are no line breaks."""
     starts, ends = pattern.startswith("^"), pattern.endswith("$") and not pattern.endswith("\\$")
     inner = pattern[starts : len(pattern) - ends]
     if "|" in inner:
@@ -282,12 +282,12 @@ _MOST = 12_000
 def _of_automaton(pattern: str, beside: str = "") -> str | None:
     """Return a plain expression for the strings of a pattern, None where that is large.
 
-    They match as a whole what is ``beside`` it, if anything.
+    They match as a whole the strings that are ``beside`` it, if any.
     """
     from kbnf_core.automata.operations import difference, intersect
     from kbnf_core.automata.regex.compile import compile_regex
+    from kbnf_core.automata.regex.ecma import conditions
     from kbnf_core.automata.to_regex import to_regex
-    from kbnf_core.languages.json_schema.formats import conditions
     from kbnf_core.text.errors import LimitError
 
     try:
@@ -372,7 +372,7 @@ def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
 
 
 def _merged(root: Json, parts: list[Json]) -> Json | None:
-    """Return one schema for several that hold together, None where keywords clash."""
+    """Return one schema for several that apply together, None where keywords clash."""
     merged: dict[str, Any] = {}
     document = Document(root, Options())
     for part in parts:

@@ -194,7 +194,7 @@ class Values:
             order = [name for name in names if name in chosen]
             yield {name: values[name][0] for name in order}
             if number == 1:
-                # One early: what comes late may be one too many.
+                # One early: a later one may be one too many.
                 yield from islice(others, 1)
         chosen = {*required, *optional}
         order = [name for name in names if name in chosen]
@@ -508,7 +508,7 @@ def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tup
 
 
 def _chosen(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the branches that hold for a value."""
+    """Yield the branches that accept a value."""
     for keyword in ("anyOf", "oneOf"):
         for number, part in enumerate(listed(schema, keyword)):
             if isinstance(part, dict) and judges.fits(value, part):

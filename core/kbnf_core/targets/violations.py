@@ -365,7 +365,7 @@ def _enough(schema: dict[str, Any], keyword: str) -> int:
 
 
 def _is_applied(schema: dict[str, Any], keyword: str) -> bool:
-    """Tell whether a keyword asks for nothing itself: its schemas are visited."""
+    """Return whether a keyword asks for nothing itself: its schemas are visited."""
     applies = keyword in ("items", "additionalItems", "unevaluatedItems", "additionalProperties")
     return (applies or keyword == "unevaluatedProperties") and schema[keyword] is not False
 

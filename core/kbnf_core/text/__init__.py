@@ -1,1 +1,1 @@
-"""Texts and what is reported of them: sources, findings, errors, limits, files."""
+"""Texts and their findings: sources, diagnostics, errors, limits, files."""

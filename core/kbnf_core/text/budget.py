@@ -15,8 +15,8 @@ from kbnf_core.text.errors import WorkLimitError
 class Budget:
     """A meter that raises ``WorkLimitError`` once more than ``limit`` steps are spent.
 
-    ``part`` names what is being worked at (a rule, a terminal, a call); passes set it on their
-    way, so that the error names the guilty one.
+    ``part`` names the current subject (a rule, a terminal, a call); passes set it on their way, so
+    that the error names the guilty one.
     """
 
     __slots__ = ("limit", "part", "spent")
@@ -39,7 +39,7 @@ class Budget:
 
     @contextmanager
     def share(self, most: int, finer: int = 1) -> Iterator["Budget"]:
-        """Give a meter of ``most`` steps, or of what is left if that is less.
+        """Give a meter of ``most`` steps, or of the rest if that is less.
 
         ``finer`` of its steps are one of this budget, which they are charged to.
         """

@@ -165,7 +165,7 @@ class EngineError(KbnfError, ValueError):
 class RejectedError(EngineError):
     """A token, or bytes, that is not allowed here.
 
-    ``token_id`` is None for plain bytes; ``byte_offset`` is how many bytes were still right.
+    ``token_id`` is None for plain bytes; ``byte_offset`` is the number of accepted bytes.
     """
 
     def __init__(self, token_id: int | None, data: bytes, byte_offset: int) -> None:

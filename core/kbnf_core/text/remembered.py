@@ -72,7 +72,7 @@ class Remembering(Generic[P, V]):
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> V:
-        """Return what is known, or what the function returns."""
+        """Return the cached value, or that of the function."""
         key = (args, *kwargs.items()) if kwargs else args
         found = self.known.find(key)
         if found is None:
@@ -91,8 +91,8 @@ def remembered(
 class LruDict(dict[K, V], Generic[K, V]):
     """A dict that computes missing values and evicts the least recently used beyond ``capacity``.
 
-    Two generations approximate the order of use: when one is full it becomes the older one,
-    and what is used again moves over; the rest is forgotten. So a hit costs a dict's hit. Threads
+    Two generations approximate the order of use: when one is full it becomes the older one, and
+    entries that are used again move over; the rest is dropped. So a hit costs a dict's hit. Threads
     may share it: at worst a value is computed twice.
     """
 

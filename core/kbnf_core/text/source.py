@@ -53,7 +53,7 @@ def half_of_pair(text: str) -> Span | None:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A text and where it came from (``path`` is None for text that is in no file).
+    """A text and its origin (``path`` is None for text that is not in a file).
 
     Places in a text that ``is_json`` have JSON Pointers.
     """
@@ -149,7 +149,7 @@ def pointers(text: str) -> Iterator[tuple[str, Span]]:
 
     The span is that of a member's name, or of an item's first token.
     """
-    # For each of what is open, the pointer of the member or item that comes, and its number; an
+    # For each open array and object, the pointer of the next item or member, and its number; an
     # object has none. At the bottom is the whole text.
     path, numbers = [""], [-1]
     named = False

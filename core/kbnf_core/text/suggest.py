@@ -12,7 +12,7 @@ _LONGEST = 100
 class Suggestions:
     """Finds close matches among ``names``, for the first callers only.
 
-    Those that begin with what was written come first; others by Ratcliff & Obershelp (1988).
+    Those that begin with the written name come first; others by Ratcliff & Obershelp (1988).
     """
 
     def __init__(self, names: Iterable[str]) -> None:

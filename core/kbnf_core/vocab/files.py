@@ -7,10 +7,9 @@ Models are found in Hugging Face's cache by name; nothing is ever downloaded. It
 An entry of the cache of parsed vocabularies is a container (``kbnf_core.container``), ready to be
 memory-mapped, and named after the *identity* of the file that was read: its real path, size, time
 and inode, the same of the companion files, the stop ids asked for, and the version of the reader.
-What is worked out of a vocabulary alone lies *beside* it, in an entry with the same identity. A
-damaged entry, or one with another identity, is a miss. Entries are written atomically, so any
-number of processes may read and write them; beyond a total size, the least recently used are
-evicted.
+Data computed from a vocabulary alone are *beside* it, in an entry with the same identity. A damaged
+entry, or one with another identity, is a miss. Entries are written atomically, so any number of
+processes may read and write them; beyond a total size, the least recently used are evicted.
 """
 
 import hashlib
@@ -40,7 +39,7 @@ FILES_BESIDE = ("generation_config.json", "tokenizer_config.json", "special_toke
 
 
 def file_of(path: Path) -> Path:
-    """Return the vocabulary file in a folder, or ``path`` itself where that is none."""
+    """Return the vocabulary file in a folder, or ``path`` itself unless it is a folder."""
     if not path.is_dir():
         return path
     for name in _USUAL_NAMES:
@@ -116,7 +115,7 @@ SMALLEST_FILE = 2**16
 """In bytes; a smaller file is read as fast as an entry."""
 
 SETTLED = 2.0
-"""Seconds after which a file's time says any later change from what was read."""
+"""Seconds after which the modification time of a file distinguishes any later change."""
 
 FORMAT = 6
 """Of the entries; raised whenever they, or what the loaders return, change."""
@@ -131,7 +130,7 @@ class Entry(NamedTuple):
     identity: str
 
     def beside(self, name: str) -> "Entry":
-        """Return the slot of what follows from the vocabulary, by its name."""
+        """Return the slot of data computed from the vocabulary, by their name."""
         return Entry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
 
     def recall(self, read: "Callable[[Mapping[str, Array]], T]") -> T | None:
@@ -158,7 +157,7 @@ class Entry(NamedTuple):
             write_container(self.path, arrays, metadata)
             make_room(self.path.parent, SUFFIX, LARGEST_TOTAL)
         except OSError:
-            # A cache that cannot be written to is no reason to refuse the vocabulary.
+            # The vocabulary is usable even if the cache cannot be written.
             return
 
     def _metadata(self, checksum: int) -> dict[str, object]:

@@ -23,12 +23,12 @@ def load_vocabulary(
 ) -> Vocabulary:
     """Read a vocabulary from a file, or from a folder that contains a ``tokenizer.json``.
 
-    A name that is no path is that of a model in Hugging Face's local cache; nothing is downloaded.
-    ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless ``cached`` is
-    false, a large vocabulary is kept on disk, with its trie, and taken from there as long as its
-    file does not change (see ``vocab.files``). Raises ``SourceError`` if the file cannot be read,
-    ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a library is needed
-    that is not installed.
+    A name that is not a path is that of a model in Hugging Face's local cache; nothing is
+    downloaded. ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless
+    ``cached`` is false, a large vocabulary is kept on disk, with its trie, and taken from there as
+    long as its file does not change (see ``vocab.files``). Raises ``SourceError`` if the file
+    cannot be read, ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a
+    library is needed that is not installed.
     """
     found = None if os.path.lexists(path) else cached_vocabulary(str(path))
     file = file_of(Path(path) if found is None else found)

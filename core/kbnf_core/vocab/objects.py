@@ -35,7 +35,7 @@ class Kind:
 def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode, Callable[[], BytePairs]]:
     """Return the tokens of a tokenizer object, what cuts a text into them, and what it merges.
 
-    Raises ``VocabularyError`` for what is none of the known kinds, or does not spell bytes.
+    Raises ``VocabularyError`` for an unknown kind of tokenizer, or one that does not spell bytes.
     """
     inner = _unwrapped(tokenizer)
     for kind in KINDS:
@@ -131,7 +131,7 @@ def _spelled(encoding: Any, ids: Collection[int]) -> Iterator[tuple[int, bytes]]
 
 
 def _read_llama(model: Any) -> Contents:
-    """Return the tokens of a llama.cpp model: what has no text of its own is special."""
+    """Return the tokens of a llama.cpp model: a token without a text of its own is special."""
     tokens: dict[int, bytes] = {}
     special: dict[str, int] = {}
     for token_id in range(model.n_vocab()):

@@ -123,8 +123,8 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
     """Return the tokenizer in the file, or folder, that ``vocabulary`` was read from.
 
     ``path`` None is no file. Raises ``MissingExtraError`` where its library is not installed,
-    ``SourceError`` and ``VocabularyError`` where the file is not what it was, or the library does
-    not take it; so does ``encode``.
+    ``SourceError`` and ``VocabularyError`` where the file has changed, or the library does not
+    accept it; so does ``encode``.
     """
     if path is not None:
         format_, file = detect(path)

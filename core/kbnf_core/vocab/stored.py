@@ -105,7 +105,7 @@ def _is_row(array: Array, dtype: type[np.generic]) -> bool:
 
 
 def _are_starts(starts: Array, count: int, total: int) -> bool:
-    """Tell whether these are the beginnings of ``count`` runs, and the end of all, ``total``."""
+    """Return whether these are the beginnings of ``count`` runs, and the end of all, ``total``."""
     return (
         _is_row(starts, np.int32)
         and len(starts) == count + 1

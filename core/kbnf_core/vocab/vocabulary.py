@@ -44,12 +44,12 @@ _DEBUG, _WARNING = 10, 30
 class Vocabulary:
     """The tokens of a model; immutable, so threads may share one.
 
-    ``tokens`` maps ids to the bytes they spell (ids may have gaps, several ids may spell the
-    same, and a token may be empty: it is then never in a mask). ``token_strings`` are for
-    display only. ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name
-    the ids that have no bytes to match; they win where ``tokens`` has the same id. ``name`` is
-    what to call the vocabulary in messages. ``oddities`` contains what was logged about it: levels
-    of ``logging`` and texts.
+    ``tokens`` maps ids to the bytes they spell (ids may have gaps, several ids may spell the same,
+    and a token may be empty: it is then never in a mask). ``token_strings`` are for display only.
+    ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name the ids that have
+    no bytes to match; they win where ``tokens`` has the same id. ``name`` is the name of the
+    vocabulary in messages. ``oddities`` contains the logged messages about it: levels of
+    ``logging`` and texts.
 
     Raises ``VocabularyError`` for ids that are not integers in 0 .. 2**24 - 1 and for
     tokens that are not bytes or are longer than 65,535 bytes.
@@ -59,7 +59,9 @@ class Vocabulary:
     """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
 
     entry: "Entry | None" = None
-    """Where on disk it is kept, and what follows from it beside it; None for nowhere."""
+    """The entry on disk, beside which data computed from the vocabulary are stored; None without
+    one.
+    """
 
     _encode: "Encode | None" = None
 
@@ -213,8 +215,8 @@ class Vocabulary:
     def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
         """Return the same tokens with other ids that end the sequence.
 
-        The ids that did so before are special now. As long as it is in use, equal ids give the
-        same object. Raises ``VocabularyError`` for what is no id.
+        The ids that did so before are special now. As long as it is in use, equal ids give the same
+        object. Raises ``VocabularyError`` for a value that is not an id.
         """
         eos = frozenset(checked_ids(eos_token_id))
         if eos == self._eos:
@@ -251,7 +253,7 @@ class Vocabulary:
 
     @cached_property
     def unnamed(self) -> "Vocabulary":
-        """The same tokens without a name, for what must not depend on it."""
+        """The same tokens without a name, for results that must not depend on it."""
         if self._name is None:
             return self
         self.trie, self.fingerprint  # noqa: B018 - made once, for both
@@ -332,7 +334,7 @@ class Vocabulary:
         """Return a text to show for the id, None if the vocabulary lacks it.
 
         That is the string given for it, or a special token's name, or its bytes as UTF-8 with
-        escapes for those that are none (also if it is a stop id and they are never matched).
+        escapes for invalid bytes (also if it is a stop id and they are never matched).
         """
         token_id = index(token_id)
         for names in (self._strings, self._special_names):
@@ -570,3 +572,9 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def spelled(vocabulary: Vocabulary, accepted: Iterable[int | bytes]) -> bytes:
+    """Return the bytes of tokens, by id, and of byte strings, as an engine accepts them."""
+    decode = vocabulary.decode
+    return b"".join(each if isinstance(each, bytes) else decode((each,)) for each in accepted)

@@ -22,7 +22,7 @@ class KbnfDetector(BaseFormatDetector):
         self._stream: ToolCalls | None = None
 
     def has_tool_call(self, text: str) -> bool:
-        """Tell whether a text has what begins calls."""
+        """Return whether a text has what begins calls."""
         return may_have_calls(self._format, text)
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> StreamingParseResult:

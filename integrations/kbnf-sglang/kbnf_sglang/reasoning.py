@@ -52,7 +52,7 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
         self.grammar.rollback(k)
 
     def is_terminated(self) -> bool:
-        """Tell whether the text is over."""
+        """Return whether the text is over."""
         return bool(self.grammar.is_terminated())
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:

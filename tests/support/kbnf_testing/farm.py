@@ -43,14 +43,14 @@ class Counting(Executor):
 
 
 def content(backend: Backend) -> dict[str, bytes]:
-    """Return all that a store holds."""
+    """Return all entries of a store."""
     contents = {name: backend.get(name, LARGEST) for name in backend.keys("")}
     return {name: data for name, data in contents.items() if data is not None}
 
 
 @contextmanager
 def killer(pids: Callable[[], list[int]], pause: float, most: int = 1_000) -> Iterator[list[int]]:
-    """Kill a process of ``pids()`` after each pause, ``most`` in all; yields what was killed."""
+    """Kill a process of ``pids()`` after each pause, ``most`` in all; yield those killed."""
     killed: list[int] = []
     ended = Event()
 
@@ -73,7 +73,7 @@ def killer(pids: Callable[[], list[int]], pause: float, most: int = 1_000) -> It
 
 
 def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    """Tell whether a condition comes true within some seconds."""
+    """Return whether a condition comes true within some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

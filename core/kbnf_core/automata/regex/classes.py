@@ -301,13 +301,13 @@ _OPERATORS: dict[str, _Operator] = {
     "--": difference,
     "~~": symmetric_difference,
 }
-# What may begin an operator is not plain.
+# A possible beginning of an operator is not plain.
 _PLAIN = r"(?:([^\\\[\]&~-])|\\[xuU]\{([0-9A-Fa-f]{1,8})\}|\\([!-/:-@\[-`{-~]))"
 _MEMBER = re.compile(rf"{_PLAIN}(?:-{_PLAIN}|(?!-))")
 
 
 class _Level:
-    """An open bracket: what it holds so far, and the operation that waits for its right side.
+    """An open bracket: its contents so far, and the operation that waits for its right side.
 
     All operators bind equally, to the left, and weaker than standing side by side.
     """
@@ -324,7 +324,7 @@ class _Level:
         self.ranges.append((low, high))
 
     def close_operand(self, flags: Flags) -> CodePoints:
-        """Return what the bracket holds up to here, the waiting operation applied."""
+        """Return the contents of the bracket so far, after the waiting operation."""
         points = from_ranges([*self.ranges, *(pair for points in self.sets for pair in points)])
         self.ranges, self.sets = [], []
         if flags.ignore_case:

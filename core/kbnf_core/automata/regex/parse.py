@@ -48,7 +48,7 @@ def parse_regex(
 
 
 class _Group:
-    """An open group: where, the flags to restore, and what it holds so far."""
+    """An open group: its offset, the flags to restore, and its contents so far."""
 
     def __init__(self, start: int, flags: Flags, name: str = "") -> None:
         self.start = start
@@ -115,7 +115,7 @@ def _open_group(reader: Reader, groups: list[_Group]) -> None:
     opened = _read_group_start(reader)
     is_named = reader.is_searched and len(reader.group_names) > known
     if not opened:
-        # Flags alone, as in (?i): they hold until the enclosing group ends.
+        # Flags alone, as in (?i): they apply until the enclosing group ends.
         groups[-1].repeatable = False
         return
     if len(groups) > reader.limits.nesting_depth:
@@ -200,7 +200,7 @@ def _line_look(flags: Flags, text_look: Look) -> Look:
     return Look.START_LINE if starts else Look.END_LINE
 
 
-# What is between an opening parenthesis and what it groups.
+# The signs between an opening parenthesis and the contents of the group.
 
 _FLAGS = {
     "i": "ignore_case",
@@ -235,10 +235,10 @@ _UNSUPPORTED = {
 
 
 def _read_group_start(reader: Reader) -> bool:
-    """Read ``(`` and what belongs to it; tell whether a group was opened.
+    """Read ``(`` and the signs that belong to it; return whether a group was opened.
 
-    It was not after flags alone, ``(?i)``. Flags take effect; problems are reported, and what
-    is unsupported opens a group all the same.
+    It was not after flags alone, ``(?i)``. Flags take effect; problems are reported, and an
+    unsupported form opens a group all the same.
     """
     start = reader.index
     reader.advance()

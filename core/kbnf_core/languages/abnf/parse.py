@@ -86,7 +86,7 @@ def read_value(written: str) -> tuple[list[int], bool]:
 
 
 def are_octets(values: Iterable[str]) -> bool:
-    """Return whether what is written by ``values`` above 127 are octets."""
+    """Return whether the numbers of ``values`` above 127 are octets."""
     highest = max((max(read_value(each)[0]) for each in values), default=0)
     return LAST_ASCII < highest <= LAST_OCTET
 
@@ -105,7 +105,7 @@ def text_leaf(value: str, is_exact: bool, span: Span) -> Expression:
 
 
 def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
-    """Return the leaf of numbers, one after the other; what is no character is left out."""
+    """Return the leaf of numbers, one after the other, without those beyond the characters."""
     if octets and max(numbers) > LAST_ASCII:
         return ByteString(bytes(numbers), span)
     return text("".join(map(chr, filter(is_character, numbers))), span)
@@ -122,7 +122,7 @@ def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
 
 
 def _one_of(low: int, high: int, span: Span) -> Expression:
-    """Return any one character of a range; halves of surrogate pairs are none."""
+    """Return any one character of a range, which excludes halves of surrogate pairs."""
     points = from_ranges([(low, high)])
     return regex(print_characters(points), span) if points else nothing(span)
 
@@ -185,7 +185,7 @@ def _group(words: list[Word], columns: list[int | None]) -> list[Statement]:
 
 
 def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
-    """Yield what is wrong inside the words of a rule, and with its line breaks."""
+    """Yield the mistakes inside the words of a rule, and in its line breaks."""
     for word in statement.words:
         match word.type:
             case "STRING":
@@ -201,7 +201,7 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
 def check_definition(
     source: Source, definition: Definition, limits: Limits
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the counts in ``definition``."""
+    """Yield the mistakes in the counts in ``definition``."""
     for node in postorder(definition.body):
         if isinstance(node, Repetition):
             high = node.low if node.high is None else node.high
@@ -274,7 +274,7 @@ class AbnfBuilder:
         return Reference(_name(parts[0]), span_of(parts[0]))
 
     def prose(self, parts: list[Word]) -> Reference:
-        """``<name>``, or what is described for people: a use of a rule that nothing can define."""
+        """``<name>``, or a description for people: a use of a rule that nothing can define."""
         span = span_of(parts[0])
         inner = Span(span.start + 1, span.end - 1)
         return Reference(Name(parts[0].value[1:-1], inner), span)
@@ -375,9 +375,9 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
 
 
 def _without_gaps(document: Document, start: str | None) -> tuple[Document, list[Diagnostic]]:
-    """Return the rules without those that lead to what has no rule, if ``start`` leads to none.
+    """Return the rules without those that lead to undefined ones, unless ``start`` leads to one.
 
-    That is prose, or a rule of another document. The findings tell of each first use.
+    An undefined rule is prose, or a rule of another document. The findings report each first use.
     """
     uses: dict[str, list[Name]] = {}
     for each in document.definitions:

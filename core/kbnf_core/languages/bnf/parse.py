@@ -1,12 +1,12 @@
 r"""Parses the dialect of bnf_sampler: text in, a syntax tree of KBNF and findings out.
 
 Never raises. The tree is built while Lark reduces the productions of ``grammar.lark``. Names keep
-what is between their brackets. The dialect writes lists as rules that call themselves; they become
+the text between their brackets. The dialect writes lists as rules that call themselves; they become
 loops.
 
 Texts have the escapes ``\t \n \r``, ``\xHH`` (one byte), ``\uHHHH``, and ``\`` before itself. The
-reference stops with a panic at what is an error here: a backslash at the end or before a character
-beyond ASCII, missing digits, halves of surrogate pairs.
+reference stops with a panic at the errors here: a backslash at the end or before a character beyond
+ASCII, missing digits, halves of surrogate pairs.
 
 ``<any!>`` and ``<except!(..)>`` read a token of the vocabulary; in the tree they are uses of
 nonterminals with the same names. With the vocabulary they are the texts of its tokens, or those
@@ -276,7 +276,7 @@ class _Bnf(Metasyntax[Definition]):
 
 
 def _split(text: str) -> list[Statement]:
-    """Return the productions; what is before the first is one of its own."""
+    """Return the productions; the words before the first one are one of their own."""
     words = list(Lexer(bnf_parser(), text).words())
     productions: list[Statement] = []
     ended = True
@@ -357,7 +357,7 @@ def excluded_rule(name: str) -> str | None:
 def define_vocabulary(
     source: Source, definitions: list[Definition]
 ) -> tuple[list[Definition], list[Loss], list[Diagnostic]]:
-    """Return a definition for every such name that is used, and what is reported of each.
+    """Return a definition for every such name that is used, and the findings about each.
 
     That is a loss (W405), the E101 of an excluded name that is not defined, or the E103 of one
     that is made of what excludes it.
@@ -476,7 +476,7 @@ def _body(name: Name, branches: _Branches) -> Expression:
 
 
 def _is_plain(branches: Iterable[Expression]) -> bool:
-    """Tell whether the alternatives of a name are made of texts only."""
+    """Return whether the alternatives of a name are made of texts only."""
     parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
     return bool(parts) and all(isinstance(part, Terminal) for part in parts)
 

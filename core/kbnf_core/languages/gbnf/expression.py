@@ -3,14 +3,14 @@
 Sequences, alternations and repetitions are made by the functions here: they drop what matches
 nothing and flatten what needs no parentheses. llama.cpp takes neither of two things, so:
 
-*The empty text is removed.* It takes an unbounded repetition of what may be empty for left
+*The empty text is removed.* It treats an unbounded repetition of a nullable expression as left
 recursion. Without the empty text the repetition matches the same.
 
 *Left recursion is eliminated* by the matrix method (Rosenkrantz 1967). Rules that can begin with
-one another are a system of equations ``A = B | A M``: ``B`` contains what begins with none of them,
-``M[j, i]`` what is after rule j where rule i begins with it. Its solution is ``A = B M*``; every
-element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by the square
-of the rules in one such system, never exponentially.
+one another are a system of equations ``A = B | A M``: ``B`` contains the bodies that begin with
+none of them, ``M[j, i]`` the rest after rule j where rule i begins with it. Its solution is ``A = B
+M*``; every element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by
+the square of the rules in one such system, never exponentially.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -151,7 +151,7 @@ def called(root: Node) -> Iterator[str]:
 
 
 def parts_where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
-    """Return by identity what is true of every part of a tree (see ``algebra.where``).
+    """Return by identity which parts of a tree have a property (see ``algebra.where``).
 
     ``names`` are the rules of which it is true, ``leaf`` whether it is of other leaves.
     """
@@ -215,7 +215,7 @@ def end_at_endless(rules: Rules) -> bool:
 
 
 def _goes_on(parts: Iterable[Node]) -> bool:
-    """Tell whether some part may have an infinite text."""
+    """Return whether some part may have an infinite text."""
     return any(
         isinstance(node, Call) or (isinstance(node, Repeat) and node.high is None)
         for part in parts
@@ -330,7 +330,7 @@ def generate_nonempty(rules: Rules, start: str, nonempty: Nonempty) -> None:
 
 
 def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
-    """Rewrite unbounded repetitions of what may be empty, in place."""
+    """Rewrite unbounded repetitions of nullable expressions, in place."""
 
     def repeats_empty(node: Node) -> TypeGuard[Repeat[Node]]:
         if not isinstance(node, Repeat) or node.high is not None:
@@ -459,7 +459,7 @@ class _Behind:
         self._free = {first: self._reach_free(first) for first in splits}
 
     def name(self, first: str, outer: str) -> str:
-        """Return the name of the rule for what is after ``first`` in ``outer``."""
+        """Return the name of the rule for the rest after ``first`` in ``outer``."""
         return f"{outer}{JOINT}after{JOINT}{first}"
 
     def rules(self) -> dict[str, Node]:

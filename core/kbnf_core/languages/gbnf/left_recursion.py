@@ -50,7 +50,7 @@ def check_left_recursion(
 
 
 def _is_bare(node: Expression, bare: set[str]) -> bool:
-    """Tell whether a part has an alternative that is written empty, one level deep."""
+    """Return whether a part has an alternative that is written empty, one level deep."""
     if isinstance(node, Reference):
         return node.name.value in bare
     return isinstance(node, Bracket) and _has_empty_branch(node.body)

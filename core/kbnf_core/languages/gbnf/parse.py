@@ -15,8 +15,8 @@ not check that they are characters, so they may be halves of surrogate pairs or 
 *Tokens.* ``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that
 token, which a vocabulary knows. Without one it is any token, and that is a loss.
 
-*Checks.* What llama.cpp refuses and others take is a warning (W411); so is what has another meaning
-than it seems to have (W413, W414).
+*Checks.* A construct that llama.cpp refuses and other readers accept is a warning (W411); so is one
+with another meaning than it seems to have (W413, W414).
 """
 
 import re
@@ -137,7 +137,7 @@ _PIECE = re.compile(
 
 
 class Piece(NamedTuple):
-    """One code point as it is written: its number, None for what is no escape, and its place.
+    """One code point as it is written: its number, None for an invalid escape, and its place.
 
     ``plain`` says that it stands for itself, without a backslash.
     """
@@ -290,7 +290,7 @@ class GbnfBuilder:
         return Sequence(tuple(items), items[0].span.cover(items[-1].span))
 
     def repetition(self, parts: tuple[Expression, Word]) -> Repetition:
-        """``x`` and its operator; a count that is none has a finding of its own."""
+        """``x`` and its operator; an invalid count has a finding of its own."""
         body, operator = parts
         low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
         if high is not None and low <= LLAMA_LIMIT and high > DEFAULT_LIMITS.repetition:
@@ -335,7 +335,7 @@ class GbnfBuilder:
 
 
 def read_count(written: str) -> tuple[int, int | None] | None:
-    """Return the bounds of ``{...}``, numbers beyond reason as MANY; None if it is no count."""
+    """Return the bounds of ``{...}``, numbers beyond reason as MANY; None if it is not a count."""
     match = COUNT.fullmatch(written)
     if match is None or not (match["low"] or match["high"]):
         return None
@@ -366,7 +366,7 @@ _DIGITS = {"x": 2, "u": 4, "U": 8}
 
 
 def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the words of a rule, and with its line breaks."""
+    """Yield the mistakes in the words of a rule, and in its line breaks."""
     for word in statement.words:
         if word.type in ("STRING", "CLASS"):
             yield from _check_characters(source, word)
@@ -385,7 +385,7 @@ _EMPTY = frozenset(('""', "[]", "[^]"))
 
 
 def _has_counts(statement: Statement) -> bool:
-    """Tell whether anything in a rule is counted, or may be refused as an operand or a token."""
+    """Return whether anything in a rule is counted, or may be refused as an operand or a token."""
     return len(statement.words) > LLAMA_LIMIT or any(
         word.type in ("COUNT", "TOKEN") or word.value in _EMPTY for word in statement.words
     )
@@ -394,7 +394,7 @@ def _has_counts(statement: Statement) -> bool:
 def check_definition(
     source: Source, definition: Definition, limits: Limits, mentioned: set[str]
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the operators of a rule, and with its tokens.
+    """Yield the mistakes in the operators of a rule, and in its tokens.
 
     ``mentioned`` are the names of the rules before this one in the text, and what they use.
     """
@@ -422,7 +422,7 @@ def check_definition(
 
 
 def _copies(node: Repetition) -> int:
-    """Return by how much llama.cpp multiplies the size of what is repeated."""
+    """Return by how much llama.cpp multiplies the size of a repeated expression."""
     if node.high is None or node.high > LLAMA_LIMIT:
         return max(node.low, 1)
     return max(node.high, 1)
@@ -512,7 +512,7 @@ def _check_repetition(
 ) -> Iterator[Diagnostic]:
     if isinstance(node.body, Terminal) and not node.body.text.value:
         if "\\" in source.slice(node.body.span):
-            # What is no escape has a finding of its own.
+            # An invalid escape has a finding of its own.
             return
         yield nothing_to_repeat(source, node.operator, shown(source.slice(node.operator)))
         return
@@ -537,7 +537,7 @@ def _check_repetition(
 
 
 def _is_read_as_none(source: Source, node: Repetition) -> bool:
-    """Tell whether a repetition without an upper bound is written with one."""
+    """Return whether a repetition without an upper bound is written with one."""
     written = read_count(source.slice(node.operator)) if node.high is None else None
     return written is not None and written[1] is not None
 

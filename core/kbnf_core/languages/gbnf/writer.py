@@ -1,14 +1,14 @@
 r"""From KBNF to GBNF, as llama.cpp reads it.
 
-Definitions are unfolded, rule by rule, to what GBNF can say. Regular expressions are unfolded as
+Definitions are unfolded, rule by rule, to the forms of GBNF. Regular expressions are unfolded as
 they are written where they are made of characters only; all else that is regular (``except!``,
 ``#e``, ``#ex``, ``#substrs``, anchors) has an automaton, which, cut down to texts, is written as an
-expression, or as right-linear rules where that would be too long to read. What is lost on the way
-is reported, with a text that shows it where one can be found.
+expression, or as right-linear rules where that would be too long to read. Losses on the way are
+reported, with a text that shows it where one can be found.
 
-Then the expressions are rewritten until llama.cpp takes them: nothing repeats what may be empty,
-nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
-above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
+Then the expressions are rewritten until llama.cpp takes them: nothing repeats a nullable
+expression, nothing is left recursive (``expression``), no count is above its limits. It refuses
+lower bounds above 2000, ignores upper bounds above 2000, and multiplies nested counts: the product
 of a count and the symbols that its operand makes is limited, too. Groups, repetitions that may be
 left out and names that are seen for the first time make one each; a use of a rule counts for one,
 whatever the rule is.
@@ -386,7 +386,7 @@ class Unfolder:
         return found or self._automaton(node, _WORDS[node.kind])
 
     def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:
-        """Return the texts of an automaton; ``word`` tells what it is, for names of rules."""
+        """Return the texts of an automaton; ``word`` describes it, for names of rules."""
         meaning = self._translator.leaf(node)
         if not isinstance(meaning, ir.Regular):
             return NOTHING
@@ -488,7 +488,7 @@ def _read(pattern: str, limits: Limits) -> Node | None:
 
 
 def _join_bytes(parts: list[_Value]) -> list[_Value]:
-    """Join neighbouring bytes: together they may be a text where alone they are none."""
+    """Join neighbouring bytes: together they may be a text where each alone is not."""
     joined: list[_Value] = []
     for part in parts:
         last = joined[-1] if joined else None
@@ -515,7 +515,7 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
         raise GrammarError(nothing_kept(reading, lost, gbnf))
     text = _print(reading.written_out, rules, names)
     if lost:
-        # What was written is read again, for a text on which the two grammars differ.
+        # The written text is read again, to find a text on which the two grammars differ.
         converted = read_grammar(Source(text), gbnf, Request(limits=limits))
         if converted.grammar is None:
             raise GrammarError(nothing_kept(reading, lost, gbnf))
@@ -543,7 +543,7 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         return Rules(), lost
     before, nonempty = dict(rules), Nonempty(rules)
     if not reading.ends_with_its_text:
-        # One byte is always generated, so the empty text is none of the original's.
+        # One byte is always generated, so the empty text is not one of the original's.
         generate_nonempty(rules, start, nonempty)
     repeat_nonempty(rules, nonempty)
     for members in eliminate_left_recursion(rules, nonempty):
@@ -588,7 +588,7 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     places = (
         {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
     )
-    # Rules without texts are left out, and their remarks.
+    # Rules without texts are left out, and their notes.
     told = (remarks or {}).items()
     in_front = {names[name]: remark for name, remark in told if name in names}
     written: list[Written] = []

@@ -64,9 +64,9 @@ from kbnf_core.kbnf.build import (
     within_counts,
 )
 from kbnf_core.kbnf.build import placed as placed_form
+from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
+from kbnf_core.languages.json_schema.counts import Step, write_linear
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
-from kbnf_core.languages.json_schema.formats import Named, rule_of, rules
 from kbnf_core.languages.json_schema.rules import (
     ESCAPED,
     FAR,
@@ -80,9 +80,7 @@ from kbnf_core.languages.json_schema.rules import (
     spell_text,
 )
 from kbnf_core.languages.json_schema.rules import regex as regex_of
-from kbnf_core.languages.json_schema.value_sets import Restricted
-from kbnf_core.languages.json_schema.write_counts import Step, write_linear
-from kbnf_core.languages.json_schema.write_scalars import (
+from kbnf_core.languages.json_schema.scalars import (
     LONG,
     LONG_SET,
     MOST_LEAVES,
@@ -94,6 +92,8 @@ from kbnf_core.languages.json_schema.write_scalars import (
     as_written,
     format_of,
 )
+from kbnf_core.languages.json_schema.type_keywords import Named, rule_of, rules
+from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse, useful
 from kbnf_core.text.errors import LimitError

@@ -74,7 +74,7 @@ class _Call(NamedTuple):
 
 
 def format_from(template: Template, report: Report) -> Format:
-    """Return the format of a template; what is no format is reported."""
+    """Return the format of a template; constructs without a format are reported."""
     writer = _Writer(template, report)
     templates = {}
     for choice, reasoning, single in product((*CHOICES, NAMED), REASONING, (False, True)):
@@ -163,7 +163,7 @@ class _Writer:
         return {"type": "any_text", "excludes": [*dict.fromkeys(excluded)]}
 
     def _region(self, field: Field) -> Format:
-        """Return a region whose content is no call."""
+        """Return a region whose content is not a call."""
         excluded = [] if field.close is None else self._texts_in(field.close)
         content: Format = self._text(excluded)
         kind = field.content.kind
@@ -188,7 +188,7 @@ class _Writer:
     # Calls
 
     def _call(self, field: Field) -> _Call | None:
-        """Return how a field holds calls; None where it holds none."""
+        """Return how a field contains calls; None if it contains none."""
         transform = field.transform
         function = transform.get("function") if isinstance(transform, dict) else None
         if function is None:
@@ -336,7 +336,7 @@ _PLAIN = "[A-Za-z0-9_.:-]{1,64}"
 
 
 def _path(value: Any) -> str:
-    """Return what a placeholder names; empty for what is none."""
+    """Return the name in a placeholder; empty for other texts."""
     found = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
     return "" if found is None else found[1]
 
@@ -454,7 +454,7 @@ def _needed(pattern: Pattern) -> tuple[str, ...]:
 
 
 def _longest(node: Any, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return what is needed of parts in order: runs of characters are one text."""
+    """Return the necessary parts in order: runs of characters are one text."""
     found, run = list[tuple[str, ...]](), ""
     for each, known in zip(node.parts, parts, strict=True):
         letter = _letter(each)

@@ -1,15 +1,15 @@
 """Messages: what transformers reads from a text by a response template, read without it.
 
-The text is what a model wrote, the ``prefix`` the chat before it, whose end may have the beginning
-of the message: what follows its last anchor. Outside of a region the first opening counts, or what
-closes the implicit one: that which begins first, of those the longest, an opening before a closing.
-Inside of one its closing alone counts. What is outside is the implicit field's.
+The text is the model's output, the ``prefix`` the chat before it, whose end may have the beginning
+of the message: the text after its last anchor. Outside of a region the first opening counts, or the
+closing of the implicit one: that which begins first, of those the longest, an opening before a
+closing. Inside of one its closing alone counts. Text outside belongs to the implicit field.
 
 A field that occurs again is replaced, unless it repeats. Arguments that are texts are cast as the
 schemas of the tools say: a text that none of its types fits stays what it is.
 
 The ways to read a *content* are those of transformers, which documents them in
-``chat_response_parsing``. What is read by Python's own ``int``, ``float`` and ``json`` there is
+``chat_response_parsing``. Values that Python's own ``int``, ``float`` and ``json`` read there are
 read so here. Elements are found by patterns without backtracking; calls of Python are read by a
 parser whose depth has a bound.
 """
@@ -28,9 +28,10 @@ from kbnf_core.languages.response_template.template import (
     Content,
     Field,
     Template,
+    template_of,
 )
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import MessageError
+from kbnf_core.text.errors import ConfigError, MessageError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 T = TypeVar("T")
@@ -38,6 +39,20 @@ T = TypeVar("T")
 
 class UnreadError(ValueError):
     """A content that cannot be read as its field says."""
+
+
+def read_message(messages: str, text: str | bytes, prefix: str, limits: Limits) -> dict[str, Any]:
+    """Return the message of a text, as ``message_of`` does.
+
+    ``messages``: a JSON object with the ``template`` and the ``tools`` of a grammar, as
+    ``Marked.messages`` has it. Raises ``ConfigError`` if it is empty.
+    """
+    if not messages:
+        raise ConfigError("messages are read by a response template, and there is none")
+    known = json.loads(messages)
+    template = template_of(known["template"], limits)
+    data = text if isinstance(text, str) else text.decode()
+    return message_of(template, data, prefix=prefix, tools=known["tools"], limits=limits)
 
 
 def message_of(

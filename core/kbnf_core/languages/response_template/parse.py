@@ -1,8 +1,8 @@
 """The reader of response templates: to the texts of messages, with calls of any tools.
 
-A template in the configuration of a tokenizer is held against the chat template beside it: what
-that renders for an answer and for calls reads back as what was rendered, or the lint says where not
-(W443). Rendering runs in a process with limits, as for formats that are derived.
+A template in the configuration of a tokenizer is compared with the chat template beside it: the
+text that it renders for an answer and for calls reads back as the same values, or the lint says
+where not (W443). Rendering runs in a process with limits, as for formats that are derived.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 from kbnf_core.kbnf.parsed import Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.json_schema.options import options_of
+from kbnf_core.languages.json_schema import options_of
 from kbnf_core.languages.response_template.call_format import format_from, format_of_any
 from kbnf_core.languages.response_template.detect import KEY, is_response_template
 from kbnf_core.languages.response_template.message import message_of
@@ -103,7 +103,7 @@ class _Messages(TagReading):
         return super().marked()._replace(messages=messages)
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        """Return where the chat template beside it writes what is read otherwise."""
+        """Return the messages that are not read as the chat template beside it writes them."""
         report = Report(self._report.source)
         for message in _misread(self._report.source.text):
             report.note(f"/{KEY}", message, "compare its fields with the chat template",
@@ -123,7 +123,7 @@ class _Everywhere(Report):
         return ""
 
 
-# Held against the chat template
+# Compared with the chat template
 
 _TEXT = "qzplainqz"
 _ARGUMENTS: Mapping[str, Any] = {"qzone": 'a "b"', "qztwo": 3}
@@ -147,7 +147,7 @@ _TOOLS: list[dict[str, Any]] = [
 
 
 def _misread(text: str) -> list[str]:
-    """Return what is read otherwise than the chat template of a configuration renders it."""
+    """Return the messages that are not read as the chat template of a configuration writes them."""
     value = json.loads(text)
     if KEY not in value or not value.get("chat_template"):
         return []
@@ -187,7 +187,7 @@ def _compared(text: str) -> list[str]:
 
 
 def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
-    """Yield conversations, what they end with, and what is read of that."""
+    """Yield conversations, the messages that they end with, and the expected reading."""
     yield "an answer", rendering.answer(_TEXT), {"text": _TEXT}
     names = [each["function"]["name"] for each in _TOOLS]
     for title, count in (("a call", 1), ("the calls", 2)):

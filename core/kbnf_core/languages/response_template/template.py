@@ -1,13 +1,14 @@
-"""Response templates: what they contain, and what is wrong with one.
+"""Response templates: their contents, and the mistakes in them.
 
 A response template (``response_template`` in ``tokenizer_config.json``, transformers from 5.13 on)
 says how the text of a model is read to a message. It has *fields*, each of which is a region of the
-text: what opens it, what closes it, and how its content is read. One field may have no opening: it
-is *implicit*, and gets what is outside of the others. What opens and closes regions are texts, or
-patterns in Python's dialect. ``start_anchor`` is what messages begin after in a whole chat.
+text: its opening, its closing, and how its content is read. One field may have no opening: it is
+*implicit*, and gets the text outside of the others. Openings and closings are texts, or patterns in
+Python's dialect. ``start_anchor`` is the text after which messages begin in a whole chat.
 
-All that transformers refuses is an error here (E443), and so is what cannot be searched for in
-linear time (``automata.regex.search``). That a region cannot be closed, or never opens, is W443.
+Templates that transformers refuses are an error here (E443), and so are patterns that cannot be
+searched for in linear time (``automata.regex.search``). That a region cannot be closed, or never
+opens, is W443.
 """
 
 import json
@@ -110,7 +111,7 @@ class Template(NamedTuple):
 
     @property
     def implicit(self) -> Field | None:
-        """The field that has what is outside of the others."""
+        """The field that has the text outside of the others."""
         return next((each for each in self.fields.values() if each.open is None), None)
 
 
@@ -282,7 +283,7 @@ class _Reader:
         return None
 
     def _is_content(self, kind: Any, given: Any, pointer: str, where: str) -> bool:
-        """Report what is wrong with a way to read a content; tell whether there is nothing."""
+        """Report the mistakes in a way to read a content; return whether there are none."""
         if kind not in _CONTENTS:
             message, known = f"there is no content {kind!r}"[:200], ", ".join(_CONTENTS)
             self._wrong(f"{pointer}/content", message, f"there are {known}")

@@ -1,4 +1,4 @@
-"""What is inside the formats of a structural tag: grammars, schemas and free text, as rules.
+"""Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
 *Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
 formats around them are written once, in the IR. In trees, what several contents have in common,
@@ -27,6 +27,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
+from kbnf_core.automata.regex.ecma import to_whole
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
@@ -37,22 +38,21 @@ from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.formats import formats_of, to_whole
-from kbnf_core.languages.json_schema.keywords import (
-    NARROWED,
-    UNRESOLVED,
-    Problem,
-    ProblemError,
-    refers_to_itself,
-)
-from kbnf_core.languages.json_schema.options import (
+from kbnf_core.languages.json_schema import (
     Escapes,
     Formats,
     Options,
     Order,
     Whitespace,
     closed_unless_open,
+)
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.keywords import (
+    NARROWED,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
 )
 from kbnf_core.languages.json_schema.parse import (
     Outcome,
@@ -63,6 +63,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_run,
 )
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
+from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
@@ -82,9 +83,9 @@ MOST_BLANKS = 1_024
 
 
 def options_in(fields: Mapping[str, Any], options: Options) -> Options:
-    """Return how a ``json_schema`` with its own settings is read: what is asked for wins.
+    """Return the options for a ``json_schema`` with settings of its own: explicit ones win.
 
-    Objects are closed, but in an answer that is no call of a tool.
+    Objects are closed, except in an answer that is not a call of a tool.
     """
     if fields.get("style") != "call" or fields["tool"] is not None:
         options = closed_unless_open(options)
@@ -191,13 +192,13 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
 
 
 def _is_of_strings(dfa: Dfa) -> bool:
-    """Tell whether all texts begin with a quote, as no other value does."""
+    """Return whether all texts begin with a quote, as no other value does."""
     other = compile_regex('[^"](?s:.)*').dfa
     return other is not None and operations.intersect(dfa, other).is_empty
 
 
 def _has_strings_in_parts(body: ir.Node) -> bool:
-    """Tell whether a string is no automaton, as where its characters are counted."""
+    """Return whether a string has no automaton, as where its characters are counted."""
     return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
 
 
@@ -205,7 +206,7 @@ _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
 class Contents(ABC, Generic[B]):
-    """Makes rules of what is inside the formats; ``pointer`` is the place of the one in turn."""
+    """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
     def __init__(self, names: Names, report: Report, limits: Limits) -> None:
         self.names = names
@@ -246,7 +247,7 @@ class Contents(ABC, Generic[B]):
         return call(name)
 
     def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:
-        """Return a call of a rule that all who ask for the same share."""
+        """Return a call of a rule that all callers with the same key share."""
         return self.group((hint, key), (hint,), lambda _: (make(),))[hint]
 
     def group(
@@ -255,7 +256,7 @@ class Contents(ABC, Generic[B]):
         names: Sequence[str],
         make: Callable[[Mapping[str, ir.Call]], Sequence[ir.Node]],
     ) -> Mapping[str, ir.Call]:
-        """Return calls of rules that call each other, which all who ask for the same share."""
+        """Return calls of rules that call each other, which all callers with the same key share."""
         if key not in self._groups:
             calls = {name: ir.Call(self.names.fresh(name), NOWHERE) for name in names}
             self._groups[key] = calls
@@ -371,7 +372,7 @@ class Contents(ABC, Generic[B]):
         return repeated(plain, 0, 1)
 
     def gap(self, options: Options) -> ir.Node:
-        """Return what may be between elements, and around values that are no text.
+        """Return the texts allowed between elements, and around values other than texts.
 
         It is the gap of JSON, and that of printers where JSON has none: templates write line
         breaks.
@@ -518,7 +519,7 @@ class Trees(Contents[Form]):
         return self._embed(reading.document.definitions, reading.start, hint)
 
     def _embed(self, rules: Sequence[tree.Definition], start: str, hint: str) -> ir.Node:
-        """Add rules under names of their own; what is known already is not added again.
+        """Add rules under names of their own; rules that were added before are shared.
 
         They may call rules that others share. Those of all schemas keep their names.
         """
@@ -533,7 +534,7 @@ class Trees(Contents[Form]):
             # The rule that does what the start does.
             start = bodies[0].name.value
         reached = _reached(start, calls)
-        # What is called and not among the rules is shared already, and keeps its name.
+        # Callees outside of the rules are shared already, and keep their names.
         chosen = {name: name for name in reached if name not in calls}
         kept: set[str] = set()
         for name in (start, *calls):
@@ -614,7 +615,7 @@ NO_CONSTRAINTS = frozenset(
 
 
 def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
-    """Report what is wrong with the form of a schema; return whether there is nothing."""
+    """Report the mistakes in the form of a schema; return whether there are none."""
     if id(schema) in report.sound:
         return True
     try:

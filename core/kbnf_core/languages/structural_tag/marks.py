@@ -34,8 +34,8 @@ from kbnf_core.ir.build import alternation, optional, repeated, sequence
 from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
     Schemas,
@@ -67,7 +67,7 @@ _ANYTHING = SchemaDocument(True, _ANY_JSON)
 
 
 class _ReadTrees(Trees):
-    """Makes trees of what is read: a string may be any."""
+    """Makes trees of texts that are read: a string may be any."""
 
     def strings(
         self,
@@ -100,7 +100,7 @@ class MarkedWriter(Writer[Form]):
     def __init__(
         self, nodes: Sequence[Node], report: Report, request: Request, options: Options
     ) -> None:
-        # Whoever reads takes the members of an object in any order, XML as JSON.
+        # Readers take the members of an object in any order, XML as JSON.
         super().__init__(_ReadTrees, nodes, report, request, replace(options, order=Order.ANY))
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
@@ -254,7 +254,7 @@ def _heads_in(format_: Any) -> Iterator[str]:
     tags = [(node, part) for node in nodes if node.kind == "tag" for part in node.parts]
     for node, content in tags:
         for part in content.parts if content.kind == "sequence" else [content]:
-            # A name alone says nothing of what is around it.
+            # A name alone does not distinguish the texts around it.
             if part.kind in OF_SCHEMAS and NAME in _head(node, part) != NAME:
                 yield _head(node, part)
 
@@ -408,7 +408,7 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def load(text: str, limits: Limits) -> Marked:
-    """Return by what values are read, of such a text. Raises ``ValueError`` for what is none."""
+    """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
     try:
         found = json.loads(text)
         if "language" in found:

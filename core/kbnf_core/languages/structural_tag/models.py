@@ -45,8 +45,9 @@ _LEAST_SHARED = 60
 
 
 ID, NUMBER, CALL_ID, JSON_ID, BLANK = "\ue000\ue001\ue002\ue003\ue004"
-"""Placeholders in texts for what may be any: the identifier of a call, its number, and what may be
-left out (Mistral's identifiers, and the blank before its lists)."""
+"""Placeholders for variable texts: the identifier of a call, its number, and texts that may be left
+out (Mistral's identifiers, and the blank before its lists).
+"""
 
 ANY: Mapping[str, Format] = {
     ID: {"type": "regex", "pattern": "[a-zA-Z0-9_-]{1,64}"},
@@ -63,7 +64,7 @@ def key_of(choice: str, reasoning: str, *, single: bool) -> str:
 
 
 class Thoughts(NamedTuple):
-    """What is around thoughts, and whether prompts end with their beginning."""
+    """The texts around thoughts, and whether prompts end with their beginning."""
 
     is_prompted: bool
     begin: str
@@ -129,7 +130,7 @@ def _parts(text: str) -> list[Format]:
 
 
 def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
-    """Return what is written where tools are called so.
+    """Return the formats that are written for such a choice of tools.
 
     Blanks after the last call may be left out: models end there, whatever a template adds.
     """
@@ -361,7 +362,7 @@ def table() -> Mapping[str, Format]:
 def format_named(name: str) -> Format:
     """Return a format by its name in the table or in ``ALIASES``, or as a text of JSON.
 
-    Raises ``ConfigError`` for what is neither.
+    Raises ``ConfigError`` for any other name.
     """
     if not name.startswith("{"):
         found = table().get(ALIASES.get(name, name))
@@ -471,7 +472,7 @@ def from_xgrammar(name: str, models: str = "") -> Format:
 
 
 def _plain(value: Any) -> Any:
-    """Return a part of a tag without what holds by default."""
+    """Return a part of a tag without its default values."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if not isinstance(value, dict):

@@ -24,10 +24,9 @@ from typing import Any, NamedTuple, TypeAlias
 from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema import Options, Order
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import NARROWED
-from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.structural_tag.contents import (
     OF_OBJECTS,
     Contents,
@@ -44,6 +43,7 @@ from kbnf_core.languages.structural_tag.xml import (
     other_members,
     spellings,
 )
+from kbnf_core.text.json_text import print_json
 
 OF_ARRAYS = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
 
@@ -168,12 +168,12 @@ class NestedArguments(ABC):
                 yield from self._scalar(each, where, hint)
 
     def _told(self, kind: str, form: Node) -> Node:
-        """Return an object or an array with what tells that it is one."""
+        """Return an object or an array with the type that marks it as one."""
         del kind
         return form
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
-        """Yield what is neither a string, an object nor an array."""
+        """Yield the values other than strings, objects and arrays."""
         document = self.schemas.document_of(schema, pointer)
         yield self.contents.schema(document, self.options, self.schemas.pointer, hint)
 
@@ -211,11 +211,11 @@ class NestedArguments(ABC):
 
     @abstractmethod
     def _members(self, members: "Members", pointer: str, hint: str) -> Node:
-        """Return what is inside of an object."""
+        """Return the contents of an object."""
 
     @abstractmethod
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
-        """Return what is inside of an array: ``items``, and ``rest`` until bounds are reached."""
+        """Return the contents of an array: ``items``, and ``rest`` until bounds are reached."""
 
 
 # Cohere
@@ -266,7 +266,7 @@ class CohereArguments(NestedArguments):
     def _listed(self, value: Any, pointer: str) -> Iterator[Node]:
         del pointer
         is_text = isinstance(value, str)
-        written = value if is_text else constant(value).text
+        written = value if is_text else print_json(value)
         yield self._told("raw" if is_text else "json", text(written))
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
@@ -337,7 +337,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return EMPTY
 
     def _members(self, members: Members, pointer: str, hint: str) -> Node:
-        """Return what is inside of an object: nothing, or elements in gaps."""
+        """Return the contents of an object: nothing, or elements in gaps."""
         if not members.elements:
             return EMPTY
         if not members.needed and self.options.order is Order.DECLARED:
@@ -345,7 +345,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return sequence(members.written(self.contents, self.options, pointer, hint), self.space)
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
-        """Return what is inside of an array: nothing, or items in gaps."""
+        """Return the contents of an array: nothing, or items in gaps."""
         found: Node = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
@@ -396,7 +396,7 @@ class MiniMaxM3Arguments(NestedArguments):
                 self.report.error(pointer, message, code=UNSUPPORTED)
             form = text(value)
         else:
-            form = text(constant(value).text)
+            form = text(print_json(value))
         return form if name is None else _element(self._checked(name, pointer), form)
 
     def _checked(self, name: str | None, pointer: str) -> str:
@@ -427,9 +427,9 @@ _BRACES = ("{", "}")
 class Notation(NamedTuple):
     """How a notation writes the outermost object, members, strings and the constants of JSON.
 
-    ``quote`` is around strings that are written as they are; without one they are JSON's.
-    ``name`` is the pattern of the names that are no strings; members may be in their order. In a
-    notation that ``is_mixed``, strings and constants of JSON and of Python are both allowed.
+    ``quote`` is around strings that are written as they are; without one they are JSON's. ``name``
+    is the pattern of names without quotes; members may be in their order. In a notation that
+    ``is_mixed``, strings and constants of JSON and of Python are both allowed.
     """
 
     brackets: tuple[str, str]
@@ -482,12 +482,12 @@ def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str
         return f"{notation.quote}{value}{notation.quote}"
     if isinstance(value, str) and notation.is_mixed and _is_plain(value):
         return f"'{value}'"
-    written = constant(value).text
+    written = print_json(value)
     return notation.words.get(written, written)
 
 
 _IN_APOSTROPHES = r"[^'\\]*"
-"""What is the same in single quotes as outside of them."""
+"""The characters that are the same in single quotes as outside of them."""
 
 
 def _is_plain(value: str) -> bool:
@@ -510,13 +510,13 @@ def _printed(node: tuple[str, Any], parts: list[str]) -> str:
     if isinstance(value, dict):
         members = (f"'{name}': {each}" for name, each in zip(value, parts, strict=True))
         return f"{{{', '.join(members)}}}"
-    written = constant(value).text
+    written = print_json(value)
     return f"'{value}'" if isinstance(value, str) else PYTHON_WORDS.get(written, written)
 
 
 def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
     if is_inner and not notation.quote:
-        return f"{constant(name).text}: "
+        return f"{print_json(name)}: "
     return f"{name}{notation.assigned}"
 
 

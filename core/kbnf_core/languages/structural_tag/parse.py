@@ -11,7 +11,7 @@ from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.build import Form, definition
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Document
-from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import Rules, Trees, called_in, options_in
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
@@ -29,7 +29,7 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
 
     With a vocabulary tokens that are named by their texts become ids, which all that excludes
     tokens needs. The options are those of JSON Schemas, for those inside. Each finding begins with
-    the JSON Pointer of its place. Raises ``ConfigError`` for options that are none.
+    the JSON Pointer of its place. Raises ``ConfigError`` for unknown options.
     """
     report = Report(source)
     options = replace(options_of(request.options), lossy=request.lossy)
@@ -48,7 +48,7 @@ def tree_of(rules: Sequence[Rule[Form]], report: Report) -> tuple[Definition, ..
 
 
 class TagReading(Parsed):
-    """The rules of the nodes of a tag, outer ones first, with what was found on the way.
+    """The rules of the nodes of a tag, outer ones first, with the findings.
 
     ``markers`` are texts that are one token each. It has the rules that are run. The tree of the
     same texts is made where it is asked for, at once by a request for a tree, or for a start, whose
@@ -121,15 +121,15 @@ class TagReading(Parsed):
         return self._report.span(self._pointers.get(rule, ""))
 
     def release(self) -> None:
-        """Forget what was read of the schemas, which is much to keep."""
+        """Drop the data read from the schemas, which are large."""
         self._report.written.clear()
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        """Return what is suspicious in the schemas of a tag."""
+        """Return the warnings about the schemas of a tag."""
         return () if self._report.errors else tuple(self._suspicious())
 
     def _suspicious(self) -> Iterator[Diagnostic]:
-        from kbnf_core.languages.json_schema.lint import contradictions, oddities
+        from kbnf_core.languages.json_schema.advice import contradictions, oddities
         from kbnf_core.languages.json_schema.schemas import schemas_of
 
         for node in self._nodes:

@@ -1,8 +1,8 @@
 """Texts that come in pieces, and JSON and literals in them.
 
-A reader here is a generator over a ``Pieces``: it takes what belongs to a value, says the JSON of
-it by ``made``, and pauses where the text that has come does not decide. So the results are the same
-for every chunking of the text. It raises ``BrokenError`` for a text that is no such value, and
+A reader here is a generator over a ``Pieces``: it consumes the text of a value, reports its JSON by
+``made``, and pauses where the text so far does not decide. So the results are the same for every
+chunking of the text. It raises ``BrokenError`` for a text that is not such a value, and
 ``CutError`` where the text is over too early.
 
 Reading is wider than writing: a constant may be written as in Python, a line break may be in a
@@ -41,7 +41,7 @@ Made: TypeAlias = Callable[[str], object]
 
 
 class BrokenError(Exception):
-    """A text is not what was read so far."""
+    """A text does not continue the value read so far."""
 
 
 class CutError(Exception):
@@ -49,7 +49,7 @@ class CutError(Exception):
 
 
 class Tolerated(NamedTuple):
-    """What was forgiven, and where: offsets in characters."""
+    """An accepted deviation and its span: offsets in characters."""
 
     what: str
     start: int
@@ -57,9 +57,9 @@ class Tolerated(NamedTuple):
 
 
 class Pieces:
-    """A text that comes in pieces: what has come and is not taken is ``text`` from ``at`` on.
+    """A text in chunks: the rest that is not yet consumed is ``text`` from ``at`` on.
 
-    ``base`` is the number of characters ahead of ``text``, ``tolerated`` what was forgiven.
+    ``base`` is the number of characters before ``text``, ``tolerated`` the accepted deviations.
     """
 
     __slots__ = ("at", "base", "is_over", "kept", "text", "tolerated")
@@ -68,12 +68,12 @@ class Pieces:
         self.text = ""
         self.at = self.base = 0
         self.is_over = False
-        # What was taken, since somebody asked for that.
+        # The text consumed since recording began.
         self.kept: list[str] | None = None
         self.tolerated: list[Tolerated] = []
 
     def note(self, what: str, size: int = 0) -> None:
-        """Note what was forgiven: the last characters that were taken."""
+        """Note an accepted deviation: the last characters that were consumed."""
         self.tolerated.append(Tolerated(what, self.place - size, self.place))
 
     def add(self, text: str) -> None:
@@ -114,7 +114,7 @@ class Pieces:
 
     @property
     def is_blank(self) -> bool:
-        """Whether what has come and is not taken is blanks only."""
+        """Whether the rest so far consists of blanks only."""
         return NO_BLANK.search(self.text, self.at) is None
 
     def char(self) -> Generator[None, None, str]:
@@ -366,7 +366,7 @@ class Literal:
         self._made('"')
 
     def _apostrophes(self) -> Reading:
-        """Read a string of Python; what is no escape is as it is."""
+        """Read a string of Python; an invalid escape is kept as it is."""
         source, made = self._source, self._made
         source.take(source.at + 1)
         made('"')
@@ -435,9 +435,9 @@ def up_to(
 ) -> Generator[None, None, bool]:
     """Read a text up to what closes it, which is taken; return whether that was there.
 
-    Where it is missing, one of ``ends`` closes the text, which is not taken; what follows such an
-    end is held back until that is known, or ``is_end`` says so. Raises ``CutError`` where neither
-    comes.
+    Where it is missing, one of ``ends`` closes the text, and is not consumed; the text after such
+    an end is withheld until that is certain, or ``is_end`` says so. Raises ``CutError`` where
+    neither comes.
     """
     held: list[str] | None = None
     words = (closing, *ends)

@@ -63,7 +63,7 @@ LEXINGS = ("llguidance", "earley", "lalr", "scannerless")
 
 
 class WrongError(Exception):
-    """A value is none that a field may have; the text says what it should be."""
+    """A value is not allowed in a field; the text says which values are."""
 
 
 class Token(NamedTuple):
@@ -141,7 +141,7 @@ def some(value: Any) -> int | None:
 
 
 def upper(value: Any) -> int | None:
-    """Check the upper bound of ``repeat``; -1 is none."""
+    """Check the upper bound of ``repeat``; -1 means unbounded."""
     return None if isinstance(value, Decimal) and value == -1 else count(value)
 
 
@@ -158,7 +158,7 @@ def schema(value: Any) -> Any:
 
 
 def one_of(names: tuple[str, ...], *, or_null: bool = False) -> Check:
-    """Return the check of one of some names, or of null for what is asked for."""
+    """Return the check of one of some names, or of null for the default."""
 
     def checked(value: Any) -> str | None:
         if isinstance(value, str) and value in names:
@@ -321,7 +321,7 @@ def guessed(value: Mapping[str, Any]) -> str | None:
 class Node:
     """A format: its type, where it is, its fields, and the formats inside, in order.
 
-    ``ends`` are those of the nearest tag around it, which what is unlimited stops at.
+    ``ends`` are those of the nearest tag around it, at which unlimited text stops.
     """
 
     kind: str
@@ -332,10 +332,10 @@ class Node:
 
 
 class Report:
-    """What is found while reading and writing: diagnostics at the places of JSON Pointers.
+    """The findings of reading and writing: diagnostics at the places of JSON Pointers.
 
     ``sound`` are the schemas that were checked, by identity, with their facts; ``written`` those
-    that were written as a whole, with what was read of them.
+    that were written as a whole, with their readings.
     """
 
     def __init__(self, source: Source) -> None:
@@ -347,7 +347,7 @@ class Report:
         self.notes: list[Diagnostic] = []
 
     def again(self) -> "Report":
-        """Return a report about the same text without what was found."""
+        """Return a report about the same text without the findings."""
         found = copy(self)
         found.errors, found.losses, found.notes, found.written = [], [], [], {}
         return found
@@ -364,7 +364,7 @@ class Report:
         self.errors.append(self._found(code, pointer, message, helps))
 
     def loss(self, pointer: str, message: str, *helps: str, code: str = IN_PART) -> None:
-        """Note what cannot be kept."""
+        """Record a construct that cannot be kept."""
         self.losses.append(self._found(code, pointer, message, helps))
 
     def note(self, pointer: str, message: str, *helps: str, code: str = IGNORED) -> None:
@@ -376,7 +376,7 @@ class Report:
         return Diagnostic(code, told, self.source, self.span(pointer), helps=helps)
 
     def place(self, pointer: str) -> str:
-        """Return the pointer in the text of a place in the tag, where the text is no tag itself."""
+        """Return the pointer in the text of a place in the tag, if the text is not itself a tag."""
         return pointer
 
 

@@ -1,23 +1,22 @@
-"""The reading language of a format of calls: what is understood, derived from what is written.
+"""The reading language of a format of calls, derived from the texts that are written.
 
 A *language* is made of the same structural tag as the strict grammar, in three kinds of things: the
 forms of calls (the texts up to the name of a tool, between name and arguments, and after these, and
 the section that several calls are in), the frames of free text (a thought, a channel of Harmony),
-and the texts between these that are no content. It says nothing of how far texts may differ from
-it: that is the same for all formats, and the reader's (``parse.messages``).
+and the texts between these that are not content. How far texts may differ from it is the same for
+all formats, and decided by the reader (``parse.messages``).
 
 The rules by which reading is wider than writing:
 
 1. Blanks are free between the words of texts, names and arguments; a word is a marker in angle or
-   square brackets, or what is between blanks and markers.
-2. Arguments are read as ``arguments`` has it: any JSON, constants of Python, either quotes.
-3. Where the texts around a name and its arguments are those of a JSON object, they are read as one:
-   members in any order, ``parameters`` for ``arguments``, further members.
-4. What is forgotten may be missing where the rest says it: words ahead of a call whose own closing
-   words are there, or the inner ones of these (``</function>``), if it is the last thing or another
-   call follows; closing words after a call that is over by itself, plain words after a marker.
-   A marker of the format is always there, but for formats whose calls have none.
-5. Frames are no content.
+square brackets, or a run of characters between blanks and markers. 2. Arguments are read as
+``arguments`` has it: any JSON, constants of Python, either quotes. 3. Where the texts around a name
+and its arguments are those of a JSON object, they are read as one: members in any order,
+``parameters`` for ``arguments``, further members. 4. Forgotten words may be missing where the rest
+implies them: words ahead of a call whose own closing words are there, or the inner ones of these
+(``</function>``), if it is the last thing or another call follows; closing words after a call that
+is over by itself, plain words after a marker. A marker of the format is always there, but for
+formats whose calls have none. 5. Frames are no content.
 
 Tags with other contents than these (grammars, patterns, tokens, dispatch) have no such language:
 their values are those of their marked rules (``marks``).
@@ -29,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_of, tool_name
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
 from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts
@@ -64,7 +63,7 @@ class Form(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What is around several calls, and between them."""
+    """The texts around several calls, and between them."""
 
     begin: tuple[Item, ...]
     separator: str
@@ -94,11 +93,11 @@ _OfAnyTools: TypeAlias = tuple[
 class Language(NamedTuple):
     """What the texts of a format are made of.
 
-    ``initial`` is the frame that a text begins in, ``glue`` the texts that are no content, with the
-    blanks after them, ``leading`` and ``trailing`` blanks before all and after calls that
-    are none, either. ``ends`` are what ends a turn, which is none at the end of a text.
-    ``excluded`` are the texts that free text cannot contain. With ``turns`` a call may begin
-    without a marker at the beginning, and after glue. ``tools`` has the schemas by the names.
+    ``initial`` is the frame that a text begins in, ``glue`` the texts that are not content, with
+    the blanks after them, ``leading`` and ``trailing`` blanks before all and after calls that are
+    not content, either. ``ends`` are the texts that end a turn, which are not content at the end of
+    a text. ``excluded`` are the texts that free text cannot contain. With ``turns`` a call may
+    begin without a marker at the beginning, and after glue. ``tools`` has the schemas by the names.
     """
 
     forms: tuple[Form, ...] = ()
@@ -459,7 +458,7 @@ def _as_python(found: re.Match[str]) -> str:
 
 
 def _is_blank(pattern: str) -> bool:
-    """Tell whether a pattern matches blanks, or nothing, and hardly anything else."""
+    """Return whether a pattern matches blanks, or nothing, and hardly anything else."""
     try:
         known = re.compile(pattern, re.DOTALL)
     except re.error:
@@ -488,9 +487,9 @@ def _joined(items: Iterable[Item]) -> tuple[Item, ...]:
 def _around_name(
     before: Sequence[Item], name: str | None, *, is_whole: bool
 ) -> tuple[tuple[Item, ...], tuple[Item, ...], str | None]:
-    """Return what is before the name and after it, and the name as it is to be read.
+    """Return the items before the name and after it, and the name as it is to be read.
 
-    The name is None where the text does not have it.
+    The name is None where the text does not contain it.
     """
     if is_whole:
         return tuple(before), (), name
@@ -514,13 +513,13 @@ def _guessed(before: Sequence[Item]) -> str | None:
 # Words
 
 BLANKS = r"\s{0,256}"
-"""Blanks between words: as many as nobody writes, so that a text of blanks is no call."""
+"""Blanks between words: more than models write, so that a text of blanks is not a call."""
 
 _WORD = re.compile(r"\]?<[^<>\s]*>?(?:\[(?=<))?|\[/?[A-Z_]+\]|[^\s<\[\]{}]+|[\[\]{}]")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text: markers, and what is between blanks and markers."""
+    """Return the words of a text: markers, and runs of characters between blanks and markers."""
     return _WORD.findall(text)
 
 

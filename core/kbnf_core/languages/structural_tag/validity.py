@@ -1,4 +1,4 @@
-"""Whether arguments fit the schema of their tool: by ``jsonschema``, without what may run away.
+"""Whether arguments fit the schema of their tool: by ``jsonschema``, within bounds.
 
 Nothing is fetched: a reference to another document refuses nothing. Patterns are searched in
 counted steps. A schema that cannot be used refuses nothing, either: its tool was offered with it.
@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from kbnf_core.automata.regex.search import read_pattern
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
@@ -151,7 +151,7 @@ def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterat
 
 
 def _has(pattern: str, text: str) -> bool:
-    """Tell whether a pattern matches in a text; what is too much work, or unknown, does."""
+    """Return whether a pattern matches in a text; an unknown or too expensive one does."""
     is_whole = pattern[:1] == "^" and pattern[-1:] == "$" and not _ANY_WAYS.search(pattern)
     read, _ = read_pattern(pattern[1:-1] if is_whole else pattern, DEFAULT_LIMITS)
     if read is None:

@@ -16,8 +16,8 @@ from kbnf_core.frontend import Language
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import TOO_LARGE
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
@@ -396,7 +396,7 @@ class Writer(Generic[B]):
         return sequence(repeated(other, 0, None), optional(calls))
 
     def _resolved(self, token: Token) -> Token:
-        """Return a token by its id, if the vocabulary tells it."""
+        """Return a token by its id, if the vocabulary contains it."""
         if isinstance(token.name, int) or self._vocabulary is None:
             return token
         special = self._vocabulary.special_tokens.get(token.name)
@@ -441,7 +441,7 @@ class Writer(Generic[B]):
 
 
 class Call(NamedTuple):
-    """What is called, and the texts that lead to it; None is free text, which all share."""
+    """A callee, and the texts that lead to it; None is free text, which all share."""
 
     before: ir.Node | None
     called: ir.Node

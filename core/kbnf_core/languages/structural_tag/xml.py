@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema import Options, Order
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import NARROWED
-from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.structural_tag.contents import (
     MOST_CASES,
     NO_CONSTRAINTS,
@@ -25,6 +24,7 @@ from kbnf_core.languages.structural_tag.contents import (
     constants,
 )
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
+from kbnf_core.text.json_text import print_json
 
 
 def kind_of(schema: Any) -> str | None:
@@ -195,14 +195,14 @@ class Arguments:
         return sequence(key, self._attribute(cases), value, closing)
 
     def _told(self, case: _Case, closing: Node) -> Node:
-        """Return a value of ``deepseek_xml`` after the attribute that tells what it is."""
+        """Return a value of ``deepseek_xml`` after the attribute with its type."""
         if case.is_text:
             return sequence(text('" string="true">'), case.form, closing)
         spaced = sequence(self._space, case.form, self._space)
         return sequence(text('" string="false">'), spaced, closing)
 
     def _attribute(self, cases: list[_Case]) -> Node:
-        """Return what is between a name and its value."""
+        """Return the attribute between a name and its value."""
         if self._name != "kimi_k3_xml":
             if not self._style.value:
                 return text(self._style.named)
@@ -215,7 +215,7 @@ class Arguments:
     def _cases(self, schema: Any, pointer: str, hint: str) -> Iterator[_Case]:
         """Yield the kinds of values that a schema allows."""
         cases = self._schemas.cases(schema, pointer)
-        # What is not one schema has no type that ``kimi_k3_xml`` could tell.
+        # A value of several schemas has no type that ``kimi_k3_xml`` could name.
         is_single = len(cases) == 1 and cases[0][0] is schema
         for each, where in cases:
             yield from self._leaf(each, where, hint, is_single=is_single)
@@ -224,7 +224,7 @@ class Arguments:
         values = constants(schema)
         if values is not None:
             for value in values:
-                written = value if isinstance(value, str) else constant(value).text
+                written = value if isinstance(value, str) else print_json(value)
                 if self._excluded(written):
                     continue
                 kind = _kind(value) if is_single else None

@@ -2,13 +2,14 @@
 
 A template (Jinja, as ``tokenizer_config.json`` of a model has it) is rendered with conversations
 that end in a plain answer, and in one, two and three calls of tools whose names and arguments occur
-nowhere else. What the plain answer or a prompt has, too, is not of the calls; between the names and
-arguments are the texts of a call, and what two calls share around them is where a call begins and
-ends: what is left is before all calls, between two, and after all. Texts are compared by markers
-(``<...>``, ``[...]``) and characters, so that no marker is cut. Three calls must come out as that
-predicts. Arguments are JSON, or in one of the styles of structural tags; an identifier that the
-conversation gives to a call may be any, and so may be the number of a call. What follows the last
-call where a plain answer has something else ends the turn, which the model's server does.
+nowhere else. Texts that the plain answer or a prompt has, too, do not belong to the calls; between
+the names and arguments are the texts of a call, and the texts that two calls share around them are
+where a call begins and ends: the rest is before all calls, between two, and after all. Texts are
+compared by markers (``<...>``, ``[...]``) and characters, so that no marker is cut. Three calls
+must come out as that predicts. Arguments are JSON, or in one of the styles of structural tags; an
+identifier that the conversation gives to a call may be any, and so may be the number of a call.
+What follows the last call where a plain answer has something else ends the turn, which the model's
+server does.
 
 A template is a program of others: Jinja's sandbox keeps it from files and from Python, a process
 with limits (``SECONDS``, ``MEMORY``) from taking all time and memory. A format is derived in one
@@ -30,7 +31,7 @@ from functools import partial
 from typing import Any
 
 from kbnf_core.kbnf.parsed import Mark
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.rules import gap_of
 from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.languages.structural_tag.models import (
@@ -175,7 +176,7 @@ def _derived(text: str, config: str | None = None) -> str:
 
 
 def _needs(found: Format, name: str, token: object) -> bool:
-    """Tell whether a format has a special token that is not known."""
+    """Return whether a format has a special token that is not known."""
     return token == rendering.placeholder(name) and token in json.dumps(found)
 
 
@@ -235,7 +236,7 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
 
 
 def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
-    """Return calls that may be several, of one and what is between the arguments of two."""
+    """Return calls that may be several, of one and the text between the arguments of two."""
     before, after = one.begin, one.end
     begin = shared_end(before, between)
     between = between[: len(between) - len(begin)]
@@ -266,7 +267,7 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
 
 
 def _checked(calls: Calls, messages: Messages) -> Calls:
-    """Return calls as the probes have them; refuse those that some probe is no text of."""
+    """Return calls as the probes have them; refuse those that do not match some probe."""
     if calls.style in _XML:
         with suppress(RefusedError):
             calls = _with_empty(calls, messages.body({}))
@@ -300,7 +301,7 @@ def _pattern(text: str) -> str:
 
 
 def _with_empty(calls: Calls, text: str) -> Calls:
-    """Return calls without what is around arguments only where there are some: it is theirs."""
+    """Return calls without the texts that are written around arguments only if there are any."""
     begun = f"{calls.before}{calls.begin}{NAMES[0]}"
     kept = shared(calls.after_name, text[len(begun) :])
     last = len(text) - len(calls.after) - len(calls.end_of_turn)
@@ -348,7 +349,7 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
 
 
 def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str = "json") -> bool:
-    """Tell whether arguments are written as a style has them, the gaps between them too."""
+    """Return whether arguments are written as a style has them, the gaps between them too."""
     if style == "json":
         return written in _as_json(arguments, is_ascii=False)
     if style == "python_json":

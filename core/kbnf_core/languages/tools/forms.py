@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from kbnf_core.languages.json_schema import Service
 from kbnf_core.languages.json_schema.keywords import Problem, subschemas
-from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.structural_tag.presets import schema_of_arguments
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,
@@ -42,8 +42,8 @@ AUTO, REQUIRED, NONE = "auto", "required", "none"
 class Choice(NamedTuple):
     """The mode, and the tools that are allowed, by name and pointer, None for all of them.
 
-    A choice that ``is_named`` is one call of the only tool that it allows. ``error`` says why what
-    is at ``pointer`` is no choice.
+    A choice that ``is_named`` is one call of the only tool that it allows. ``error`` says why the
+    value at ``pointer`` is not a choice.
     """
 
     mode: str = AUTO
@@ -150,7 +150,7 @@ def _invalid(message: str, pointer: str) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of tools: who reads it, where the schema is, and what it asks.
+    """A form of tools: its reader, the pointer of the schema, and its choice.
 
     ``names`` is the pattern of the names of tools, ``members`` that of properties, if there is one.
     ``plain_root`` says whether the schema has no alternatives at its top. A form that
@@ -196,10 +196,10 @@ class Tool:
     """A tool: its name and the schema of its arguments, each with its pointer in the text.
 
     ``pointer`` is that of the tool; ``schema`` is None where the tool has no arguments, and
-    ``arguments`` is what it means for them: they are an object, whatever it says. ``entry`` is the
-    object with the name and the schema, ``strict`` the service whose strict mode was asked
-    for. Of a custom tool, ``text`` is what its input is, as a format of structural tags, and
-    ``schema_pointer`` the place of the grammar.
+    ``arguments`` is the schema that applies to them: they are always an object. ``entry`` is the
+    object with the name and the schema, ``strict`` the service whose strict mode was asked for. Of
+    a custom tool, ``text`` is its input, as a format of structural tags, and ``schema_pointer`` the
+    place of the grammar.
     """
 
     name: str
@@ -250,8 +250,8 @@ class Answer:
 class Listed:
     """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest.
 
-    ``answer`` is what is written where no tool is called, if a request says so, ``choice`` which
-    tools are.
+    ``answer`` is the text written where no tool is called, if a request has one, ``choice`` the
+    tools that are allowed.
     """
 
     tools: list[Tool] = field(default_factory=list)
@@ -389,7 +389,7 @@ def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
 def _refuse_two(
     taken: str, names: Sequence[str], entry: Mapping[str, Json], pointer: str, found: Listed
 ) -> None:
-    """Note what is in a tool under a second name, and not the same."""
+    """Report a member that a tool has under a second name with another value."""
     for other in names:
         if entry.get(other) not in (None, entry[taken]):
             message = f"`{taken}` and `{other}` are both here, and differ"

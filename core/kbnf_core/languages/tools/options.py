@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kbnf_core.languages.json_schema.options import options_of
+from kbnf_core.languages.json_schema import options_of
 from kbnf_core.text.errors import ConfigError
 
 CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call", "token_markers")

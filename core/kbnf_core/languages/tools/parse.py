@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
+from kbnf_core.languages.json_schema import Options, closed_unless_open, options_of
+from kbnf_core.languages.json_schema.advice import contradictions, oddities
 from kbnf_core.languages.json_schema.document import bundle_each
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import (
     Problem,
     ProblemError,
@@ -24,8 +25,6 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.lint import contradictions, oddities
-from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
     SchemaReading,
@@ -68,7 +67,7 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.files import BELOW, Imports
-from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, print_json
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -110,9 +109,9 @@ class _List:
 def parse_tool_list(source: Source, request: Request) -> Parsed:
     """Read a list of tools in any of the forms (``forms``) to the calls of them.
 
-    What a tool's schema would be refused for by itself is an error, with its pointer in the list;
-    so are a tool without a name, and two of one name. Raises ``ConfigError`` for options that are
-    none.
+    A mistake for which a tool's schema would be refused by itself is an error, with its pointer in
+    the list; so are a tool without a name, and two of one name. Raises ``ConfigError`` for unknown
+    options.
     """
     how = calls_of(request.options)
     options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
@@ -168,7 +167,7 @@ def _errors_in(found: Iterable[Diagnostic]) -> bool:
 
 
 class _BrokenList(Parsed):
-    """What is wrong with a list, and suspicious in it."""
+    """The errors of a list, and its warnings."""
 
     def __init__(self, listed: _List, findings: Iterable[Diagnostic]) -> None:
         super().__init__(broken(listed.source), tuple(findings))
@@ -276,7 +275,7 @@ def _is_in(pointer: str, tool: Tool) -> bool:
 
 
 def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) -> Iterator[Problem]:
-    """Yield what is wrong with the form of a tool's schema, or of an answer's; note its facts."""
+    """Yield the mistakes in the form of a tool's schema, or of an answer's; note its facts."""
     for number, (schema, pointer) in enumerate(found.schemas):
         try:
             # No service reads the schema of a result.
@@ -303,7 +302,7 @@ def _moved(problem: Problem, pointer: str) -> Problem:
 
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
-    """Yield what is suspicious in the tools of a list, each read alone."""
+    """Yield the warnings about the tools of a list, each read alone."""
     every: Sequence[Tool | Answer] = listed.tools
     for each in every if listed.answer is None else (*every, listed.answer):
         for schema, pointer in each.schemas:
@@ -334,7 +333,7 @@ class _Objects(SchemaReading):
                     yield each._replace(pointer=where)
 
     def are_all_possible(self) -> bool:
-        """Tell whether each of several tools can be called; what is empty may be left out."""
+        """Return whether each of several tools can be called; an empty one may be left out."""
         count = len(self._listed.tools)
         if self.rules is None or count < 2:
             return self.rules is not None
@@ -377,7 +376,7 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
     schema = tool.arguments
-    written = constant(schema).text
+    written = print_json(schema)
     if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
         word = "id" if draft is not None and ("draft-03" in draft or "draft-04" in draft) else "$id"
@@ -392,7 +391,7 @@ def _call(tool: Tool, number: int, draft: str | None) -> Json:
 
 
 def _one_by_one(listed: _List) -> list[Diagnostic]:
-    """Return what is found in the tools, each read alone."""
+    """Return the findings in the tools, each read alone."""
     found: list[Diagnostic] = []
     for tool in listed.tools:
         if tool.schema in ({"not": {}}, {"not": True}):
@@ -494,8 +493,8 @@ def tag_of_text(
 ) -> Conversion:
     """Return the structural tag of calls of the tools in a text.
 
-    Raises ``GrammarError`` for a text that is no list of tools, ``ConfigError`` for options that
-    are none.
+    Raises ``GrammarError`` for a text that is not a list of tools, ``ConfigError`` for unknown
+    options.
     """
     how = calls_of(options)
     if how.token_markers:
@@ -575,7 +574,7 @@ class _Report(Report):
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:
-    """Yield a remark where markers of a format are no tokens, as for a model of another kind."""
+    """Yield a note where markers of a format are not tokens, as for a model of another kind."""
     from kbnf_core.languages.structural_tag.models import markers
 
     vocabulary = request.vocabulary

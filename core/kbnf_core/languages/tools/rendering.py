@@ -8,9 +8,9 @@ variables. ``strftime_now`` has one day, so that a template is rendered alike ea
 A special token that no configuration names is its name in angle brackets. Those around a message
 make no difference; a format that needs one is refused (``chat_template``).
 
-*Messages* are what a template writes for calls, without what is around every message: what a plain
-answer or a prompt has, too. Texts are compared by markers (``<...>``, ``[...]``) and characters, so
-that no marker is cut.
+*Messages* are the texts that a template writes for calls, without those around every message, which
+a plain answer or a prompt has, too. Texts are compared by markers (``<...>``, ``[...]``) and
+characters, so that no marker is cut.
 """
 
 import json
@@ -28,7 +28,7 @@ from kbnf_core.text.errors import ConfigError, KbnfError
 TOKENS = tuple(f"{each}_token" for each in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 
 SECONDS = 10.0
-"""The time for what is asked of a template at once, all renderings together."""
+"""The time for all renderings of one request together."""
 
 MEMORY = 512 << 20
 """Bytes that this may take."""
@@ -44,7 +44,7 @@ Render = Callable[..., str]
 
 
 class OtherwiseError(Exception):
-    """A template writes calls in a way that is no format; the message says what is missing."""
+    """A template writes calls as no format does; the message says which part is missing."""
 
 
 class RefusedError(OtherwiseError):
@@ -102,7 +102,7 @@ def _compiled(template: str) -> Any:
         raise ConfigError("chat templates are rendered by jinja2, which is not installed") from None
 
     class Generation(Extension):
-        """What is between ``{% generation %}`` and ``{% endgeneration %}``, as it is."""
+        """The text between ``{% generation %}`` and ``{% endgeneration %}``, as it is."""
 
         def __init__(self, environment: Environment) -> None:
             super().__init__(environment)
@@ -243,7 +243,7 @@ NAMES = ("qz-first", "qz.second", "qz:third")
 IDS = ("qzidaaaaa", "qzidbbbbb", "qzidccccc")
 
 MARKER = re.compile(r"<[^<>\s{}]+>|\[[A-Z_/]+\]")
-"""What is never cut."""
+"""Markers, which are never cut."""
 
 _BEGUN = re.compile(r"(?:<[^<>\s{}]*|\[[A-Z_/]*)\Z")
 """The beginning of a marker at the end of a text."""
@@ -278,10 +278,10 @@ def shared_end(one: str, other: str) -> str:
 
 
 class Messages:
-    """What a template writes for a message with calls, without what is around every message.
+    """The texts of a template for a message with calls, without those around every message.
 
-    ``leads`` are the blanks that follow prompts before a message, ``is_cut`` is whether calls
-    are followed by what follows an answer. What is written is kept in ``written``.
+    ``leads`` are the blanks that follow prompts before a message, ``is_cut`` says whether calls are
+    followed by the text that follows an answer. The texts are kept in ``written``.
     """
 
     def __init__(
@@ -345,7 +345,7 @@ class Messages:
         return max(len(shared(each, text)) for each in (self._head, *self.prompts))
 
     def call_of(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return what a call of any tool may be: what is written, up to an end of the turn."""
+        """Return the possible texts of a call of any tool, up to an end of the turn."""
         made = [(name, IDS[0], arguments)]
         text = self.render(calling(made, self._content, as_text=self._as_text))
         rest = text[self._start(text) :]

@@ -1,17 +1,17 @@
-"""Formats of tool calls, held against what a chat template writes.
+"""Formats of tool calls, compared with the texts that a chat template writes.
 
-The judge is the grammar of a list of tools in the format, as users get it: what the template writes
-for calls of these tools is one of its texts, what is no call of them is none. A format is held
-against the tools of probes when it is derived, and against the caller's own where a list is read in
-it: a format keeps the template that it was derived from (``rendering.MadeOf``), arguments are drawn
-from the schema of each tool (``ir/derivations.py``), and the template writes calls of them, each
-alone. What it writes for these is a text of the grammar for the tool, and is read back as the same
-values; what it writes for another name, or for these arguments with one more or without one that
-the schema demands, is none. What a template does not take says nothing.
+The judge is the grammar of a list of tools in the format, as users get it: the texts that the
+template writes for calls of these tools are in it, others are not. A format is tested with the
+tools of probes when it is derived, and against the caller's own where a list is read in it: a
+format keeps the template that it was derived from (``rendering.MadeOf``), arguments are drawn from
+the schema of each tool (``ir/derivations.py``), and the template writes calls of them, each alone.
+The text that it writes for these is a text of the grammar for the tool, and is read back as the
+same values; the text for another name, or for these arguments with one more or without one that the
+schema requires, is not. A conversation that the template refuses proves nothing.
 
 Outside of JSON some values have one text: `3` is a number where the schema allows one, and a string
-where it has no type. So a value is the same as one that is read if the schema names its type, and
-otherwise its text is what is read.
+where it has no type. So a value equals the one that is read if the schema names its type, and
+otherwise its text is compared.
 """
 
 import json
@@ -27,9 +27,8 @@ from kbnf_core.ir import Grammar
 from kbnf_core.ir.derivations import Derivations
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages.json_schema.expressions import key_of as value_key
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import Problem
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import START
 from kbnf_core.languages.structural_tag.marks import shapes_of
 from kbnf_core.languages.structural_tag.models import (
@@ -48,7 +47,7 @@ from kbnf_core.languages.tools.rendering import OtherwiseError, in_process
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
-from kbnf_core.text.json_text import objects_in
+from kbnf_core.text.json_text import objects_in, value_key
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
@@ -144,7 +143,7 @@ def differing(schema: Any, written: Mapping[str, Any], read: Any) -> str | None:
 
 
 def _is_same(written: Any, read: Any, kinds: Sequence[str]) -> bool:
-    """Tell whether a value of some kinds is what is read of its text."""
+    """Return whether a value of some kinds equals the value read of its text."""
     if isinstance(written, str) and isinstance(read, str):
         return written.strip() == read.strip()
     if isinstance(written, str):
@@ -175,10 +174,9 @@ def verify(
 ) -> None:
     """Raise ``OtherwiseError`` for a format that reads a template's texts otherwise.
 
-    ``written`` are calls of the tools, by what is special about them: the text, and the arguments
-    of each call; ``wrong`` are none; ``thinking`` are calls after thoughts, one of which is what a
-    model goes on with. Without the
-    compiled engine nothing is known of the grammar.
+    ``written`` are calls of the tools, by their peculiarity: the text, and the arguments of each
+    call; ``wrong`` are not calls; ``thinking`` are calls after thoughts, one of which is the text
+    that a model goes on with. Without the compiled engine the grammar is not tested.
     """
     if not has_engine():
         return
@@ -252,7 +250,7 @@ _NAMELESS = {"name": "n"}
 def _takes_all(
     language: Language, name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]
 ) -> bool:
-    """Tell whether a format takes texts, however the model reasons."""
+    """Return whether a format takes texts, however the model reasons."""
     options = {"tool_choice": "required"}
     modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
     judges = [Calls(language, name, tools, reasoning=each, **options) for each in modes]
@@ -284,7 +282,7 @@ _OTHER = "qzother"
 
 @dataclass(slots=True)
 class _Own:
-    """A tool as templates take it, and calls: their arguments, and what is wrong with them."""
+    """A tool as templates take it, and calls: their arguments, and the mistake in wrong ones."""
 
     tool: Tool
     function: dict[str, Any]
@@ -329,7 +327,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
 
 def _own(parsed: ToolTag, tool: Tool) -> _Own:
-    """Return a tool with calls that are some of it, and calls that are none."""
+    """Return a tool with calls that fit its schema, and calls that do not."""
     known = json.loads(json.dumps(arguments_of(tool), default=as_number))
     about = {"name": tool.name, "description": "d", "parameters": known}
     found = _Own(tool, {"type": "function", "function": about})
@@ -392,7 +390,7 @@ def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
 def _differences(
     own: _Own, judge: Calls, written: Iterator[Sequence[str]], *, is_exact: bool
 ) -> Iterator[str]:
-    """Yield what is wrong with the calls of a tool, whose texts it takes of those written."""
+    """Yield the written calls of a tool that are refused, and the wrong ones that fit."""
     texts = [next(written) for _ in own.calls]
     right = {
         text for fault, each in zip(own.faults, texts, strict=True) if not fault for text in each

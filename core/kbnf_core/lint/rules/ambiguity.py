@@ -1,10 +1,10 @@
 """I109: texts with two derivations.
 
-The search is bounded, and bottom-up: the texts of a part are composed of those of its own parts, so
+The search is bounded, and bottom-up: the texts of a node are composed of those of its children, so
 that a text composed in two ways at one node has two derivations, whatever is around it. Only few
 texts are kept at each node: the shortest, of alternatives a few of each; a rule that others or
 itself call keeps room for those that recursion brings. Bytes that no terminal tells apart are
-spelled by one of them. What is found is certain; what is not found may still be there.
+spelled by one of them. Findings are certain; their absence proves nothing.
 """
 
 from collections import defaultdict, deque
@@ -105,7 +105,7 @@ class Derivations:
                 waiting.update(again)
 
     def _extend(self, name: str) -> bool:
-        """Add to the texts of a nonterminal; tell whether there are new ones."""
+        """Add to the texts of a nonterminal; return whether there are new ones."""
         known = self._texts[name]
         fresh = {
             text: _named(self._origins.get(name, name), text, how)

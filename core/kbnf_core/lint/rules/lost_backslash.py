@@ -77,7 +77,7 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 
 
 def _runs_on(inner: str) -> bool:
-    """Tell whether the first bracket is an escaped one that closes, and others open later."""
+    """Return whether the first bracket is an escaped one that closes, and others open later."""
     closed = inner.find("\\]")
     opened = inner.find("[", closed)
     is_first = closed >= 0 and "[" not in inner[:closed]

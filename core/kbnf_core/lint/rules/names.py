@@ -19,8 +19,8 @@ NEEDS = Needs.DOCUMENT
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
-    Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
-    language that is converted from the start on, the reader says what is left out.
+    A file with syntax errors has no findings: the names in its broken rules are unknown. For a
+    language that is converted, the reader reports the rules that it leaves out.
     """
     reading = subject.reading
     if reading.language.is_converted:
@@ -34,7 +34,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     reached = reachable([reading.start], uses)
     users = _users(uses)
-    # A name that begins with an undefined one is most likely what was meant there.
+    # A name that begins with an undefined one is most likely the intended one.
     undefined = tuple(used for uses_ in uses.values() for used in uses_ if used not in uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
         if name in reached or name in document.predefined or name.startswith(undefined):

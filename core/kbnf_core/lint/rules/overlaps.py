@@ -35,7 +35,7 @@ _END = 0
 
 
 class _Rest(NamedTuple):
-    """What is left to match: ``node`` from ``place`` on, and then the rest ``after``.
+    """The rest to match: ``node`` from ``place`` on, and then the rest ``after``.
 
     ``place`` counts bytes of a literal, parts of a sequence or turns of a repetition, or is a
     state of an automaton.
@@ -300,7 +300,7 @@ def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
 
 
 def _are_written(reading: Reading, first: Node, second: Node) -> bool:
-    """Tell whether two are alternatives of one choice that somebody wrote."""
+    """Return whether two are alternatives of one choice that somebody wrote."""
     written = reading.written_out.alternatives
     if written is None:
         return True

@@ -1,7 +1,7 @@
 r"""W208: classes that contain a phrase, such as ``[hello]`` or ``[^"The answer is:"]``.
 
 A class is a set of characters, so a character that is in it twice was meant as part of a text. Only
-letters are counted that stand for themselves: who lists signs may list one twice.
+letters that match themselves are counted: a list of signs may have one twice.
 """
 
 import re

@@ -1,8 +1,8 @@
 """E502: constructs that the target engine of a grammar refuses.
 
-A grammar in the engine's own language is looked at as it is, any other as what is left when it is
-converted. All of this was measured: ``tests/golden/lint/targets.json`` has the verdicts of the
-engines, and their versions.
+A grammar in the engine's own language is checked as it is, any other one after its conversion. All
+of this was measured: ``tests/golden/lint/targets.json`` has the verdicts of the engines, and their
+versions.
 
 For llama.cpp the findings of the reader of GBNF (W411, I411, W414) are reused.
 """
@@ -160,7 +160,7 @@ _NO_LOOK_ROUND = re.compile(
 def llama_cpp_refuses(reading: Reading) -> Iterator[Diagnostic]:
     """Yield the findings of the reader that report a refusal, in GBNF."""
     for finding in (*reading.diagnostics, *reading.parsed.lint()):
-        # A W414 without a note tells of a count that is read in another way, but taken.
+        # A W414 without a note is about a count that is read in another way, but accepted.
         if finding.code in {"W411", "I411"} or (finding.code == "W414" and finding.notes):
             yield finding
 

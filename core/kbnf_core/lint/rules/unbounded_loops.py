@@ -121,7 +121,7 @@ def _in_rule(subject: Subject, loops: "_Loops", name: str) -> Iterator[Diagnosti
         if any(span.start >= node.span.start and span.end <= node.span.end for span in told):
             continue
         for consumed in loops.at(node):
-            # What has no tree has the places of its rules only.
+            # Without a tree there are only the spans of the rules.
             reading = subject.reading
             span = node.span if reading.parsed.rules is None else reading.name_span(name)
             findings = list(_finding(reading, consumed, span))
@@ -169,7 +169,7 @@ class _Loops:
         return self._automata[id(dfa)][1]
 
     def recursive(self) -> Iterator[tuple[frozenset[str], Bytes]]:
-        """Yield nonterminals that call each other, and what is consumed on the way round."""
+        """Yield nonterminals that call each other, and the bytes consumed in one turn."""
         graph = self._calls
         for names in cyclic_components(graph):
             parts = [self._beside(self._grammar.rules[name], names) for name in sorted(names)]
@@ -258,7 +258,7 @@ class _Loops:
         return fixpoint(self._calls, Bytes(), joined)
 
     def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
-        """Return what is in sequence with a call of one of ``names``."""
+        """Return the bytes in sequence with a call of one of ``names``."""
         consumed = Bytes()
         stack = [root]
         while stack:
@@ -278,10 +278,10 @@ class _Loops:
 
 
 def _may_idle(dfa: Dfa) -> bool:
-    """Tell quickly whether some loop of ``dfa`` may consume only what is looked for here.
+    """Return quickly whether some loop of ``dfa`` may consume only the bytes looked for here.
 
-    Going round such a loop takes classes of bytes that hold nothing else, and most automata have
-    none, or no way round by them.
+    Such a loop consists of classes of bytes that contain no other byte, and most automata have no
+    such class, or no loop of them.
     """
     return any(_has_loop(dfa, classes_of(dfa.classes)) for classes_of in _CLASSES_OF_OTHERS)
 
@@ -290,7 +290,7 @@ _CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESP
 
 
 def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
-    """Tell whether classes lead round that are none of ``others``."""
+    """Return whether there is a loop of classes outside ``others``."""
     symbols = set(dfa.classes).difference(others)
     if not symbols:
         return False
@@ -330,7 +330,7 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
 
 
 def _blank_turns(dfa: Dfa, states: frozenset[int]) -> set[Bytes]:
-    """Return the bytes of the loops of whitespace within a loop whose other turns are no text."""
+    """Return the bytes of loops of whitespace within a loop whose other turns are empty."""
     blank = set(dfa.classes) - set(_CLASSES_OF_OTHERS[0](dfa.classes))
     moves = {s: {dfa.rows[s][symbol] for symbol in blank} & states for s in states}
     found = set()

@@ -74,7 +74,7 @@ _FAR = 1_000
 
 
 def _goes_on(automaton: "TokenAutomaton", size: int, budget: Budget) -> bool:
-    """Tell whether a row of tokens goes round in a circle, or far; or too far to be looked at."""
+    """Return whether a row of tokens goes round in a circle, or far; or too far to be looked at."""
     from kbnf_core.mask.bits import ids_of
 
     def after(position: int) -> Iterator[int]:

@@ -258,7 +258,7 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    """Return ``text`` as a command holds it; the log is shown in terminals, too."""
+    """Return ``text`` as a command contains it; the log is shown in terminals, too."""
     return visible(text).replace("%", "%25").replace("\n", "%0A")
 
 

@@ -109,7 +109,7 @@ def write_baseline(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def read_baseline(text: str) -> frozenset[str]:
-    """Return the fingerprints in a baseline; ValueError for a text that is none."""
+    """Return the fingerprints in a baseline; ValueError for an invalid one."""
     value = json.loads(text)
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise ValueError(f"this is not a baseline ({SCHEMA})")

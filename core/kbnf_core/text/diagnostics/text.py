@@ -92,7 +92,7 @@ class LineView:
         self.text = self._lead + "".join(glyphs[begin:end]) + tail
 
     def cell(self, column: int) -> int:
-        """Return the cell of a 0-based column; what was cut off counts as at the cut."""
+        """Return the cell of a 0-based column; text that was cut off counts as at the cut."""
         edge = self._edges[min(column, len(self._edges) - 1)]
         return len(self._lead) + min(max(edge - self._begin, 0), self._length)
 
@@ -110,7 +110,7 @@ class LineView:
 
 @lru_cache(maxsize=4)
 def _measured(line: str) -> tuple[Sequence[str], Sequence[int]]:
-    """Return what is shown for each character, and the cell at which each begins and the last ends.
+    """Return the text shown for each character, and the cells where they begin and the last ends.
 
     Remembered, since a file that is one long line has all its findings there.
     """
@@ -162,7 +162,7 @@ class _Row:
 class Excerpt:
     """Draws the lines of ``source`` that contain ``marks``.
 
-    Longer lines are cut around what is marked, so that they fit an output of ``width`` cells.
+    Longer lines are cut around the marked range, so that they fit an output of ``width`` cells.
     """
 
     def __init__(self, source: Source, marks: Sequence[Mark], width: int | None) -> None:
@@ -385,7 +385,7 @@ def _header(diagnostic: Diagnostic, width: int | None, is_fixable: bool) -> Segm
 
 
 def _remarks(diagnostic: Diagnostic, indent: str, width: int | None) -> Segments:
-    """Return the ``= note:`` and ``= help:`` lines; what a fix does stands in for a help."""
+    """Return the ``= note:`` and ``= help:`` lines; the effect of a fix replaces a help."""
     helps = diagnostic.helps or tuple(fix.message for fix in diagnostic.fixes[:1])
     out: Segments = []
     for note in diagnostic.notes:

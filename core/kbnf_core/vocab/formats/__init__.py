@@ -93,7 +93,7 @@ class VocabularyFile:
 
     @cached_property
     def document(self) -> object:
-        """The JSON value in it, None where it is no JSON; ``VocabularyError`` for damaged JSON."""
+        """The JSON value in it, None if it is not JSON; ``VocabularyError`` for damaged JSON."""
         if self.text is None or not self.first_line.startswith(("{", "[")):
             return None
         try:

@@ -52,7 +52,7 @@ _USED = frozenset(("model", "tokens", "token_type", *_STOPS))
 """The keys that are read, without their prefix."""
 
 _OF_PAIRS = _USED | {"merges", "scores", "pre"}
-"""Those that are read to learn what is merged."""
+"""Keys that are read for the rules of merging."""
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
@@ -80,7 +80,7 @@ LARGEST_BYTES = 2**26
 
 
 def read_gguf(path: Path) -> Contents:
-    """Return the tokens; ``VocabularyError`` names the key that is wrong, or what is damaged."""
+    """Return the tokens; ``VocabularyError`` names the key that is wrong, or the damage."""
     with opened(path) as file:
         metadata = _Reader(file).metadata(_USED)
     return _contents(metadata)
@@ -231,7 +231,8 @@ class _Reader:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
-            # Of a description, perhaps; of a token it is found where that is spelled.
+            # Invalid UTF-8 in a description does not matter; in a token it is reported where the
+            # token is spelled.
             return data.decode("utf-8", "surrogateescape")
 
     def _look_at(self, count: int) -> None:

@@ -4,16 +4,15 @@
 order of ids (Unigram). ``added_tokens`` are matched in plain text before the model; those marked
 ``special`` are special here, and so is the model's unknown token. The pieces are spelled as
 ``decoder`` says (``spelling``). WordPiece is spelled as its own decoder joins words: a piece that
-goes on with a word is what is after ``##``, any other begins with a blank. What its
-normaliser loses (capitals, accents, kinds of blanks) is in no token. Without that decoder WordPiece
-and WordLevel are refused: their tokens are words that decoding joins with blanks.
+continues a word is the text after ``##``, any other begins with a blank. The differences that its
+normaliser removes (capitals, accents, kinds of blanks) are in no token. Without that decoder
+WordPiece and WordLevel are refused: their tokens are words that decoding joins with blanks.
 
-Where every piece can be
-turned into bytes by itself, the steps come down to three things, and ``Spelling`` contains them.
-Decoders that look at a piece's neighbours (``</w>``, CTC) are refused: their pieces do not spell
-bytes. What is stripped from the start of a whole text (the dummy prefix of Llama, the blank before
-WordPiece's first word) is left: it is no part of a piece. The steps are those of
-``tokenizers.decoders``.
+Where every piece can be turned into bytes by itself, the steps come down to three things, and
+``Spelling`` contains them. Decoders that look at a piece's neighbours (``</w>``, CTC) are refused:
+their pieces do not spell bytes. Text stripped from the start of a whole text (the dummy prefix of
+Llama, the blank before WordPiece's first word) is kept: it does not belong to a piece. The steps
+are those of ``tokenizers.decoders``.
 """
 
 import re

@@ -33,7 +33,7 @@ def _bytes(key: str, value: object) -> bytes:
 
 
 def _fits(file: VocabularyFile) -> bool:
-    """Tell whether a JSON object has this form, judging by its first key."""
+    """Return whether a JSON object has this form, judging by its first key."""
     if not isinstance(file.document, dict):
         return False
     return _ID.fullmatch(next(iter(file.document), "0")) is not None
