@@ -15,6 +15,7 @@ from kbnf_core.automata.expression import Expression as Texts
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import only_text
 from kbnf_core.conversion.scannerless import Scannerless, Token, without_lexer
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.kbnf.tree import Comment, Definition, Document, Expression
@@ -27,6 +28,8 @@ UNSUPPORTED, APPROXIMATE = "E451", "W451"
 
 class ForeignReader(ABC):
     """Reads one grammar to rules over characters; ``names`` are those of its rules.
+
+    ``made`` gives names to rules that nobody wrote.
 
     What is refused is reported once, or ``at_each_place``.
     """
@@ -41,6 +44,7 @@ class ForeignReader(ABC):
         self.losses: list[Loss] = []
         self.comments: list[Comment] = []
         self.names: set[str] = set()
+        self.made = FreshNames()
         self.broken: set[str] = set()
         self.builder = Builder()
         self._reported: set[str] = set()

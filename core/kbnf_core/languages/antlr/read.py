@@ -19,7 +19,8 @@ from posixpath import dirname, join, normpath
 
 from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import at, placed
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh
+from kbnf_core.conversion.scannerless import Scannerless, Token
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
 from kbnf_core.kbnf.parsed import Parsed, Request
@@ -89,7 +90,7 @@ class _Reader(ForeignReader):
         main = parse_file(self.source, self.request.limits, self.budget)
         self.comments = main.comments
         self._gather(main, None)
-        self.names = set(self._rules)
+        self.names, self.made = set(self._rules), FreshNames(self._rules)
         names = [name for name in self._rules if not name[:1].isupper()]
         if not (names or self.findings):
             self.error(
@@ -187,7 +188,7 @@ class _Reader(ForeignReader):
         before_end = lexer.form_before_end(rule) if is_skipped else None
         yield Token(name, before_end or form, rule.span, is_skipped, rule.mode)
         if before_end is not None:
-            last = Name(fresh(f"{name.value}_EOF", self.names), name.span)
+            last = Name(self.made.fresh(f"{name.value}_EOF"), name.span)
             yield Token(last, form, rule.span, is_skipped, rule.mode, is_last=True)
 
     def _check(self, rules: list[Rule]) -> None:

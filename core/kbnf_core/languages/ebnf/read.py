@@ -20,8 +20,9 @@ from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import write_dfa
 from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take
+from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import callers_of, reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.tree import (
@@ -73,6 +74,7 @@ class _Reader(ForeignReader):
         if not definitions:
             return None
         self.names = {each.name.value for each in definitions}
+        self.made = FreshNames(self.names)
         start = self.start(definitions[0].name.value)
         definitions = self._without_differences(definitions)
         if not file.has_words:
@@ -160,7 +162,7 @@ class _Reader(ForeignReader):
         # A lexer would look for words everywhere, so that one does not end inside another one.
         blank, word = (
             Token(
-                Name(fresh(name, self.names), span),
+                Name(self.made.fresh(name), span),
                 self.regex(pattern, span),
                 span,
                 name == "blank",

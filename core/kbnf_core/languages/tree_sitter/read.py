@@ -24,8 +24,9 @@ from kbnf_core.automata.operations import literals
 from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take
+from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
 from kbnf_core.kbnf.parsed import Parsed, Request
@@ -118,8 +119,6 @@ class _Reader(ForeignReader):
         super().__init__(source, request)
         self._rules: dict[str, Node] = {}
         self._tokens: dict[str, Token] = {}
-        self._taken: set[str] = set()
-        """Names of rules, and of tokens without rules."""
         self._rule = ""
         self._word = ""
         self._contexts: dict[str, str] = {}
@@ -136,7 +135,7 @@ class _Reader(ForeignReader):
             message = "a grammar of tree-sitter has `rules`"
             self.error("E001", message, self.source.locate(""))
             return None
-        self.names, self._taken = set(self._rules), set(self._rules)
+        self.names, self.made = set(self._rules), FreshNames(self._rules)
         start = self.start(next(iter(self._rules)))
         extras = _entries(grammar, "extras")
         skipped = {each.text("name") for each in extras if each.kind == "SYMBOL"}
@@ -181,14 +180,14 @@ class _Reader(ForeignReader):
             if not isinstance(leaf, Reference) or leaf.name.value != self._word:
                 return leaf
             if context not in self._contexts:
-                self._contexts[context] = fresh(f"{self._word}_{context}", self._taken)
+                self._contexts[context] = self.made.fresh(f"{self._word}_{context}")
             return build.call(self._contexts[context], leaf.span)
 
         return form if context == "global" else rewrite(form, change)
 
     def _name_token(self, node: Node, form: Expression, *, is_skipped: bool = False) -> str:
         """Add a token under a name of its own, and return that."""
-        name = fresh(self._rule if is_skipped else f"{self._rule}_token", self._taken)
+        name = self.made.fresh(self._rule if is_skipped else f"{self._rule}_token")
         span = self.source.locate(node.pointer)
         self._tokens[name] = Token(Name(name, span), form, span, is_skipped, "", not is_skipped)
         return name
