@@ -8,7 +8,7 @@ everything that it does not keep of the old one.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -174,6 +174,15 @@ class Attributes(NamedTuple):
     captures: Mapping[str, frozenset[str]] = MappingProxyType({})
     temperatures: Mapping[str, float] = MappingProxyType({})
     unkept: tuple[Loss, ...] = ()
+
+    def temperature_in(self, rules: Iterable[str], origins: Mapping[str, str]) -> float | None:
+        """Return the highest temperature of some rules, None where none of them has one.
+
+        ``origins`` names, for a rule that was made of another one, that rule.
+        """
+        written = {origins.get(name, name) for name in rules}
+        known = written & self.temperatures.keys()
+        return max((self.temperatures[name] for name in known), default=None)
 
 
 NO_ATTRIBUTES = Attributes()
