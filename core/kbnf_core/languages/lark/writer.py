@@ -59,9 +59,6 @@ from kbnf_core.text.source import Span
 _MOST_JOINED = 200
 """States of a rule that becomes one terminal; larger ones read better in parts."""
 
-_MOST_LEXEME_STATES = 10_000
-"""States of all parts; where there are more, all are written in characters."""
-
 _Owner = str | int
 """The rule, or the identity of the node, that a lexeme was made of."""
 
@@ -79,8 +76,6 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
 
     Where telling terminals apart takes too much work, everything is written by characters.
     """
-    if sum(dfa.state_count for dfa in texts.values()) > _MOST_LEXEME_STATES:
-        return Forms(frozenset(), frozenset(texts))
     try:
         return _chosen(grammar, texts, Budget(limits.work))
     except WorkLimitError:
