@@ -62,13 +62,13 @@ class Found:
 
 def _text(found: Found) -> Segments:
     """Return the long form, with an empty line after each finding."""
-    shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
+    shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
     long = (render_text(each, found.width, is_fixable=is_) for each, is_ in shown)
     return [part for each in long for part in (*each, NEWLINE)]
 
 
 def _concise(found: Found) -> Segments:
-    shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
+    shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
     return [part for each, is_ in shown for part in render_concise(each, is_fixable=is_)]
 
 
@@ -86,8 +86,10 @@ def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
 
 def _statistics(found: Found) -> Segments:
     """Return how often each code was found, the most frequent first."""
-    counts = Counter(each.code for each in found.diagnostics)
-    fixable = {each.code for each in found.diagnostics if id(each) in found.fixable}
+    counts = Counter(diagnostic.code for diagnostic in found.diagnostics)
+    fixable = {
+        diagnostic.code for diagnostic in found.diagnostics if id(diagnostic) in found.fixable
+    }
     lines = [
         f"{count}\t{code}\t{FIXABLE if code in fixable else '[ ]'} {CATALOGUE[code].name}\n"
         for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -183,11 +185,11 @@ class Outcome:
             )
         if survey.targets and self.asked.format_ in FOR_PEOPLE:
             self._say_who_was_asked(survey)
-        left = {id(each) for each in diagnostics}
+        left = {id(diagnostic) for diagnostic in diagnostics}
         counts = (
-            each.severity >= report.fail_on and id(each) in left
+            diagnostic.severity >= report.fail_on and id(diagnostic) in left
             for report in reports
-            for each in report.diagnostics
+            for diagnostic in report.diagnostics
         )
         return Exit.FINDINGS if any(counts) and not self.asked.exit_zero else Exit.CLEAN
 
@@ -207,9 +209,9 @@ class Outcome:
         if self.asked.fix:
             return frozenset()
         return frozenset(
-            id(each)
-            for each in diagnostics
-            if any(fix.safe or self.asked.unsafe_fixes for fix in each.fixes)
+            id(diagnostic)
+            for diagnostic in diagnostics
+            if any(fix.safe or self.asked.unsafe_fixes for fix in diagnostic.fixes)
         )
 
     def _announce_fixes(self, diagnostics: Sequence[Diagnostic], fixable: int) -> None:
@@ -221,7 +223,8 @@ class Outcome:
         if self.asked.unsafe_fixes:
             return
         unsafe = sum(
-            bool(each.fixes) and not any(fix.safe for fix in each.fixes) for each in diagnostics
+            bool(diagnostic.fixes) and not any(fix.safe for fix in diagnostic.fixes)
+            for diagnostic in diagnostics
         )
         if unsafe and fixable:
             self.console.note(f"{unsafe:,} more with --unsafe-fixes")
@@ -405,8 +408,8 @@ class _TargetNames(click.ParamType[tuple[str, ...]]):
         """Complete the last name."""
         del ctx, param
         before, comma, last = incomplete.rpartition(",")
-        found = (name for name in TARGET_NAMES if name.startswith(last))
-        return [CompletionItem(f"{before}{comma}{name}") for name in found]
+        result = (name for name in TARGET_NAMES if name.startswith(last))
+        return [CompletionItem(f"{before}{comma}{name}") for name in result]
 
 
 lint_options = together(

@@ -199,9 +199,9 @@ class FileCheck:
         options = self._lint_options(subject.settings)
         asked = _asked(subject)
         entry = None if asked else self._entry(subject, options)
-        found = None if entry is None else entry.recall()
-        if found is not None:
-            return found
+        result = None if entry is None else entry.recall()
+        if result is not None:
+            return result
         imports = Recording()
         checked = self._check(subject, options, imports)
         if asked:
@@ -233,7 +233,7 @@ class FileCheck:
             grammar = self._grammar(subject)
             checked = Checked() if grammar is None else check_grammar(grammar, panel)
         survey = Survey(
-            tuple((each.name, each.version, each.how) for each in panel.targets),
+            tuple((target.name, target.version, target.how) for target in panel.targets),
             tuple((name, row.tool, row.target, row.verdict) for row in checked.rows),
         )
         self._surveys[name] = survey, tuple(panel.failures)
@@ -262,10 +262,10 @@ class FileCheck:
         if _asked(subject):
             raise _UnknownError
         entry = self._entry(subject, self._lint_options(subject.settings))
-        found = None if entry is None else entry.recall()
-        if found is None:
+        result = None if entry is None else entry.recall()
+        if result is None:
             raise _UnknownError
-        return found
+        return result
 
     def _entry(self, subject: "_Subject", options: "LintOptions") -> Entry | None:
         """Return the entry of the findings, which is named after everything that decides them."""
@@ -281,7 +281,11 @@ class FileCheck:
             self._schema_options(subject),
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
-            *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
+            *(
+                getattr(options, field.name)
+                for field in fields(options)
+                if field.name != "vocabulary"
+            ),
         ]
         return self._results.entry(subject.source, settings)
 

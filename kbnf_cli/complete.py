@@ -115,20 +115,20 @@ def _end_of(engine: "Engine", data: bytes, tokens: int | None) -> bytes:
     engine.reset()
     if data:
         engine.try_accept_new_bytes(data)
-    found = engine.shortest_completion(fewest=tokens is not None)
+    result = engine.shortest_completion(fewest=tokens is not None)
     if tokens is None:
-        if found.data is None:
+        if result.data is None:
             from kbnf_core.repair import NO_END
 
             raise EngineError(NO_END)
-        return found.data
-    if found.tokens is None or len(found.tokens) > tokens:
-        if found.tokens is None:
+        return result.data
+    if result.tokens is None or len(result.tokens) > tokens:
+        if result.tokens is None:
             raise EngineError("no tokens of the vocabulary complete the text")
-        least = len(found.tokens)
+        least = len(result.tokens)
         enough = "1 token is" if least == 1 else f"{least:,} tokens are"
         raise EngineError(f"--tokens {tokens} is too small: {enough} enough")
-    return engine.vocabulary.decode(found.tokens)
+    return engine.vocabulary.decode(result.tokens)
 
 
 def _write(console: Console, kept: bytes, added: bytes) -> None:

@@ -166,7 +166,7 @@ class Settings:
 
     def over(self, other: "Settings") -> "Settings":
         """Return these settings, with those of ``other`` where these say nothing."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         own = {name: value for name, value in values.items() if value is not None}
         for name in ("options", "commands"):
             own[name] = {**(getattr(other, name) or {}), **(own.get(name) or {})} or None
@@ -249,7 +249,7 @@ def command_defaults(
         if has_config:
             raise
         return {}
-    found = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
+    result = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
     keys = keys_of(command)
     table = (settings.commands or {}).get(name, Table({}, Path(), ""))
     for key, value in table.values.items():
@@ -258,19 +258,19 @@ def command_defaults(
             message = f"`[{name}]` has no key `{key}`; {above}"
             raise ConfigError(f"{table.file}{_position(table.text, key, name)}: {message}")
         try:
-            found[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
+            result[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
         except ValueError as error:
             where = f"{table.file}{_position(table.text, key, name)}"
             raise ConfigError(f"{where}: `{key}`: {error}") from error
-    return found
+    return result
 
 
 def keys_of(command: click.Command) -> dict[str, click.Option]:
     """Return the options that the table of a command may set, by their keys."""
-    found = {key_of(each): each for each in command.params if isinstance(each, click.Option)}
+    result = {key_of(each): each for each in command.params if isinstance(each, click.Option)}
     return {
         key: each
-        for key, each in found.items()
+        for key, each in result.items()
         if key not in KEYS and key not in _ABOUT_SETTINGS and not each.is_eager
     }
 
@@ -329,10 +329,10 @@ def _position(text: str, key: str, table: str = "") -> str:
     head = rf"(?:tool\.kbnf\.?)?{re.escape(table)}"
     within = re.search(rf"(?m)^[ \t]*\[{head}\]", text)
     pattern = re.compile(rf"""(?m)^[ \t]*(?:\[(?:tool\.kbnf\.)?)?["']?({re.escape(key)})\b""")
-    found = pattern.search(text, within.end() if within else 0)
-    if found is None:
+    match = pattern.search(text, within.end() if within else 0)
+    if match is None:
         return ""
-    before = text[: found.start(1)]
+    before = text[: match.start(1)]
     return f":{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 

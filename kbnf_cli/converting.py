@@ -163,12 +163,12 @@ class Direction:
 
     def convert_for(self, target: str | None, source: Source) -> Conversion:
         """Convert a text, to the spelling that ``target``, an engine for KBNF, knows."""
-        found = self.convert(source.text, source.name)
+        result = self.convert(source.text, source.name)
         if target not in WITHOUT_RAW or self.extension != KBNF.extension:
-            return found
+            return result
         from kbnf_core.kbnf.read import without_raw
 
-        return found._replace(text=without_raw(found.text))
+        return result._replace(text=without_raw(result.text))
 
 
 Directions: TypeAlias = Callable[[Path], Direction]

@@ -58,7 +58,9 @@ def diagram(
     """
     chosen = format_ or _format_of(output)
     reading = read_whole(inputs.text(grammar), inputs.start)
-    console.diagnostics(each for each in reading.diagnostics if reading.is_loss(each))
+    console.diagnostics(
+        diagnostic for diagnostic in reading.diagnostics if reading.is_loss(diagnostic)
+    )
     text = _draw(reading, chosen)
     if output is None:
         console.text(text)

@@ -80,13 +80,13 @@ class Compared:
     def forbidden(self) -> "list[tuple[str, str, Answer]]":
         """What counts: which has a text, which lacks it, and the answer."""
         old, new = self.old, self.new
-        found = (
+        result = (
             (self.forbids.old_only, old, new, self.found.old_only),
             (self.forbids.new_only, new, old, self.found.new_only),
         )
         return [
             (has, lacks, answer)
-            for counts, has, lacks, answer in found
+            for counts, has, lacks, answer in result
             if counts and not (answer.verdict.value == "none" or self._is_allowed(answer))
         ]
 
@@ -322,20 +322,20 @@ def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown:
 
     old, new = sides
     if old.grammar is None and new.grammar is None:
-        found = compare_schemas(
+        result = compare_schemas(
             old.source.text, new.source.text, old_options=old.options, new_options=new.options
         )
     else:
         one, two = _grammar(old), _grammar(new)
-        found = compare(one, two)
+        result = compare(one, two)
         schema, other = (old, two) if old.grammar is None else (new, one)
         if schema.grammar is None:
-            found = compare_with_schema(schema.source.text, schema.options, other, found)
+            result = compare_with_schema(schema.source.text, schema.options, other, result)
     forbids = _FORBIDS[mode, breaking]
     left, right = old.name, new.name
     if left == right:
         left, right = f"OLD ({left})", f"NEW ({right})"
-    return Compared(left, right, new.source, mode, breaking, forbids, allow_unknown, found)
+    return Compared(left, right, new.source, mode, breaking, forbids, allow_unknown, result)
 
 
 def _grammar(side: _Side) -> "Grammar":

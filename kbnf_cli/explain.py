@@ -145,7 +145,7 @@ def explain(
 
 def _others(reading: "Reading", name: str) -> str:
     origins = reading.document.origins
-    names = (each.name.value for each in reading.document.definitions)
+    names = (definition.name.value for definition in reading.document.definitions)
     written = dict.fromkeys(origins.get(each, each) for each in names)
     others = [each for each in written if each and each != origins.get(name, name)]
     more = [f"and {len(others) - _OTHERS:,} more"] if len(others) > _OTHERS else []
@@ -166,7 +166,7 @@ def _rules(reading: "Reading") -> Mapping[str, object]:
 
 def _members(reading: "Reading", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
-    return [each for each in _rules(reading) if name in (each, family_of(each))]
+    return [rule for rule in _rules(reading) if name in (rule, family_of(rule))]
 
 
 def _readable(subject: str | Path, inputs: Inputs) -> Readable:
@@ -198,8 +198,10 @@ def _explain(
     return Explained(
         name,
         tuple(definitions),
-        tuple(str(line) for each in definitions for line in describe(each.body, origins)),
-        tuple(part for each in definitions for part in _regexes(each)),
+        tuple(
+            str(line) for definition in definitions for line in describe(definition.body, origins)
+        ),
+        tuple(part for definition in definitions for part in _regexes(definition)),
         _shortest(found, next(iter(_members(reading, name)), name), vocabulary),
         first,
         follow,
@@ -221,7 +223,7 @@ def _users(reading: "Reading", name: str) -> "list[str]":
     family = family_of(name)
     users = (d.name.value for d in definitions if any(n.value == family for n in uses_in(d.body)))
     origins = reading.document.origins
-    return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
+    return [user for user in dict.fromkeys(origins.get(u, u) for u in users) if user]
 
 
 def _shortest(
@@ -308,14 +310,14 @@ def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:
         "schema": SCHEMA,
         "path": source.name,
         "rule": explained.name,
-        "spans": [span_value(source, each.span) for each in explained.definitions],
+        "spans": [span_value(source, definition.span) for definition in explained.definitions],
         "words": list(explained.words),
         "regexes": [
             {"regex": regex, "span": span_value(source, span)} for regex, span in explained.regexes
         ],
         "shortest": None
         if texts is None
-        else [{"text": each.decode("utf-8", "replace"), "hex": each.hex()} for each in texts],
+        else [{"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts],
         "begins": [list(bounds) for bounds in explained.first],
         "followed": {
             "bytes": [list(bounds) for bounds in explained.follow],

@@ -139,7 +139,7 @@ class DirectoryChoice:
         Where it takes one with an extension of no language, that is KBNF.
         """
         include = None if self.settings is None else self.settings.include
-        is_one = any(file.name.endswith(each) for each in self.extensions)
+        is_one = any(file.name.endswith(extension) for extension in self.extensions)
         if include is None or (is_one and file.suffix not in EXTENSIONS):
             return is_one
         language = file.suffix if file.suffix in EXTENSIONS else KBNF.extension
@@ -190,7 +190,7 @@ def is_ignored(path: Path, suffix: str, rules: Sequence[Patterns]) -> bool:
     The innermost file that says anything decides.
     """
     verdicts = (rule.verdict(path, suffix) for rule in reversed(rules))
-    return next((each for each in verdicts if each is not None), False)
+    return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def _parents_in_repository(directory: Path) -> list[Path]:
@@ -219,8 +219,8 @@ def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice) -> list
     listed is returned itself: it cannot be read either. Raises ``SourceError`` for a path that does
     not exist.
     """
-    found = {file for path in paths for file in _expand(path, note, choice)}
-    return sorted(found, key=Path.as_posix)
+    result = {file for path in paths for file in _expand(path, note, choice)}
+    return sorted(result, key=Path.as_posix)
 
 
 def read_source(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
@@ -274,21 +274,21 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
             raise SourceError(str(path), _why_missing(path))
         return [] if path != STDIN and choice.drops(path) else [path]
     top = path.resolve()
-    found: list[Path] = []
+    result: list[Path] = []
     others: list[Path] = []
     for file in _walk(top, choice, others):
         shown = path / file.relative_to(top)
         if _is_odd(file):
             note(f"skipped {shown}: not a regular file")
         else:
-            found.append(shown)
+            result.append(shown)
     if others and choice.extensions == CHECKED:
         files = f"{count_of(len(others), 'other file')} in JSON"
         note(f"{path}: left out {files}; name those that are schemas or lists of tools")
-    if not found:
+    if not result:
         wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
         note(f"warning: {path}: the directory contains no grammar ({wanted})")
-    return found
+    return result
 
 
 def is_model_name(text: str) -> bool:
@@ -405,7 +405,11 @@ def _similar(name: str) -> str | None:
     from kbnf_core.text.suggest import Suggestions
 
     path = Path(name)
-    names = {each: each for each in grammar_names()} if path.parent == Path() else {}
+    names = (
+        {grammar_name: grammar_name for grammar_name in grammar_names()}
+        if path.parent == Path()
+        else {}
+    )
     with suppress(OSError):
         names |= {each.name: str(path.parent / each.name) for each in path.parent.iterdir()}
     near = Suggestions(names).closest(path.name)

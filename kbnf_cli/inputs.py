@@ -58,9 +58,9 @@ class GrammarPath(click.Path):
         """Return the path that is meant; fail for a name of none."""
         name = os.fspath(value)
         if not os.path.lexists(name):
-            found = grammar_file(name)
-            if found is not None:
-                return found
+            result = grammar_file(name)
+            if result is not None:
+                return result
         if name.startswith(PREFIX):
             listed = ", ".join(grammar_names())
             self.fail(f"there is no grammar {name!r}; there are {listed}", param, ctx)
@@ -258,7 +258,7 @@ def read_whole(
 
 def lacks_vocabulary(reading: "Reading") -> bool:
     """Return whether a text takes tokens of a vocabulary that is not known."""
-    return any(each.code == "W405" for each in reading.losses)
+    return any(loss.code == "W405" for loss in reading.losses)
 
 
 def note_vocabulary(console: Console, reading: "Reading") -> None:
@@ -377,7 +377,7 @@ class Inputs:
         options = dict(self.schema_for(path))
         if vocabulary is None:
             options.pop("token_markers", None)
-        found = open_any_grammar(
+        result = open_any_grammar(
             path,
             name.as_posix(),
             self.start,
@@ -388,13 +388,13 @@ class Inputs:
             self._from(path),
             lossy=lossy,
         )
-        if self.start is not None and found.language.name in _WITHOUT_RULES:
+        if self.start is not None and result.language.name in _WITHOUT_RULES:
             raise ConfigError(
-                f"--start is for grammars with rules; {name} is {found.language.name}"
+                f"--start is for grammars with rules; {name} is {result.language.name}"
             )
         if not self.reads_several:
-            refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
-        return found
+            refuse_schema_options(self.schema, self.name_of(path).as_posix(), result.language)
+        return result
 
     def text(self, path: Path) -> Readable:
         """Return the text of the grammar in a file; of a schema, which has no rules, its KBNF.
@@ -414,9 +414,9 @@ class Inputs:
     def written(self, path: Path) -> Readable:
         """Return the text of the grammar in a file as it is written, also of a schema."""
         name = self.name_of(path).as_posix()
-        found = open_written(path, name, self.start, self._from(path))
-        refuse_schema_options(self.schema, name, found.language)
-        return found
+        result = open_written(path, name, self.start, self._from(path))
+        refuse_schema_options(self.schema, name, result.language)
+        return result
 
     def schema_for(self, path: Path) -> Mapping[str, Any]:
         """Return the options of languages for a file: those given, then those configured."""
@@ -486,9 +486,9 @@ def vocabulary_file(name: str) -> Path:
         return path
     from kbnf_core.vocab.files import cached_vocabulary, hub_folder
 
-    found = cached_vocabulary(name)
-    if found is not None:
-        return found
+    result = cached_vocabulary(name)
+    if result is not None:
+        return result
     near = _similar_vocabulary(path)
     hint = f"did you mean `{near}`?" if near else "nothing is downloaded"
     raise SourceError(name, f"no such file, nor a model of that name in {hub_folder()}; {hint}")

@@ -96,7 +96,7 @@ def _token_ids(text: str) -> tuple[int, ...]:
     except ValueError:
         message = f"{text!r} is not a list of token ids such as 1,2,3"
         raise click.BadParameter(message) from None
-    if any(each < 0 for each in ids):
+    if any(token_id < 0 for token_id in ids):
         raise click.BadParameter("a token id is not negative")
     return ids
 

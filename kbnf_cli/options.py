@@ -30,7 +30,7 @@ def may_be_configured(arguments: Sequence[str]) -> bool:
     """
     here = Path.cwd()
     folders = (here, *here.parents)
-    is_named = any(each.startswith("--config") for each in arguments)
+    is_named = any(argument.startswith("--config") for argument in arguments)
     return is_named or any((folder / name).exists() for folder in folders for name in CONFIGURATION)
 
 

@@ -84,11 +84,11 @@ class Entry:
             value = json.loads(payload)
             if any(_digest_of(load_text(path)) != seen for path, seen in value["imports"].items()):
                 return None
-            found = from_stored(value, self.source)
+            result = from_stored(value, self.source)
             os.utime(self.path)
         except (OSError, LookupError, TypeError, ValueError):
             return None
-        return found
+        return result
 
     def keep(self, found: "Sequence[Diagnostic]", imports: "Recording") -> None:
         """Store findings, best effort; ``imports`` are the files that were read for them."""

@@ -545,14 +545,14 @@ def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
     from kbnf_core.store import damage
 
     count = sum(1 for _ in opened.known_keys())
-    found = 0
+    result = 0
     with console.busy("reading everything"):
         for error in damage(opened, remove):
-            found += 1
+            result += 1
             console.error(str(error))
     done = "removed" if remove else "damaged"
-    console.note(f"{count:,} artifacts, {found:,} {done}")
-    return Exit.FINDINGS if found else Exit.CLEAN
+    console.note(f"{count:,} artifacts, {result:,} {done}")
+    return Exit.FINDINGS if result else Exit.CLEAN
 
 
 def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:

@@ -142,7 +142,7 @@ def _case(outcome: "Outcome") -> Case:
 def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
     from kbnf_core.examples.cases import Example, Status, cover
 
-    passed = [each.example for each in outcomes if each.status is Status.PASSED]
+    passed = [outcome.example for outcome in outcomes if outcome.status is Status.PASSED]
     texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]
     return Covered(grammar.source, cover(grammar.explained, texts, _authors_names(grammar)))
 
@@ -153,11 +153,11 @@ _NAME = re.compile(r"[\w-]+")
 def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
     """Return what the author calls each rule; None for what a conversion made of other parts."""
     source = grammar.source
-    found = {}
+    result = {}
     for name, span in grammar.names.items():
         written = source.slice(span)
-        found[name] = written if _NAME.fullmatch(written) else None
-    return found
+        result[name] = written if _NAME.fullmatch(written) else None
+    return result
 
 
 def _note_recordings(console: Console, path: Path) -> None:
@@ -230,17 +230,17 @@ def _coverage_text(covered: Covered) -> Segments:
         lines.append(
             f"not looked at, for they have too many derivations: {coverage.given_up} examples"
         )
-    for each in coverage.unused_alternatives:
-        if each.rule not in coverage.unused_rules:
-            text = " ".join(symbol_at(source, each.span).split())
-            place = place_in(source, each.span)
-            lines.append(f"unused alternative of {each.rule}: {text} at {place}")
+    for alternative in coverage.unused_alternatives:
+        if alternative.rule not in coverage.unused_rules:
+            text = " ".join(symbol_at(source, alternative.span).split())
+            place = place_in(source, alternative.span)
+            lines.append(f"unused alternative of {alternative.rule}: {text} at {place}")
     return [Segment(f"  {line}\n") for line in lines]
 
 
 def as_json(suites: Sequence[Suite]) -> Segments:
     """Return the object that ``schemas/test.schema.json`` describes."""
-    summary = {each: sum(suite.count(each) for suite in suites) for each in sorted(_ROLES)}
+    summary = {role: sum(suite.count(role) for suite in suites) for role in sorted(_ROLES)}
     value = {
         "schema": SCHEMA,
         "grammars": [_suite_value(suite) for suite in suites],
@@ -272,8 +272,11 @@ def _coverage_value(covered: Covered) -> dict[str, Any]:
         "unused_rules": list(coverage.unused_rules),
         "alternatives": len(coverage.alternatives),
         "unused_alternatives": [
-            {"rule": each.rule, "span": span_value(covered.source, each.span)}
-            for each in coverage.unused_alternatives
+            {
+                "rule": alternative.rule,
+                "span": span_value(covered.source, alternative.span),
+            }
+            for alternative in coverage.unused_alternatives
         ],
         "given_up": coverage.given_up,
     }
@@ -289,7 +292,7 @@ def as_junit(suites: Sequence[Suite]) -> Segments:
 
 def _junit_suite(suite: Suite) -> tuple[dict[str, str], str, list[JunitCase]]:
     errors = [
-        Case("grammar", each.code, "", "", "failed", _one_line(each)) for each in suite.errors
+        Case("grammar", error.code, "", "", "failed", _one_line(error)) for error in suite.errors
     ]
     cases = [*suite.cases, *errors]
     name = visible(suite.name)
@@ -301,12 +304,12 @@ def _junit_suite(suite: Suite) -> tuple[dict[str, str], str, list[JunitCase]]:
     }
     tests: list[JunitCase] = [
         (
-            f"{each.kind} {describe(each)}",
-            _TAGS[each.status],
-            {"message": visible(each.message)},
+            f"{case.kind} {describe(case)}",
+            _TAGS[case.status],
+            {"message": visible(case.message)},
             None,
         )
-        for each in cases
+        for case in cases
     ]
     return attributes, name, tests
 

@@ -97,9 +97,9 @@ def fill_tree_bitmasks(
 
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
     """Raise ``VocabularyError`` unless all engines are over the same tokens, whatever ends them."""
-    used = {each.vocabulary for each in engines if each is not None}
+    used = {engine.vocabulary for engine in engines if engine is not None}
     if len(used) < 2:
         return
     bases = {each.base or each for each in used}
-    if len(bases) > 1 and len({each.fingerprint for each in bases}) > 1:
+    if len(bases) > 1 and len({base.fingerprint for base in bases}) > 1:
         raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

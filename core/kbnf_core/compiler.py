@@ -314,11 +314,11 @@ class Compiler:
         which the exception is ``DeadlineError``; the work goes on for later requests. Without
         workers it is done when this returns, and nothing is late.
         """
-        found = self._submit(kind, source, options)
-        found.add_done_callback(self._counts.note)
-        if deadline is None or found.done():
-            return found
-        answer = _in_time(found, deadline)
+        result = self._submit(kind, source, options)
+        result.add_done_callback(self._counts.note)
+        if deadline is None or result.done():
+            return result
+        answer = _in_time(result, deadline)
         answer.add_done_callback(self._counts.note_late)
         return answer
 

@@ -85,11 +85,11 @@ def convert(
         as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
-    found = target.write(reading, limits)
+    result = target.write(reading, limits)
     unkept = language.attributes(reading.document.source, limits).unkept
-    return found._replace(
-        losses=(*_one_a_place(found.losses), *unkept),
-        notes=(*found.notes, *reading.parsed.lint()),
+    return result._replace(
+        losses=(*_one_a_place(result.losses), *unkept),
+        notes=(*result.notes, *reading.parsed.lint()),
     )
 
 

@@ -255,8 +255,8 @@ class Engine(EngineCore):
     @property
     def ahead(self) -> Ahead | None:
         """The work ahead for this engine, with its counts; None without any."""
-        found: Ahead | None = self._ahead
-        return found
+        result: Ahead | None = self._ahead
+        return result
 
     def look_ahead(self, ahead: Ahead) -> None:
         """Let ``ahead`` work for this engine, unless somebody does or it is switched off."""
@@ -594,9 +594,9 @@ class Engine(EngineCore):
         if self.is_waiting():
             return b""
         forced = self._automaton.forced
-        found = forced.bytes_from(self._state, limit)
+        result = forced.bytes_from(self._state, limit)
         # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
-        return forced.bytes_from(self._exact, limit) if found and self._is_counted else found
+        return forced.bytes_from(self._exact, limit) if result and self._is_counted else result
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -609,11 +609,11 @@ class Engine(EngineCore):
         if self.is_waiting():
             return []
         forced = self._automaton.forced
-        found = forced.find(self._state, self._accepted, limit)
-        if found and self._is_counted:
-            found = forced.find(self._exact, self._accepted, limit)
+        result = forced.find(self._state, self._accepted, limit)
+        if result and self._is_counted:
+            result = forced.find(self._exact, self._accepted, limit)
         # Where few tokens are left, the tokenizer's may be too many.
-        return found if self._left < 0 else found[: self.validate_tokens(found)]
+        return result if self._left < 0 else result[: self.validate_tokens(result)]
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.

@@ -761,14 +761,14 @@ class Grammar:
 
         Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
         """
-        found, known = _OWN_BYTES + len(self.source.text), self.__dict__
+        result, known = _OWN_BYTES + len(self.source.text), self.__dict__
         if "tables" in known:
-            found += self.tables.bytes
+            result += self.tables.bytes
         if "reading" in known:
-            found += self._reading_bytes
+            result += self._reading_bytes
         if "parser" in known:
-            found += _PARSED_BYTES * self.tables.state_count
-        return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
+            result += _PARSED_BYTES * self.tables.state_count
+        return result + (self.token_automata.known_bytes if "token_automata" in known else 0)
 
     @cached_property
     def _reading_bytes(self) -> int:

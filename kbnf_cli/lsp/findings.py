@@ -22,19 +22,19 @@ _SEVERITIES = {
 
 def diagnostics(entry: Entry, encoding: str, uri: str) -> list[types.Diagnostic]:
     """Return the findings in the newest version of a text, and a note if these are not all."""
-    found = []
+    result = []
     if isinstance(entry.analysed, Unknown):
         is_nothing = entry.analysed.so_far is None
         what = (
             "this text was not analysed" if is_nothing else "this text was checked for errors only"
         )
-        found.append(_notice(what, entry.analysed.reason))
+        result.append(_notice(what, entry.analysed.reason))
     if isinstance(entry.tried, Unknown):
-        found.append(_notice("the examples of this text were not run", entry.tried.reason))
+        result.append(_notice("the examples of this text were not run", entry.tried.reason))
     if entry.analysis is not None and entry.is_current:
         places = Places(entry.analysis.source, encoding)
-        found += [_diagnostic(places, uri, each) for each in entry.analysis.findings]
-    return found
+        result += [_diagnostic(places, uri, finding) for finding in entry.analysis.findings]
+    return result
 
 
 def of_engines(
@@ -78,14 +78,14 @@ def _diagnostic(places: Places, uri: str, finding: Diagnostic) -> types.Diagnost
 def actions(view: View, uri: str, asked: types.Range) -> list[types.CodeAction]:
     """Return the fixes of findings that touch a range."""
     begin, end = view.places.index(asked.start), view.places.index(asked.end)
-    found = []
+    result = []
     for finding in view.analysis.findings:
         span = view.shift.to_later(finding.span)
         if span is not None and span.start <= end and begin <= span.end:
-            found += [
+            result += [
                 action for fix in finding.fixes if (action := _action(view, uri, finding, fix))
             ]
-    return found
+    return result
 
 
 def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
@@ -165,12 +165,12 @@ def lenses(view: View) -> list[types.CodeLens]:
 def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
     """Return, after each name that is defined in a range, the bytes that may occur next there."""
     begins = dict(view.analysis.begins)
-    found = []
+    result = []
     for symbol in view.analysis.outline.definitions:
         place = view.range(symbol.span)
         text = begins.get(symbol.name)
         if place is not None and text and asked.start <= place.end <= asked.end:
-            found.append(
+            result.append(
                 types.InlayHint(
                     place.end,
                     f"⟨{text}⟩",
@@ -178,4 +178,4 @@ def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
                     tooltip=f"`{symbol.name}` begins with one of these",
                 )
             )
-    return found
+    return result

@@ -169,15 +169,15 @@ class View:
         if index is None:
             return None
         named = [
-            *((each.name, each.span) for each in outline.definitions),
-            *((each.name, each.span) for each in outline.uses),
+            *((definition.name, definition.span) for definition in outline.definitions),
+            *((use.name, use.span) for use in outline.uses),
         ]
         return next((each for each in named if each[1].start <= index <= each[1].end), None)
 
     def definitions(self, name: str) -> tuple[Symbol, ...]:
         """Return the definitions of a name."""
-        found = self.analysis.outline.definitions
-        return tuple(symbol for symbol in found if symbol.name == name)
+        result = self.analysis.outline.definitions
+        return tuple(symbol for symbol in result if symbol.name == name)
 
 
 def definitions(view: View, uri: str, position: types.Position) -> list[types.Location]:
@@ -226,13 +226,13 @@ def rename(
 
 def symbols(view: View) -> list[types.DocumentSymbol]:
     """Return the definitions of a text in order."""
-    found = []
+    result = []
     for symbol in view.analysis.outline.definitions:
         whole, name = view.range(symbol.whole), view.range(symbol.span)
         if whole is not None and name is not None:
             kind = types.SymbolKind.Function
-            found.append(types.DocumentSymbol(symbol.name, kind, whole, name))
-    return found
+            result.append(types.DocumentSymbol(symbol.name, kind, whole, name))
+    return result
 
 
 def completions(view: View) -> list[types.CompletionItem]:

@@ -68,10 +68,10 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
     if match is not None:
         return _known(vocabulary, int(match[1]))
     data = typed_bytes(text)
-    found = vocabulary.get_token_id(data)
-    if found is None:
-        found = vocabulary.special_tokens.get(text)
-    return data if found is None else found
+    result = vocabulary.get_token_id(data)
+    if result is None:
+        result = vocabulary.special_tokens.get(text)
+    return data if result is None else result
 
 
 def find_token(vocabulary: "Vocabulary", text: str) -> int:
@@ -118,7 +118,7 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [each for each in ids if vocabulary.decode((each,)).startswith(prefix)]
+    found = [token_id for token_id in ids if vocabulary.decode((token_id,)).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     return listed(session, row("allowed", count), lines, world)
@@ -262,8 +262,8 @@ def _sample(session: Session, text: str, world: World) -> Reply:
     return Reply(
         session,
         tuple(
-            Segment(_sampled(session, each.tokens, each.is_complete, world.columns) + "\n")
-            for each in samples
+            Segment(_sampled(session, sample.tokens, sample.is_complete, world.columns) + "\n")
+            for sample in samples
         ),
     )
 

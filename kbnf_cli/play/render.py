@@ -242,7 +242,9 @@ def spelling(session: Session, what: "What") -> bytes:
 
 def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
     """Return tokens as one line: each with its id and its bytes."""
-    return clip(" ".join(f"{each} {spelled(session.vocabulary, each)}" for each in tokens), columns)
+    return clip(
+        " ".join(f"{token} {spelled(session.vocabulary, token)}" for token in tokens), columns
+    )
 
 
 def row(key: str, value: str, role: Role = Role.PLAIN) -> Segments:

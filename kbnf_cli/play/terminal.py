@@ -76,10 +76,12 @@ def _paths(typed: str) -> Iterator[Proposal]:
     from prompt_toolkit.completion import CompleteEvent, PathCompleter
     from prompt_toolkit.document import Document
 
-    for each in PathCompleter(expanduser=True).get_completions(Document(typed), CompleteEvent()):
+    for completion in PathCompleter(expanduser=True).get_completions(
+        Document(typed), CompleteEvent()
+    ):
         # A folder is shown with a slash, and so may be completed further.
-        is_folder = each.display_text.endswith("/")
-        yield Proposal(each.text + "/" * is_folder, -each.start_position, "")
+        is_folder = completion.display_text.endswith("/")
+        yield Proposal(completion.text + "/" * is_folder, -completion.start_position, "")
 
 
 def _tokens(session: Session, typed: str) -> Iterator[Proposal]:
@@ -178,8 +180,8 @@ def _completer(current: Callable[[], Session]) -> "Completer":
             self, document: Document, complete_event: CompleteEvent
         ) -> Iterable[Completion]:
             del complete_event
-            for each in proposals(current(), document.current_line_before_cursor):
-                yield Completion(each.text, -each.length, display_meta=each.note)
+            for proposal in proposals(current(), document.current_line_before_cursor):
+                yield Completion(proposal.text, -proposal.length, display_meta=proposal.note)
 
     return Allowed()
 

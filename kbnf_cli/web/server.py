@@ -181,7 +181,11 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._expect_a_request()
         if len(self.connections) > MAX_CONNECTIONS:
-            idle = (each for each in self.connections if each is not self and _is_idle(each))
+            idle = (
+                connection
+                for connection in self.connections
+                if connection is not self and _is_idle(connection)
+            )
             next(idle, self).transport.abort()
 
     def on_response_complete(self) -> None:

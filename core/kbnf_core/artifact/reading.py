@@ -109,7 +109,7 @@ class _Packed:
         stack = [root]
         while stack:
             node = stack[-1]
-            missing = [each for each in ir.children(node) if id(each) not in self._numbers]
+            missing = [child for child in ir.children(node) if id(child) not in self._numbers]
             if missing:
                 stack.extend(missing)
                 continue
@@ -117,7 +117,7 @@ class _Packed:
             if id(node) not in self._numbers:
                 # Kept alive: another node could get its address.
                 self._numbers[id(node)] = len(self._nodes), node
-                self._parts.append([self._numbers[id(each)][0] for each in ir.children(node)])
+                self._parts.append([self._numbers[id(child)][0] for child in ir.children(node)])
                 self._nodes.append((*self._head(node), *self._content(node)))
         return self._numbers[id(root)][0]
 
@@ -145,24 +145,24 @@ class _Packed:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return them all."""
-        found: dict[str, npt.NDArray[Any]] = {
+        result: dict[str, npt.NDArray[Any]] = {
             "rule.nodes": np.array(self._nodes, np.int32).reshape(-1, WIDTH)
         }
-        found["rule.parts.start"] = _starts_of(self._parts)
-        found["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
+        result["rule.parts.start"] = _starts_of(self._parts)
+        result["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
         literals = _pack_arrays(self._literals)
-        found["rule.literals.start"], found["rule.literals"] = literals[0], _bytes(literals[1])
+        result["rule.literals.start"], result["rule.literals"] = literals[0], _bytes(literals[1])
         automata = [dfa for _, dfa in self._automata.values()]
-        found["rule.classes"] = np.frombuffer(
+        result["rule.classes"] = np.frombuffer(
             b"".join(bytes(dfa.classes) for dfa in automata), np.uint8
         ).reshape(-1, 256)
         edges = [_edges(dfa) for dfa in automata]
-        found["rule.edges.start"] = _starts_of(edges)
-        found["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
+        result["rule.edges.start"] = _starts_of(edges)
+        result["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
         states = [np.array(dfa.accepting, np.int32) for dfa in automata]
-        found["rule.accepting.start"], accepting = _pack_arrays(states)
-        found["rule.accepting"] = _bytes(accepting)
-        return found
+        result["rule.accepting.start"], accepting = _pack_arrays(states)
+        result["rule.accepting"] = _bytes(accepting)
+        return result
 
 
 def _pack_arrays(parts: Sequence[Ids]) -> tuple[Ids, Ids]:
@@ -231,12 +231,12 @@ class StoredReading:
 
     def _findings(self, name: str) -> tuple[Diagnostic, ...]:
         try:
-            found = from_stored(self._about[name], self._source)
-            for each in found:
+            result = from_stored(self._about[name], self._source)
+            for each in result:
                 each.source.slice(each.span).encode("utf-8", "surrogatepass")
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self._damaged() from None
-        return found
+        return result
 
     @property
     def is_endless(self) -> bool:

@@ -146,8 +146,12 @@ def _manifest(grammar: Compilable, source: npt.NDArray[np.uint8]) -> dict[str, o
         "nonterminals": list(tables.names),
         "start_is_nullable": tables.start_is_nullable,
         "token_terminals": [
-            {"name": each.name, "ranges": [list(r) for r in each.ranges], "negated": each.negated}
-            for each in tables.token_terminals
+            {
+                "name": token_terminal.name,
+                "ranges": [list(r) for r in token_terminal.ranges],
+                "negated": token_terminal.negated,
+            }
+            for token_terminal in tables.token_terminals
         ],
         # The name of a file need not be UTF-8.
         "source_path": path and path.encode("utf-8", "backslashreplace").decode(),

@@ -127,12 +127,12 @@ class Partition(NamedTuple):
 
     def ranges(self) -> list[list[Range]]:
         """Return the code points of each block."""
-        found: list[list[Range]] = [[] for _ in range(self.block_count)]
+        result: list[list[Range]] = [[] for _ in range(self.block_count)]
         for place, block in enumerate(self.blocks):
             # The code points in no set are the last block.
             if block != NO_BLOCK:
-                found[block].append((self.starts[place], self.starts[place + 1] - 1))
-        return found
+                result[block].append((self.starts[place], self.starts[place + 1] - 1))
+        return result
 
 
 def partition(sets: Sequence[CodePoints]) -> Partition:

@@ -177,11 +177,11 @@ def common_word(left: Dfa, right: Dfa) -> bytes | None:
             if each is not None
         )
 
-    found = shortest_word_to(
+    result = shortest_word_to(
         product.start,
         lambda states: all(product.accepting(states)),
         steps,
         DEFAULT_LIMITS.regex_states,
         "pairs of states",
     )
-    return found and found[0]
+    return result and result[0]

@@ -57,10 +57,10 @@ def literal(data: bytes) -> Dfa:
 def literals(words: Iterable[bytes], limit: int = sys.maxsize) -> Dfa:
     """Return the automaton of a finite set of words; raise LimitError beyond ``limit`` states."""
     held = list(words)
-    found = AUTOMATA.literals(held, separate(b"".join(held)), limit)
-    if found is None:
+    result = AUTOMATA.literals(held, separate(b"".join(held)), limit)
+    if result is None:
         raise LimitError("states", limit)
-    return Dfa(*found)
+    return Dfa(*result)
 
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -127,7 +127,7 @@ def complement(dfa: Dfa) -> Dfa:
 def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
     meter = budget or Budget(sys.maxsize)
-    found, steps = AUTOMATA.product(
+    result, steps = AUTOMATA.product(
         (left.classes, left.rows, left.accepting),
         (right.classes, right.rows, right.accepting),
         is_in_both,
@@ -135,9 +135,9 @@ def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Bu
         meter.left,
     )
     meter.spend(steps)
-    if found is None:
+    if result is None:
         raise LimitError("states", limits.regex_states)
-    return Dfa(*found)
+    return Dfa(*result)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:
@@ -180,7 +180,7 @@ def shortest_word(dfa: Dfa) -> bytes | None:
     if dfa.is_empty:
         return None
     classes = sorted(zip(first_bytes(dfa.classes), range(class_count(dfa.classes)), strict=True))
-    found = shortest_word_to(
+    result = shortest_word_to(
         0,
         dfa.accepting.__getitem__,
         lambda state: (
@@ -189,7 +189,7 @@ def shortest_word(dfa: Dfa) -> bytes | None:
             if dfa.rows[state][column] != DEAD
         ),
     )
-    return found and found[0]
+    return result and result[0]
 
 
 def short_words(dfa: Dfa, symbols: list[tuple[int, int]], steps: int) -> Iterator[bytes]:

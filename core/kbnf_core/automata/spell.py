@@ -43,12 +43,12 @@ def spell(dfa: SymbolDfa, letters: Letters, limit: int, budget: Budget | None = 
     """
     if budget is not None:
         budget.spend(len(dfa.rows) * len(letters.edges))
-    found = AUTOMATA.spell(
+    result = AUTOMATA.spell(
         dfa.rows, dfa.tags, dfa.starts[0], letters.classes, letters.edges, letters.symbols, limit
     )
-    if found is None:
+    if result is None:
         raise LimitError("states", limit)
-    return Dfa(*found)
+    return Dfa(*result)
 
 
 def letters_of(languages: Sequence[Dfa]) -> Letters:
@@ -245,13 +245,13 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
 
 def _spread(starts: Sequence[int], slots: Sequence[int], low: int, high: int) -> list[int]:
     """Return the slots of the code points from ``low`` to before ``high``, one by one."""
-    found: list[int] = []
+    result: list[int] = []
     index = bisect_right(starts, low) - 1
     while low < high:
         end = min(starts[index + 1], high) if index + 1 < len(starts) else high
-        found += [slots[index]] * (end - low)
+        result += [slots[index]] * (end - low)
         low, index = end, index + 1
-    return found
+    return result
 
 
 @lru_cache(maxsize=512)
@@ -295,14 +295,14 @@ class _Nodes:
 
     def add_all(self, children: list[int]) -> list[int]:
         """Return the numbers of the nodes whose rows, one after the other, these are."""
-        found: list[int] = []
+        result: list[int] = []
         before: list[int] = []
         for place in range(0, len(children), _CONTINUATIONS):
             row = children[place : place + _CONTINUATIONS]
             # Most rows are like the one before.
-            found.append(found[-1] if row == before else self.add(row))
+            result.append(result[-1] if row == before else self.add(row))
             before = row
-        return found
+        return result
 
     def template(self, leads: list[tuple[int, int]]) -> _Template:
         """Return the nodes that ``leads`` reach, renumbered without gaps."""

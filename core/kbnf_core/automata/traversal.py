@@ -9,13 +9,13 @@ R = TypeVar("R")
 
 def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
     """Yield every part of ``root``, parts before wholes, children in their order."""
-    found: list[N] = []
+    result: list[N] = []
     stack = [root]
     while stack:
         node = stack.pop()
-        found.append(node)
+        result.append(node)
         stack.extend(children(node))
-    return reversed(found)
+    return reversed(result)
 
 
 def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:

@@ -78,8 +78,8 @@ def _take(pending: deque[Comment], end: int) -> list[Comment]:
 
 def _end_of_line(source: Source, definition: Written) -> int:
     """Return where the last line of ``definition`` ends; comments before it belong to it."""
-    found = source.text.find("\n", definition.span.end)
-    return len(source.text) if found < 0 else found
+    result = source.text.find("\n", definition.span.end)
+    return len(source.text) if result < 0 else result
 
 
 class _Writer:

@@ -65,10 +65,10 @@ def shortest_longer(states: StateTable, most: int) -> bytes | None:
                 yield representatives[byte_class], (after, passed)
 
     try:
-        found = shortest_word_to(start, is_longer, steps, most)
+        result = shortest_word_to(start, is_longer, steps, most)
     except LimitError:
         return None
-    return found and found[0]
+    return result and result[0]
 
 
 def _owners(tables: Tables) -> npt.NDArray[np.int64]:
@@ -171,7 +171,7 @@ def shortest_difference(
                 yield byte, after
 
     try:
-        found = shortest_word_to(start, differs, steps, most)
+        result = shortest_word_to(start, differs, steps, most)
     except LimitError:
         return None
-    return found and (found[0], takes(found[1])[0])
+    return result and (result[0], takes(result[1])[0])

@@ -294,8 +294,8 @@ class DeviceConstraint:
         self.vocabulary = vocabulary
         self.grammars = list(grammars)
         self.tables = [
-            TokenTable.build(each, vocabulary, finish, max_states, partial=True)
-            for each in grammars
+            TokenTable.build(grammar, vocabulary, finish, max_states, partial=True)
+            for grammar in grammars
         ]
         self.group = DeviceGrammars(self.tables, device, width)
         self.rows = RowTable(vocabulary, device=device)

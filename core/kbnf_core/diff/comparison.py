@@ -153,9 +153,9 @@ def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     endless = old.is_endless, new.is_endless
     if all(endless):
         old, new = _of_prefixes(old), _of_prefixes(new)
-    found = _Comparison(old, new, Budget(work)).run()
-    notes = (*found.notes, *_NOTES.get(endless, ()))
-    return replace(found, of_prefixes=all(endless), notes=notes)
+    result = _Comparison(old, new, Budget(work)).run()
+    notes = (*result.notes, *_NOTES.get(endless, ()))
+    return replace(result, of_prefixes=all(endless), notes=notes)
 
 
 _NOTES = {
@@ -218,7 +218,7 @@ class _Comparison:
     def __init__(self, old: Grammar, new: Grammar, budget: Budget) -> None:
         self._grammars = (old, new)
         self._budget = budget
-        left, right = (each.finish is Finish.EAGER for each in self._grammars)
+        left, right = (grammar.finish is Finish.EAGER for grammar in self._grammars)
         self._eager = (left, right)
         self._known: list[Witness | None] = [None, None]
         self._terminals: tuple[TokenTerminal, ...] = ()
@@ -237,10 +237,10 @@ class _Comparison:
             answers = self._answers(Answer(Verdict.UNKNOWN))
             is_given_up = True
         self._compare_empty(answers)
-        answers = [_searched(each, short.below) for each in answers]
+        answers = [_searched(answer, short.below) for answer in answers]
         spent = min(self._budget.spent, self._budget.limit)
         notes: tuple[str, ...] = ()
-        if any(each.verdict is Verdict.UNKNOWN for each in answers):
+        if any(answer.verdict is Verdict.UNKNOWN for answer in answers):
             is_given_up |= self._budget.left <= 0
             notes = (f"given up after {spent:,} steps of work",) if is_given_up else ()
         return Comparison(answers[LEFT], answers[RIGHT], spent, notes)
@@ -255,8 +255,8 @@ class _Comparison:
     def _compare_empty(self, answers: list[Answer]) -> None:
         """Put the empty text first: it is shorter than any other."""
         takes = [
-            each.finish is Finish.EOS and each.analysis.facts[each.start].nullable
-            for each in self._grammars
+            grammar.finish is Finish.EOS and grammar.analysis.facts[grammar.start].nullable
+            for grammar in self._grammars
         ]
         for side in (LEFT, RIGHT):
             if takes[side] and not takes[1 - side]:
@@ -270,9 +270,9 @@ class _Comparison:
         """Return both grammars cut at brackets in the first view that fits, or as they are."""
         with self._budget.share(int(_TO_CUT * self._budget.limit)) as budget:
             for view in VIEWS:
-                found = self._cut(view, budget)
-                if found is not None:
-                    return found
+                result = self._cut(view, budget)
+                if result is not None:
+                    return result
         left, right = (_Parts(grammar).tables(self._budget) for grammar in self._grammars)
         return side_by_side(left, right, b"", self._budget)[0]
 
@@ -289,13 +289,13 @@ class _Comparison:
                 sides = zip(parts, (left, right), (0, len(left.names)), strict=True)
                 for side, tables, first in sides:
                     absorb(machine, side.right_linear(tables, first), budget)
-                found = cut(machine, view, owners, budget)
+                result = cut(machine, view, owners, budget)
             except WorkLimitError:
                 return None
-            if isinstance(found, Machine):
-                return found
+            if isinstance(result, Machine):
+                return result
             names = (*left.names, *right.names)
-            for component in found.components:
+            for component in result.components:
                 if not parts[component >= len(left.names)].add(names[component]):
                     return None
         return None
@@ -520,17 +520,17 @@ def compare_schemas(
     """
     sides = (old, dict(old_options or {})), (new, dict(new_options or {}))
     left, right = (Grammar.from_json_schema(text, **options) for text, options in sides)
-    found = compare(left, right)
-    if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
-        return found
-    texts = [text for side in (found.old_only, found.new_only) for text in _compact(side.witness)]
+    result = compare(left, right)
+    if result.relation in (Relation.EQUAL, Relation.UNKNOWN):
+        return result
+    texts = [text for side in (result.old_only, result.new_only) for text in _compact(side.witness)]
     for what, view in _VIEWS:
         one, two = (_grammar(text, {**options, **view}) for text, options in sides)
         if one is None or two is None or any(_fits(one, t) != _fits(two, t) for t in texts):
             continue
         if compare(one, two).relation is Relation.EQUAL:
-            return replace(found, notes=(f"they differ in {what} alone",))
-    return found
+            return replace(result, notes=(f"they differ in {what} alone",))
+    return result
 
 
 def _compact(witness: tuple[bytes | TokenTerminal, ...]) -> Iterator[str]:

@@ -112,7 +112,7 @@ class _Cut:
         self._unbalanced: set[int] = set()
 
     def run(self) -> Machine | Unbalanced:
-        roots = [self._component(each, UNQUOTED) for each in self._machine.starts]
+        roots = [self._component(start, UNQUOTED) for start in self._machine.starts]
         for region, node in self._queue:
             self._visit(region, *node)
         for region, found in self._regions.items():

@@ -261,10 +261,10 @@ class Search:
 
     def _alive(self, state: int) -> frozenset[int]:
         """Return the starts that have not died."""
-        found: frozenset[int] = frozenset()
+        result: frozenset[int] = frozenset()
         for origin, item_set in self.states.pairs(state):
-            found |= self._below(origin, self.states.items.reports(item_set))
-        return found
+            result |= self._below(origin, self.states.items.reports(item_set))
+        return result
 
     def _below(self, origin: int, reports: frozenset[int]) -> frozenset[int]:
         """Return the starts that something reports to, from stack node to stack node."""
@@ -309,24 +309,24 @@ class Search:
 
     def _reads(self, place: _Place) -> list[tuple[int, _Read]]:
         """Return the states on the way to a node within its level, and the symbol read there."""
-        found: list[tuple[int, _Read]] = []
+        result: list[tuple[int, _Read]] = []
         before, read = self._way[place]
         while read != _START:
-            found.append((before.state, read))
+            result.append((before.state, read))
             before, read = self._way[before]
-        return found[::-1]
+        return result[::-1]
 
 
 def joined(pieces: Iterable[bytes | TokenTerminal]) -> Text:
     """Return a text in which neighbouring bytes are one piece."""
-    found: list[bytes | TokenTerminal] = []
+    result: list[bytes | TokenTerminal] = []
     for piece in pieces:
-        last = found[-1] if found else None
+        last = result[-1] if result else None
         if isinstance(piece, bytes) and isinstance(last, bytes):
-            found[-1] = last + piece
+            result[-1] = last + piece
         else:
-            found.append(piece)
-    return tuple(found)
+            result.append(piece)
+    return tuple(result)
 
 
 class ShortestTexts:
@@ -342,8 +342,8 @@ class ShortestTexts:
 
     def length(self, component: int) -> int | None:
         """Return the length of a shortest text."""
-        found = self._lengths[self._count + component]
-        return None if found == inf else int(found)
+        result = self._lengths[self._count + component]
+        return None if result == inf else int(result)
 
     def of(self, component: int) -> Text:
         """Return a shortest text, which there must be."""

@@ -205,15 +205,15 @@ class _Reader:
     def _captures(self, table: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if not isinstance(table, dict):
             raise self._error(f"`captures` of {place} is not a table of rules and texts")
-        found = []
+        result = []
         for rule, texts in table.items():
             listed = [texts] if isinstance(texts, str) else texts
             if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
                 raise self._error(
                     f"`captures.{rule}` of {place} is neither text nor a list of texts"
                 )
-            found.append((rule, tuple(listed)))
-        return tuple(found)
+            result.append((rule, tuple(listed)))
+        return tuple(result)
 
     def _data(self, item: dict[str, Any], place: str) -> bytes:
         match item.get("text"), item.get("hex"):
@@ -348,7 +348,7 @@ def _run_expectation(engine: Engine, expectation: Expectation) -> Outcome:
     ids = vocabulary.token_ids(what) if isinstance(what, bytes) else (what,)
     if not ids or ids[0] not in vocabulary:
         return Outcome(expectation, Status.SKIPPED, f"the vocabulary has no token {what!r}")
-    if all(can_come(engine, each) == expectation.allowed for each in ids):
+    if all(can_come(engine, token_id) == expectation.allowed for token_id in ids):
         return Outcome(expectation, Status.PASSED)
     verdict = "is not allowed" if expectation.allowed else "is allowed"
     reason = engine.why(ids[0]).reason if expectation.allowed else ""

@@ -159,7 +159,7 @@ class KbnfModel:
 
 def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[str, Any]]:
     """Return the records of a token that was chosen by logits, and of those forced after it."""
-    forced = [{"token_id": each, "logprob": 0.0} for each in tokens]
+    forced = [{"token_id": token, "logprob": 0.0} for token in tokens]
     if logits is None:
         return forced
     scores = logits - logits.max()

@@ -39,9 +39,9 @@ _logger = logging.getLogger(__name__)
 def call_format(name: str) -> str:
     """Return a format by its name or path. Raises ``KbnfError`` or ``OSError``."""
     path = Path(name)
-    found = format_of_file(path) if path.suffix or path.is_dir() else name
-    format_named(found)
-    return found
+    result = format_of_file(path) if path.suffix or path.is_dir() else name
+    format_named(result)
+    return result
 
 
 def wanted_format() -> str:
@@ -104,8 +104,8 @@ class ToolCalls:
 
     def whole(self, text: str) -> tuple[str, list[dict[str, Any]]]:
         """Return the text around the calls in a whole text, and the calls that have ended."""
-        found = [*self.feed(text), *self.finish()]
-        return "".join(each.text for each in found if each.kind == "text"), self.calls
+        result = [*self.feed(text), *self.finish()]
+        return "".join(each.text for each in result if each.kind == "text"), self.calls
 
     def feed(self, text: str) -> list[Delta]:
         """Return the content that is certain after the next chunk of the text."""
@@ -130,8 +130,8 @@ class ToolCalls:
 
     def _new(self, reader: MessageReader) -> list[Delta]:
         """Return what a reader has read since the last call."""
-        found = reader.deltas()
-        for kind, text, call in found:
+        result = reader.deltas()
+        for kind, text, call in result:
             if call is None:
                 continue
             if kind == "name":
@@ -145,7 +145,7 @@ class ToolCalls:
                 self.begun[call].update(valid=False, pointer=text)
             else:
                 self._cut.add(call)
-        return found
+        return result
 
 
 @lru_cache(maxsize=KEPT)

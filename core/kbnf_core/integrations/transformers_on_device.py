@@ -45,7 +45,7 @@ class RowsOnDevice:
         after: str,
         budget: int | None,
     ) -> None:
-        found = [_table(each, vocabulary, after) for each in grammars]
+        found = [_table(grammar, vocabulary, after) for grammar in grammars]
         self._tables = [each for each in found if each is not None]
         self.taken = [each is not None for each in found]
         self._budget = budget

@@ -50,7 +50,7 @@ class Derivations:
         self._walks: dict[int, _Walk] = {}
         self._least: dict[int, float] = {}
         callees = {
-            name: [each.nonterminal for each in calls(body)] for name, body in grammar.rules.items()
+            name: [call.nonterminal for call in calls(body)] for name, body in grammar.rules.items()
         }
 
         def least(name: str, known: Mapping[str, float]) -> float:
@@ -219,7 +219,7 @@ def _lengths_to_end(dfa: Dfa, size: int) -> list[int]:
     classes = set(dfa.classes[:size])
     sources: list[set[int]] = [set() for _ in dfa.accepting]
     for state, row in enumerate(dfa.rows):
-        for target in {row[each] for each in classes} - {DEAD}:
+        for target in {row[byte_class] for byte_class in classes} - {DEAD}:
             sources[target].add(state)
     left = [0 if accepts else -1 for accepts in dfa.accepting]
     queue = [state for state, accepts in enumerate(dfa.accepting) if accepts]

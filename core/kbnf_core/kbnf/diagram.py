@@ -36,7 +36,11 @@ class Rule:
         """Return the definitions as they are written; nothing of what a conversion has made."""
         if source is None:
             return "\n".join(map(print_definition, self.definitions))
-        written = (each.span for each in self.definitions if each.span != each.name.span)
+        written = (
+            definition.span
+            for definition in self.definitions
+            if definition.span != definition.name.span
+        )
         return "\n".join(map(source.slice, written))
 
 
@@ -77,7 +81,7 @@ class Drawing:
     """
 
     def __init__(self, rule: Rule, source: Source | None, anchor: str) -> None:
-        bodies = [_draw(each.body, source, anchor) for each in rule.definitions]
+        bodies = [_draw(definition.body, source, anchor) for definition in rule.definitions]
         body = bodies[0] if len(bodies) == 1 else railroad.Choice(0, *bodies)
         self._diagram = railroad.Diagram(body, type="complex").format(10, 10, 10, 10)
         self._diagram.walk(_write_links_once)

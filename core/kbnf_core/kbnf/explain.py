@@ -136,8 +136,8 @@ def foreign_form(mistake: Mistake) -> Foreign | None:
 
     Failing that, the alternative that it is in, if that is known from its start to its end.
     """
-    found = next((found for form in _FORMS if (found := form(mistake)) is not None), None)
-    return found or _alternative(mistake)
+    result = next((result for form in _FORMS if (result := form(mistake)) is not None), None)
+    return result or _alternative(mistake)
 
 
 def _alternative(mistake: Mistake) -> Foreign | None:
@@ -248,20 +248,20 @@ def _slashed(mistake: Mistake) -> Diagnostic | None:
 
 
 def _pattern_in_slashes(mistake: Mistake) -> Foreign | None:
-    found = _slashed(mistake)
-    if found is None:
+    result = _slashed(mistake)
+    if result is None:
         return None
-    behind = _behind(mistake.words, mistake.index, found.span.end)
-    return Foreign(found, mistake.index, behind)
+    behind = _behind(mistake.words, mistake.index, result.span.end)
+    return Foreign(result, mistake.index, behind)
 
 
 def quoted_in_slashes(mistake: Mistake) -> Diagnostic | None:
     """Explain ``/["]/``: a quote in such a pattern begins a text that ends after it."""
-    found = _slashed(mistake)
-    if found is None:
+    result = _slashed(mistake)
+    if result is None:
         return None
-    behind = _behind(mistake.words, mistake.index, found.span.end)
-    return found if span_of(mistake.words[behind - 1]).end > found.span.end else None
+    behind = _behind(mistake.words, mistake.index, result.span.end)
+    return result if span_of(mistake.words[behind - 1]).end > result.span.end else None
 
 
 def _label(mistake: Mistake) -> Foreign | None:
@@ -467,7 +467,7 @@ Of a text: the sign of an expression, its quote, and its contents.
 
 
 def _ends_in_class(expression: str) -> bool:
-    return [each for each in re.findall(r"\\.|[][]", expression) if len(each) == 1][-1:] == ["["]
+    return [text for text in re.findall(r"\\.|[][]", expression) if len(text) == 1][-1:] == ["["]
 
 
 def missing_semicolon(source: Source, last: Word, following: str) -> Diagnostic:

@@ -69,7 +69,7 @@ def quote_bytes(data: bytes) -> str:
 
 def print_document(document: Document) -> str:
     """Return the definitions of ``document``, each on a line of its own."""
-    return "".join(f"{print_definition(each)}\n" for each in document.definitions)
+    return "".join(f"{print_definition(definition)}\n" for definition in document.definitions)
 
 
 def print_definition(definition: Definition) -> str:

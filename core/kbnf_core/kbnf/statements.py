@@ -350,20 +350,20 @@ def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tre
     read: Read[Tree] = Read()
     for statement in statements:
         tree: Tree | None = None
-        found: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
-        if found is None:
+        findings: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
+        if findings is None:
             parsed = parse_words(statement.words, metasyntax)
             if isinstance(parsed, Mistake):
-                found = metasyntax.explain(statement, parsed)
+                findings = metasyntax.explain(statement, parsed)
             else:
                 tree = parsed
-                found = metasyntax.validate(statement, parsed)
-        found = list(found)
-        if tree is None or any(each.severity is Severity.ERROR for each in found):
+                findings = metasyntax.validate(statement, parsed)
+        findings = list(findings)
+        if tree is None or any(each.severity is Severity.ERROR for each in findings):
             read.broken.update(metasyntax.names(statement))
         else:
             read.trees.append(tree)
-        read.findings.extend(found)
+        read.findings.extend(findings)
     return read
 
 

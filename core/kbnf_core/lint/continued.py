@@ -136,16 +136,16 @@ def _completion(
     budget: Budget,
 ) -> bytes:
     """Return a shortest text, not empty, that completes the start from ``state`` on."""
-    found = bytearray()
+    result = bytearray()
     for distance in range(int(left.length(state, budget)) - 1, -1, -1):
         for byte_class, byte in ways:
             budget.spend(1 + len(states.pairs(state)))
             after = states.step(state, byte_class)
             if after != DEAD and _is_within(states, left, after, distance, budget):
-                found.append(byte)
+                result.append(byte)
                 state = after
                 break
-    return bytes(found)
+    return bytes(result)
 
 
 def _is_within(

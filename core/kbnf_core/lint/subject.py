@@ -300,7 +300,7 @@ def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str
         yield f"the shortest text has {length}: {show(completion.data)}"
     if completion.tokens is not None:
         count = len(completion.tokens)
-        shown = " ".join(_token(vocabulary, each) for each in completion.tokens[:_MOST_TOKENS])
+        shown = " ".join(_token(vocabulary, token) for token in completion.tokens[:_MOST_TOKENS])
         more = "" if count <= _MOST_TOKENS else " ..."
         verb = "completes" if count == 1 else "complete"
         yield f"{count_of(count, 'token')} {verb} it: {shown}{more}"

@@ -107,8 +107,8 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
         return piece
     edges = piece.source, piece.symbol, piece.target
     builder.budget.spend(len(_ids(piece.symbol)))
-    found = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
-    return Piece(*found)
+    result = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
+    return Piece(*result)
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:

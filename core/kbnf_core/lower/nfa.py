@@ -240,12 +240,12 @@ class NfaBuilder:
 
     def fragment_of(self, dfa: Dfa) -> Fragment:
         """Return an automaton, which must stay alive, over the symbols of the grammar."""
-        found = self.automata.get(id(dfa))
-        if found is None:
+        cached = self.automata.get(id(dfa))
+        if cached is None:
             accepting = [state for state, is_end in enumerate(dfa.accepting) if is_end]
-            found = Fragment(edge_columns(dfa, self.alphabet), accepting, dfa.state_count)
-            self.automata[id(dfa)] = found
-        return found
+            cached = Fragment(edge_columns(dfa, self.alphabet), accepting, dfa.state_count)
+            self.automata[id(dfa)] = cached
+        return cached
 
     def _copy(self, fragment: Fragment, begin: int, end: int) -> None:
         """Add a copy of an automaton."""
@@ -399,7 +399,7 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     where ``spell_out`` does.
     """
     states, source, symbol, target, free_source, free_target = lowering.connect(builder, name)
-    found, steps = AUTOMATA.compact(
+    result, steps = AUTOMATA.compact(
         source,
         symbol,
         target,
@@ -413,7 +413,7 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
         builder.budget.left,
     )
     builder.budget.spend(steps)
-    return spell_out(builder, name) if found is None else _minimal_piece(*found)
+    return spell_out(builder, name) if result is None else _minimal_piece(*result)
 
 
 def _minimal_piece(source: Column, symbol: Column, target: Column, accepting: bytes) -> Piece:

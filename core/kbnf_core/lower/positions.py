@@ -325,7 +325,7 @@ class _Builder:
         for rule in self._rules.values():
             live = self._live(rule)
             live.add(_END)
-            rule.firsts = [each for each in rule.firsts if each[0] in live]
+            rule.firsts = [first for first in rule.firsts if first[0] in live]
             rule.follows = {
                 place: [each for each in follow if each[0] in live]
                 for place, follow in rule.follows.items()
@@ -422,7 +422,7 @@ class _Builder:
         return Positions(
             replace(tables, call_tail=tail),
             rules,
-            tuple(each for piece in pieces.values() for each in piece.origins),
+            tuple(origin for piece in pieces.values() for origin in piece.origins),
             self._names,
             np.array([self._label[rule] for rule in rules], np.int32),
             np.array([each for piece in pieces.values() for each in piece.arrive], np.int32),
@@ -462,7 +462,7 @@ def _chosen(firsts: _Follow, part: int) -> _Follow:
     """Return the occurrences that begin a variant of a rule."""
     ends = [index for index, (place, _) in enumerate(firsts) if place == _END]
     if part == 2 or not ends:
-        return [] if part == 1 else [each for each in firsts if each[0] != _END]
+        return [] if part == 1 else [first for first in firsts if first[0] != _END]
     return firsts[: ends[0]] if part == 0 else firsts[ends[0] + 1 :]
 
 

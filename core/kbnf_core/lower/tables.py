@@ -90,7 +90,7 @@ class Tables:
     def bytes(self) -> int:
         """The memory that the arrays take."""
         arrays = (*vars(self).values(), *vars(self.loops).values())
-        return sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def dump(self) -> str:
         """Return a numbered listing, one state a line; ``>`` marks entries, ``*`` acceptance."""

@@ -96,8 +96,8 @@ class TokenTerminals:
 
     def _named(self, name: str) -> frozenset[int]:
         special = self._vocabulary.special_tokens.get(name)
-        found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
-        return frozenset(found)
+        result = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
+        return frozenset(result)
 
     def _known_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
@@ -221,11 +221,11 @@ class Masks:
     @property
     def known_bytes(self) -> int:
         """The memory that masks take, and what makes them."""
-        found = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
+        result = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
         row = 4 * self.word_count + ENTRY_BYTES
         # Where token terminals are, ``plain_tokens`` is a copy.
         copied = 4 * self.vocabulary.size if self.terminals else 0
-        return found + row + self.unions.bytes_with(row) + copied
+        return result + row + self.unions.bytes_with(row) + copied
 
     @property
     def visited(self) -> int:
@@ -285,7 +285,7 @@ class Masks:
         """
         if not completions:
             return rows
-        nodes = np.concatenate([self.found.node_sets[each] for each in completions])
+        nodes = np.concatenate([self.found.node_sets[completion] for completion in completions])
         below = pack(self._ids_below(nodes), self.vocabulary.size)
         named = self.terminals.mask(self._token_terminals(state))
         return _without_empty((self.found.rows.number(self.union(rows) & ~below | named),))
@@ -312,8 +312,8 @@ class Masks:
         begins, ends = trie.token_start[outer + 1], trie.token_start[trie.skip[outer]]
         lengths = ends - begins
         offsets = np.repeat(ends - np.cumsum(lengths), lengths)
-        found: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
-        return found
+        result: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
+        return result
 
     def _find_viable(self, state: int) -> Viable:
         with self.states.lock:

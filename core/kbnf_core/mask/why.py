@@ -183,11 +183,11 @@ class RuleFollower:
 
     def rule(self) -> str:
         """Return the innermost rule of the first place at which the text may go on."""
-        found = self._names.get(self._place)
-        if found is None:
+        name = self._names.get(self._place)
+        if name is None:
             places = self._why.places(self._place)
-            found = self._names[self._place] = places[0].rules[-1] if places else ""
-        return found
+            name = self._names[self._place] = places[0].rules[-1] if places else ""
+        return name
 
 
 def unexpected(data: bytes, at: int, expected: Ranges) -> str:

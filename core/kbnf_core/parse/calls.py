@@ -107,8 +107,8 @@ class CallReader:
 
     def deltas(self) -> list[Delta]:
         """Return the new content since the last call, in the order of the text."""
-        found, self._deltas = self._deltas, []
-        return found
+        result, self._deltas = self._deltas, []
+        return result
 
     def _begin(self, mark: Mark) -> None:
         self._is_open = True

@@ -254,12 +254,12 @@ class MessageReader:
     def _in_text(self) -> Reading:
         """Report the content up to the next possible beginning, and read on from there."""
         source = self._source
-        found = self._compiled.first.search(source.text, source.at, partial=not source.is_over)
-        if found is None:
+        match = self._compiled.first.search(source.text, source.at, partial=not source.is_over)
+        if match is None:
             self._say("text", source.take(len(source.text)))
         else:
-            self._say("text", source.take(found.start()))
-            if not found.partial:
+            self._say("text", source.take(match.start()))
+            if not match.partial:
                 yield from self._begin("")
                 return
         if not source.is_over:
@@ -300,11 +300,11 @@ class MessageReader:
         yield from self._skip([blanks_behind(frame.begin)])
         ends = self._compiled.ends[frame]
         while True:
-            found = ends.search(source.text, source.at, partial=not source.is_over)
-            stop = len(source.text) if found is None else found.start()
+            match = ends.search(source.text, source.at, partial=not source.is_over)
+            stop = len(source.text) if match is None else match.start()
             self._say(frame.kind, source.take(stop))
-            if found is not None and not found.partial:
-                source.take(found.end())
+            if match is not None and not match.partial:
+                source.take(match.end())
                 yield from self._skip([frame.after])
                 return
             if source.is_over:
@@ -328,14 +328,14 @@ class MessageReader:
                 self._say("text", source.take(source.at + 1))
             self._leads = False
             return
-        found = start.pattern.match(source.text, source.at)
-        assert found is not None  # noqa: S101 - it was found to match
+        match = start.pattern.match(source.text, source.at)
+        assert match is not None  # noqa: S101 - it was found to match
         what = start.what
         if start.ends:
             yield from self._end_of_turn(start, blanks)
             return
         if isinstance(what, Frame) or what is None:
-            source.take(found.end())
+            source.take(match.end())
             if isinstance(what, Frame):
                 yield from self._frame(what)
             else:
@@ -351,9 +351,9 @@ class MessageReader:
             self._say("text", blanks)
         self._is_behind_call = False
         if isinstance(what, SectionPatterns) and what.is_bare:
-            yield from self._bare_section(what, found.end())
+            yield from self._bare_section(what, match.end())
         elif isinstance(what, SectionPatterns):
-            yield from self._section(what, found.end())
+            yield from self._section(what, match.end())
         else:
             yield from self._trial(what, start.pattern, start)
 
@@ -379,10 +379,10 @@ class MessageReader:
             for start in self._compiled.starts:
                 if start.leads and not self._leads:
                     continue
-                found = start.pattern.match(source.text, source.at, partial=not source.is_over)
-                if found is None:
+                match = start.pattern.match(source.text, source.at, partial=not source.is_over)
+                if match is None:
                     continue
-                if found.partial:
+                if match.partial:
                     break
                 return start
             else:
@@ -395,8 +395,8 @@ class MessageReader:
         for start in self._compiled.starts:
             if start.what is None or isinstance(start.what, Frame) or start.is_bare:
                 continue
-            found = start.pattern.match(source.text, source.at, partial=True)
-            if found is not None and found.partial and begins_marked(source.text[source.at :]):
+            match = start.pattern.match(source.text, source.at, partial=True)
+            if match is not None and match.partial and begins_marked(source.text[source.at :]):
                 return True
         return False
 
@@ -482,8 +482,8 @@ class MessageReader:
         """
         source = self._source
         if not source.is_blank:
-            found = section.end.match(source.text, source.at, partial=True)
-            if not count or noise or found is None or not found.partial:
+            match = section.end.match(source.text, source.at, partial=True)
+            if not count or noise or match is None or not match.partial:
                 return False
             self._note("the end of the calls is cut", source.place, source.place)
             source.take(len(source.text))
@@ -500,12 +500,12 @@ class MessageReader:
             raise BrokenError
         at = source.at + 1
         while True:
-            found = section.again.search(source.text, at, partial=not source.is_over)
-            stop = len(source.text) if found is None else found.start()
+            match = section.again.search(source.text, at, partial=not source.is_over)
+            stop = len(source.text) if match is None else match.start()
             noise.append(source.take(stop))
             if sum(map(len, noise)) > MOST_NOISE:
                 raise BrokenError
-            if found is not None and not found.partial:
+            if match is not None and not match.partial:
                 return
             if source.is_over:
                 raise BrokenError
@@ -520,10 +520,10 @@ class MessageReader:
         while True:
             is_open = False
             for pattern, form in section.nexts:
-                found = pattern.match(source.text, source.at, partial=not source.is_over)
-                if found is not None and not found.partial:
-                    return form, found.end("gap")
-                is_open = is_open or found is not None
+                match = pattern.match(source.text, source.at, partial=not source.is_over)
+                if match is not None and not match.partial:
+                    return form, match.end("gap")
+                is_open = is_open or match is not None
             if not is_open:
                 return None
             yield
@@ -593,11 +593,11 @@ class MessageReader:
 
     def _rest_of_section(self, form: CallPatterns) -> Reading:
         """Read what follows a call whose section has no beginning."""
-        for each in self._compiled.starts:
-            if isinstance(each.what, SectionPatterns) and form in each.what.forms:
+        for start in self._compiled.starts:
+            if isinstance(start.what, SectionPatterns) and form in start.what.forms:
                 noise: list[str] = []
                 try:
-                    yield from self._calls_of(each.what, noise)
+                    yield from self._calls_of(start.what, noise)
                 except (BrokenError, CutError):
                     self._say("text", "".join(noise))
                 return
@@ -672,10 +672,10 @@ class MessageReader:
     def _read_call(self, form: CallPatterns, opening: "regex.Pattern[str]", call: _Call) -> Reading:
         source = self._source
         begin = source.place
-        found = opening.match(source.text, source.at)
-        assert found is not None  # noqa: S101 - it was found to match
-        groups = found.groupdict()
-        spelled = source.take(found.end())
+        match = opening.match(source.text, source.at)
+        assert match is not None  # noqa: S101 - it was found to match
+        groups = match.groupdict()
+        spelled = source.take(match.end())
         style = form.form.style
         if form.is_object:
             wanted = "" if form.spelled is None else form.spelled.partition("{")[0]
@@ -765,7 +765,7 @@ class MessageReader:
         """Note where the object of a call is written otherwise than in the format."""
         source = self._source
         known = [form.name_path[-1], form.arguments_path[-1]]
-        if [each for each in call.keys if each != "id"] != known and len(form.name_path) == 1:
+        if [key for key in call.keys if key != "id"] != known and len(form.name_path) == 1:
             self._note("members differ", begin, source.place)
         elif form.spelled is not None:
             raw = "".join(source.kept or ())[begin - source.place :]
@@ -864,10 +864,10 @@ class MessageReader:
                 if source.text[at] == "{":
                     return
                 raise BrokenError
-            found = self._compiled.following.match(source.text, at, partial=True)
-            if found is None:
+            match = self._compiled.following.match(source.text, at, partial=True)
+            if match is None:
                 raise BrokenError
-            if not found.partial:
+            if not match.partial:
                 return
             if source.is_over:
                 # The closing words themselves are cut.

@@ -37,9 +37,9 @@ class DistanceToEnd:
         nodes that are not known yet are steps.
         """
         before = self.ends.work
-        found = self.ends.filled(state)
+        result = self.ends.filled(state)
         budget.spend(self.ends.work - before)
-        return inf if found >= NEVER else found
+        return inf if result >= NEVER else result
 
 
 def byte_costs(tables: Tables, token: float) -> EndCosts:
@@ -84,7 +84,9 @@ def close_states(
         if eager and states.explorer.completes(state):
             continue
         after = (
-            states.step(state, each) for each in states.live_classes(state) if each in readable
+            states.step(state, live_class)
+            for live_class in states.live_classes(state)
+            if live_class in readable
         )
         for found in (*after, *by_token(state)):
             if found != DEAD and found not in met:
@@ -113,9 +115,9 @@ def is_prefix_free(tables: Tables, most: int = 500) -> bool:
     False where there are more: then it is not known.
     """
     states = StateTable(tables)
-    found = _close(states, most)
-    ends = filter(states.explorer.completes, found.states)
-    return found.closed and not any(states.live_classes(each) for each in ends)
+    result = _close(states, most)
+    ends = filter(states.explorer.completes, result.states)
+    return result.closed and not any(states.live_classes(each) for each in ends)
 
 
 def endless_rules(tables: Tables) -> list[int]:
@@ -128,12 +130,12 @@ def endless_rules(tables: Tables) -> list[int]:
     graph: dict[int, list[int]] = {each: [] for each in range(len(tables.entry))}
     for call in calls:
         graph[call.caller].append(call.callee)
-    found: list[int] = []
+    result: list[int] = []
     for members in cyclic_components(graph):
         within = [each for each in calls if each.caller in members and each.callee in members]
         if any(each.follows for each in within) and any(each.is_followed for each in within):
-            found.extend(members)
-    return sorted(found)
+            result.extend(members)
+    return sorted(result)
 
 
 def why_not_closed(tables: Tables, closing: Closing) -> str:
@@ -141,7 +143,7 @@ def why_not_closed(tables: Tables, closing: Closing) -> str:
     beyond = f"it has more than {len(closing.states):,} states"
     nesting = endless_rules(tables)
     if nesting:
-        callers = {each.caller for each in _calls(tables) if each.callee in nesting}
+        callers = {call.caller for call in _calls(tables) if call.callee in nesting}
         by = _named(tables, sorted(callers - set(nesting)))
         return (
             f"{beyond}, since {_named(tables, nesting)}{by and f' (called by {by})'} can nest"
@@ -157,7 +159,9 @@ def why_not_closed(tables: Tables, closing: Closing) -> str:
 
 
 def _named(tables: Tables, nonterminals: list[int]) -> str:
-    names = list(dict.fromkeys(tables.names[each].partition("#")[0] for each in nonterminals))
+    names = list(
+        dict.fromkeys(tables.names[nonterminal].partition("#")[0] for nonterminal in nonterminals)
+    )
     return ", ".join(f"`{name}`" for name in names[:3]) + (", ..." if names[3:] else "")
 
 
@@ -204,7 +208,7 @@ def states_of(tables: Tables, entry: int) -> list[int]:
             (tables.token_start, tables.token_target),
         ):
             after = target[start[state] : start[state + 1]].tolist()
-            fresh = [each for each in dict.fromkeys(after) if each not in met]
+            fresh = [number for number in dict.fromkeys(after) if number not in met]
             met.update(fresh)
             order.extend(fresh)
     return order

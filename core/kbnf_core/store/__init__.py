@@ -437,11 +437,11 @@ def _digest(url: str) -> str:
 
 def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
     """Return how many entries there are in each folder, and their bytes."""
-    found = {}
+    result = {}
     for folder in FOLDERS:
         names = list(store.backend.keys(folder))
-        found[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
-    return found
+        result[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
+    return result
 
 
 def count_others(store: ArtifactStore) -> int:

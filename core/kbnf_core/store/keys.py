@@ -156,7 +156,7 @@ def recipe_of(
     )
     if language != LARK.name or "%import" not in source:
         return recipe
-    found = convert(
+    result = convert(
         source,
         LARK,
         path=path or None,
@@ -165,9 +165,9 @@ def recipe_of(
         imports=imports or BELOW,
         lossy=lossy,
     )
-    if found.losses and not lossy:
-        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in found.losses])
-    return replace(recipe, text=found.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
+    if result.losses and not lossy:
+        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in result.losses])
+    return replace(recipe, text=result.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

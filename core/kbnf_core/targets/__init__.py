@@ -66,13 +66,13 @@ HOST_NAMES = (
 
 def engines_of(names: Iterable[str]) -> dict[str, str]:
     """Return names with hosts replaced by their engines, and what the hosts have of them."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in names:
         host = HOSTS.get(name.partition("@")[0])
         if host is None:
-            found.setdefault(name, "")
+            result.setdefault(name, "")
             continue
         for engine in host.engines:
-            said = (found.get(engine, ""), host.note(name.partition("@")[0], engine))
-            found[engine] = "; ".join(filter(None, said))
-    return found
+            said = (result.get(engine, ""), host.note(name.partition("@")[0], engine))
+            result[engine] = "; ".join(filter(None, said))
+    return result

@@ -134,15 +134,15 @@ class Panel:
             return []
         with ThreadPoolExecutor(len(engines)) as threads:
             answers = list(threads.map(ask, engines))
-        found = []
+        result = []
         for asked, answer in zip(engines, answers, strict=True):
             if isinstance(answer, NotInstalledError):
                 del self._asked[asked.name]
                 self.targets = tuple(each for each in self.targets if each.name != asked.name)
                 self.failures.append(str(answer))
             elif answer is not None:
-                found.append(answer)
-        return found
+                result.append(answer)
+        return result
 
     @property
     def services(self) -> list[Service]:
@@ -222,7 +222,7 @@ def check_targets(
             asks = service not in STRICT or tool in strict
             problems = check_service(exams[number].judges.document, service) if asks else []
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
-            findings += [_refused(source, service, each, prefix, tool) for each in problems]
+            findings += [_refused(source, service, problem, prefix, tool) for problem in problems]
         rows += [Row(tool, name, NOT_INSTALLED) for name in panel.missing]
     if language is TOOL_LIST:
         findings += _names_refused(source, panel.services)
@@ -392,9 +392,9 @@ def _pragmas(source: Source) -> Iterator[tuple[str, frozenset[str]]]:
     while pending:
         pointer, value = pending.pop()
         if isinstance(value, dict):
-            found = _IGNORE.search(str(value.get("$comment", "")))
-            if found is not None:
-                yield pointer, frozenset(code.strip() for code in found[1].split(","))
+            match = _IGNORE.search(str(value.get("$comment", "")))
+            if match is not None:
+                yield pointer, frozenset(code.strip() for code in match[1].split(","))
             pending += [(pointer + pointer_to(key), held) for key, held in value.items()]
         elif isinstance(value, list):
             pending += [(pointer + pointer_to(key), held) for key, held in enumerate(value)]

@@ -278,10 +278,10 @@ def _said_so_far() -> int:
 def _parse_error(before: int) -> str | None:
     """Return the parser's newest output, which it only prints: stderr is a file in a worker."""
     said = os.pread(2, 100_000, before)
-    found = _PARSE_ERROR.search(said)
-    if found is None:
+    match = _PARSE_ERROR.search(said)
+    if match is None:
         return None
-    return f"error parsing grammar: {(found[1] or b'').decode('utf-8', 'replace')}"
+    return f"error parsing grammar: {(match[1] or b'').decode('utf-8', 'replace')}"
 
 
 @contextmanager

@@ -154,9 +154,9 @@ class Exam:
 
         Its spelling of blanks and escapes, and its order of members, do not count as faults.
         """
-        found = next(filter(asked.accepts, spellings(document)), None)
-        if found is not None:
-            return found
+        result = next(filter(asked.accepts, spellings(document)), None)
+        if result is not None:
+            return result
         ordered = required_first(self.judges, document)
         is_other = compact(ordered) != compact(document)
         return next(filter(asked.accepts, spellings(ordered)), None) if is_other else None
@@ -174,17 +174,17 @@ class Exam:
     @cached_property
     def witnesses(self) -> list[Witness]:
         """Documents that are invalid for one keyword each, a few for each keyword and pointer."""
-        found = self.violations.all()
+        result = self.violations.all()
         ours = self.judges.ours
         if ours is None or ours.grammar.tables.state_count > _LARGE:
-            return found
+            return result
         until = time.thread_time() + _TO_DIFFER
         for pointer, keyword in self.violations.missing():
             if time.thread_time() > until:
                 break
             witness = self.violations.by_difference(pointer, keyword, _WORK)
-            found += [] if witness is None else [witness]
-        return found
+            result += [] if witness is None else [witness]
+        return result
 
 
 def _number(text: str) -> float | int:

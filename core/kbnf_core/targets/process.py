@@ -67,10 +67,10 @@ class BrokenError(Exception):
 def version_of(name: str) -> str:
     """Return the version of an engine; raises ``NotInstalledError`` where it is not installed."""
     engine = ENGINES[name]
-    found = engine.version()
-    if found is None:
+    result = engine.version()
+    if result is None:
         raise NotInstalledError(f"{name} is not installed: {install_command(engine.extra)}")
-    return found
+    return result
 
 
 def none_installed(names: Iterable[str]) -> str:

@@ -90,11 +90,11 @@ def _until_taken(schema: Json, asked: Asked, changes: list[Change]) -> Json:
 
 
 def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[Change]) -> Json:
-    found = _mended(schema, finding, asked)
-    if found is None:
+    result = _mended(schema, finding, asked)
+    if result is None:
         return schema
-    changes.append(found[1])
-    return found[0]
+    changes.append(result[1])
+    return result[0]
 
 
 def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, Change] | None:
@@ -301,12 +301,12 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
                 whole = dfa
             else:
                 whole = intersect(whole, dfa) if holds else difference(whole, dfa)
-        found = None if whole is None else to_regex(whole)
+        result = None if whole is None else to_regex(whole)
     except (KbnfError, LimitError, ValueError):
         return None
-    if found is None or len(found) > _MOST:
+    if result is None or len(result) > _MOST:
         return None
-    return plain_pattern(f"^({_CODE.sub(_code_point, found)})$").replace("(?s:.)", "[^]")
+    return plain_pattern(f"^({_CODE.sub(_code_point, result)})$").replace("(?s:.)", "[^]")
 
 
 def _caps(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
@@ -433,7 +433,7 @@ def _of_newest_draft(schema: Json, changes: list[Change]) -> Json | None:
 
     None where it would mean something else there.
     """
-    if "$schema" not in schema or all(each.what != _TUPLE for each in changes):
+    if "$schema" not in schema or all(change.what != _TUPLE for change in changes):
         return schema
     newest = {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}
     return None if _proof(schema, newest, schema, newest) else newest

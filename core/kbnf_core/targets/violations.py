@@ -133,11 +133,11 @@ class Violations:
             if keyword not in ASSERTIONS or _is_applied(visit.schema, keyword):
                 continue
             key = visit.pointer, keyword
-            found = self._found.get(key, [])
+            documents = self._found.get(key, [])
             if self.is_over:
                 return
             enough = _enough(visit.schema, keyword)
-            if len(found) >= enough:
+            if len(documents) >= enough:
                 continue
             for value in self._changes(visit, keyword):
                 self._tried[key] = tried = self._tried.get(key, 0) + 1
@@ -151,15 +151,15 @@ class Violations:
     def _keep(self, document: Json, visit: Visit, keyword: str, value: Json) -> int:
         """Keep a change that is a witness; return how many there are."""
         key = visit.pointer, keyword
-        found = self._found.get(key, [])
+        documents = self._found.get(key, [])
         failing = self._judges.failing(value, visit.schema)
         is_format = keyword == "format" and not self._judges.knows_format(visit.schema["format"])
         if failing is not None and failing != {keyword} and not (is_format and not failing):
-            return len(found)
+            return len(documents)
         changed = replaced(document, visit.path, value)
         text = compact(changed)
         if len(text) > 2 * LONG or (*key, text) in self._texts:
-            return len(found)
+            return len(documents)
         self._texts.add((*key, text))
         witness = Witness(visit.pointer, keyword, changed)
         if self.is_one(witness):
@@ -252,8 +252,8 @@ class Violations:
                     yield from ({**value, name: stranger} for stranger in strangers)
 
     def _member(self, visit: Visit, name: str) -> Json:
-        found = self._values.of(members_of((*visit.around, visit.schema), name), 3)
-        return found[0] if found else None
+        result = self._values.of(members_of((*visit.around, visit.schema), name), 3)
+        return result[0] if result else None
 
     def _enlarged(self, visit: Visit, most: Any) -> dict[str, Json]:
         """Return an object with one member more than there may be."""
@@ -353,7 +353,7 @@ def _strange_names(schema: dict[str, Any], keyword: str) -> Iterator[str]:
     yield from (EXTRA, "a", "", "0", "a b", "$", "é", "A" * 70)
     patterns = schema.get("patternProperties")
     for pattern in patterns if isinstance(patterns, dict) else ():
-        yield from (f"{each}!" for each in strings({"pattern": pattern})[:2])
+        yield from (f"{string}!" for string in strings({"pattern": pattern})[:2])
 
 
 def _enough(schema: dict[str, Any], keyword: str) -> int:
@@ -435,10 +435,10 @@ def _variants(pattern: str) -> Iterator[str]:
 
 def _without_look_around(pattern: str) -> str:
     """Return a pattern without its look-around groups."""
-    found = _LOOK_AROUND.search(pattern)
-    while found is not None:
+    match = _LOOK_AROUND.search(pattern)
+    while match is not None:
         depth, end = 0, len(pattern)
-        place = found.start()
+        place = match.start()
         is_class = False
         while place < len(pattern):
             char = pattern[place]
@@ -457,8 +457,8 @@ def _without_look_around(pattern: str) -> str:
                     end = place + 1
                     break
             place += 1
-        pattern = pattern[: found.start()] + pattern[end:]
-        found = _LOOK_AROUND.search(pattern)
+        pattern = pattern[: match.start()] + pattern[end:]
+        match = _LOOK_AROUND.search(pattern)
     return pattern
 
 

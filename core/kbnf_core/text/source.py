@@ -47,8 +47,8 @@ _HALF = "[\ud800-\udfff]"
 
 def half_of_pair(text: str) -> Span | None:
     """Return where a text has half of a surrogate pair, which UTF-8 does not have."""
-    found = None if text.isascii() else re.search(_HALF, text)
-    return None if found is None else Span(*found.span())
+    result = None if text.isascii() else re.search(_HALF, text)
+    return None if result is None else Span(*result.span())
 
 
 @dataclass(frozen=True, eq=False)

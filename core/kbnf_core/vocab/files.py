@@ -74,7 +74,7 @@ def cached_models() -> list[str]:
         folders = [each.name for each in hub_folder().iterdir()]
     except OSError:
         return []
-    names = (each.removeprefix(_FOLDER).replace("--", "/", 1) for each in sorted(folders))
+    names = (folder.removeprefix(_FOLDER).replace("--", "/", 1) for folder in sorted(folders))
     return [name for name in names if cached_vocabulary(name) is not None]
 
 
@@ -141,11 +141,11 @@ class Entry(NamedTuple):
             arrays, metadata = read_container(self.path)
             if metadata != self._metadata(checksum(arrays)):
                 return None
-            found = read(arrays)
+            result = read(arrays)
             os.utime(self.path)
         except (KbnfError, OSError, LookupError, TypeError, ValueError):
             return None
-        return found
+        return result
 
     def keep(self, arrays: "Mapping[str, Array]") -> None:
         """Store arrays. Best effort; evicts old entries."""

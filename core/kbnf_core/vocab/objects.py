@@ -90,7 +90,7 @@ def _with_names(special: dict[str, int], tokenizer: Any, ids: Collection[int]) -
     named = set(special.values())
     if name_of is None:
         return special
-    return special | {str(name_of(each)): each for each in ids if each not in named}
+    return special | {str(name_of(token_id)): token_id for token_id in ids if token_id not in named}
 
 
 def _read_document(tokenizer: Any) -> Contents:

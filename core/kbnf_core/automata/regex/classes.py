@@ -420,15 +420,15 @@ def _take_run(reader: Reader, level: _Level) -> bool:
     start, text = reader.index, reader.text
     if reader.flags.verbose or not reader.flags.unicode:
         return False
-    while found := _MEMBER.match(text, reader.index):
-        char, digits, sign, last, last_digits, last_sign = found.groups()
+    while match := _MEMBER.match(text, reader.index):
+        char, digits, sign, last, last_digits, last_sign = match.groups()
         low = high = int(digits, 16) if digits else ord(char or sign)
         if last or last_digits or last_sign:
             high = int(last_digits, 16) if last_digits else ord(last or last_sign)
         if low > high or high > 0x10FFFF or 0xD800 <= low <= 0xDFFF or 0xD800 <= high <= 0xDFFF:
             break
         level.ranges.append((low, high))
-        reader.index = found.end()
+        reader.index = match.end()
     return reader.index > start
 
 

@@ -83,9 +83,9 @@ class Pattern:
         budget.spend(len(text) - start)
         for at in range(start, len(text)):
             if any(self._takes(each, text[at]) for each in self._first):
-                found = self._match(text, at, failed, budget)
-                if found is not None:
-                    return found
+                result = self._match(text, at, failed, budget)
+                if result is not None:
+                    return result
         return None
 
     def match(self, text: str, budget: Budget) -> Match | None:
@@ -135,11 +135,11 @@ class Pattern:
 
     def _reached(self, begin: int) -> list[int]:
         """Return the places to which a place leads before a character is read."""
-        found = [begin]
-        for place in found:
+        result = [begin]
+        for place in result:
             if self._steps[place].points is None:
-                found += [each for each in self._steps[place].goes if each not in found]
-        return found
+                result += [each for each in self._steps[place].goes if each not in result]
+        return result
 
     # The program, from its end: a part is what makes its steps, given those that follow it
 
@@ -179,16 +179,16 @@ class Pattern:
         def fork(more: int) -> _Step:
             return _Step((after, more) if is_lazy else (more, after))
 
-        found = after
+        result = after
         if high is None:
-            found = self._add(_Step(()))
-            self._steps[found] = fork(part(found))
+            result = self._add(_Step(()))
+            self._steps[result] = fork(part(result))
         else:
             for _ in range(high - low):
-                found = self._add(fork(part(found)))
+                result = self._add(fork(part(result)))
         for _ in range(low):
-            found = part(found)
-        return found
+            result = part(result)
+        return result
 
 
 class _PatternError(Exception):

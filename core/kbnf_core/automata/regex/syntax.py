@@ -161,6 +161,6 @@ class Reader:
         """Return the next character after the one at the cursor that is not ignored."""
         here = self.index
         self.advance()
-        found = self.char
+        result = self.char
         self.index = here
-        return found
+        return result

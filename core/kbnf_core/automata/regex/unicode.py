@@ -130,9 +130,9 @@ def named_property(name: str) -> CodePoints | None:
         return None
     # Rust reads `sc` and the like as categories, then as properties, then as scripts.
     for query in (f"gc={key}", key, f"sc={key}"):
-        found = _members(query)
-        if found is not None:
-            return found
+        result = _members(query)
+        if result is not None:
+            return result
     return None
 
 

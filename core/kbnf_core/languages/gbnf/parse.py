@@ -212,11 +212,11 @@ def string_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of ``"..."``; what contains no character at some place matches nothing."""
     if "\\" not in raw:
         return Terminal(Text(raw[1:-1], span, range(span.start + 1, span.end)), span)
-    found = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
-    if not all(is_scalar(point) for point, _ in found):
+    result = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
+    if not all(is_scalar(point) for point, _ in result):
         return nothing(span)
-    value = "".join(chr(point) for point, _ in found)
-    return Terminal(Text(value, span, (*(place for _, place in found), span.end - 1)), span)
+    value = "".join(chr(point) for point, _ in result)
+    return Terminal(Text(value, span, (*(place for _, place in result), span.end - 1)), span)
 
 
 def class_leaf(raw: str, span: Span) -> Leaf:
@@ -574,12 +574,12 @@ def _check_redefinitions(
 
 def _undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[str, Name]:
     """Return the first use of every name that has no definition."""
-    found: dict[str, Name] = {}
+    result: dict[str, Name] = {}
     for definition in definitions:
         for node in postorder(definition.body):
             if isinstance(node, Reference) and not _is_known(node.name.value, defined):
-                found.setdefault(node.name.value, node.name)
-    return found
+                result.setdefault(node.name.value, node.name)
+    return result
 
 
 def _is_known(name: str, defined: frozenset[str]) -> bool:
@@ -675,13 +675,15 @@ def _with_excluded(
             return leaf
         ids = _ids(leaf.name.value.removeprefix(EXCLUDED_NAME), vocabulary)
         if ids:
-            return TokenSet(tuple((each, each) for each in ids), True, leaf.span)
+            return TokenSet(tuple((token_id, token_id) for token_id in ids), True, leaf.span)
         losses.setdefault(leaf.name.value, _unknown_token(leaf.name))
         return TokenSet(((0, MAX_TOKEN_ID),), False, leaf.span)
 
     if "!<" not in source.text:
         return definitions, ()
-    changed = tuple(replace(each, body=rewrite(each.body, change)) for each in definitions)
+    changed = tuple(
+        replace(definition, body=rewrite(definition.body, change)) for definition in definitions
+    )
     return changed, tuple(losses.values())
 
 

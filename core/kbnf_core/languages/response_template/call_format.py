@@ -283,48 +283,48 @@ class _Writer:
         if call is None or not call.group or call.field.open is None or not call.field.open.pattern:
             return None
         nodes = postorder(call.field.open.pattern.tree)
-        groups = (each for each in nodes if isinstance(each, Named) and each.name == call.group)
+        groups = (node for node in nodes if isinstance(node, Named) and node.name == call.group)
         return _printed(next(groups))
 
     # Anchors
 
     def _lead(self, anchor: Anchor | None, is_first: bool, group: str = "") -> list[Format]:
         """Return what opens a region; blanks that lead it are those of the text before it."""
-        found = self._written(anchor, group)
-        first = found[0]
+        result = self._written(anchor, group)
+        first = result[0]
         if not is_first and first["type"] == "regex" and first.get("is_blank"):
-            return found[1:]
-        return found
+            return result[1:]
+        return result
 
     def _written(self, anchor: Anchor | None, group: str = "") -> list[Format]:
         """Return an anchor as formats: texts, patterns, and the name of a tool in a group."""
         if anchor is None:
             return []
         if anchor.pattern is None:
-            return [_or([_const(each) for each in anchor.texts])]
+            return [_or([_const(text) for text in anchor.texts])]
         tree = anchor.pattern.tree
         nodes = (tree,) if isinstance(tree, Named) or not isinstance(tree, InOrder) else tree.parts
-        found: list[Format] = []
+        result: list[Format] = []
         for node in nodes:
             if isinstance(node, Named) and node.name == group and group:
-                found.append(self._name(_printed(node)))
+                result.append(self._name(_printed(node)))
             elif _letter(node) is not None:
-                found.append(_const(_letter(node) or ""))
+                result.append(_const(_letter(node) or ""))
             else:
-                found.append({"type": "regex", "pattern": _printed(node), **_blank(node)})
+                result.append({"type": "regex", "pattern": _printed(node), **_blank(node)})
         if group and not any(isinstance(each, Named) and each.name == group for each in nodes):
             raise _UnwritableError(f"the group `{group}` is inside another part of its pattern")
-        return [*_joined(found)]
+        return [*_joined(result)]
 
     def _texts_in(self, anchor: Anchor) -> tuple[str, ...]:
         """Return texts one of which each occurrence of an anchor has."""
         if anchor.pattern is None:
             return anchor.texts
-        found = _needed(anchor.pattern)
-        if not found:
+        result = _needed(anchor.pattern)
+        if not result:
             message = "no text is in all matches of this pattern, so that no text is without them"
             self._report.error("", message, code=INVALID)
-        return found
+        return result
 
 
 _VALUES = {
@@ -337,8 +337,8 @@ _PLAIN = "[A-Za-z0-9_.:-]{1,64}"
 
 def _path(value: Any) -> str:
     """Return the name in a placeholder; empty for other texts."""
-    found = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
-    return "" if found is None else found[1]
+    result = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    return "" if result is None else result[1]
 
 
 def _const(value: str) -> Format:
@@ -455,9 +455,9 @@ def _needed(pattern: Pattern) -> tuple[str, ...]:
 
 def _longest(node: Any, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the necessary parts in order: runs of characters are one text."""
-    found, run = list[tuple[str, ...]](), ""
+    result, run = list[tuple[str, ...]](), ""
     for each, known in zip(node.parts, parts, strict=True):
         letter = _letter(each)
         run = "" if letter is None else run + letter
-        found.append(known if letter is None else (run,))
-    return max(filter(None, found), key=lambda texts: min(map(len, texts)), default=())
+        result.append(known if letter is None else (run,))
+    return max(filter(None, result), key=lambda texts: min(map(len, texts)), default=())

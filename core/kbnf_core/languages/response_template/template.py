@@ -112,17 +112,17 @@ class Template(NamedTuple):
     @property
     def implicit(self) -> Field | None:
         """The field that has the text outside of the others."""
-        return next((each for each in self.fields.values() if each.open is None), None)
+        return next((field for field in self.fields.values() if field.open is None), None)
 
 
 def template_of(value: object, limits: Limits = DEFAULT_LIMITS) -> Template:
     """Return a response template from its JSON, a text or a value. Raises ``GrammarError``."""
     source = Source(value if isinstance(value, str) else json.dumps(value), is_json=True)
     report = Report(source)
-    found = read_template(source, report, limits)
-    if found is None or report.errors:
+    result = read_template(source, report, limits)
+    if result is None or report.errors:
         raise GrammarError(report.errors)
-    return found
+    return result
 
 
 def read_template(source: Source, report: Report, limits: Limits) -> Template | None:
@@ -236,7 +236,7 @@ class _Reader:
             given = value[key]
             texts = [given] if isinstance(given, str) else given
             if not isinstance(texts, list) or not texts or not all(
-                isinstance(each, str) and each for each in texts
+                isinstance(text, str) and text for text in texts
             ):  # fmt: skip
                 self._wrong(f"{pointer}/{key}", f"`{key}` is a text that is not empty, or some")
                 return None
@@ -250,15 +250,15 @@ class _Reader:
         if not isinstance(text, str):
             self._wrong(pointer, "a pattern is a text")
             return None
-        found, problems = read_pattern(text, self._limits)
+        result, problems = read_pattern(text, self._limits)
         for problem in problems:
             helps = (problem.help,) if problem.help else ()
             part = text[problem.start : problem.end][:40]
             self._wrong(pointer, f"in the pattern, at `{part}`: {problem.message}", *helps)
-        if found is not None and is_mark and found.match("", self._budget) is not None:
+        if result is not None and is_mark and result.match("", self._budget) is not None:
             self._wrong(pointer, "this pattern matches the empty text, which marks nothing")
             return None
-        return found
+        return result
 
     def _content(self, kind: Any, given: Any, pointer: str, key: str) -> Content | None:
         """Return how a content is read, and how values within it are, without recursion."""
@@ -273,10 +273,10 @@ class _Reader:
                     return None
             inside.append((kind, given, tag))
             if "value_parser" not in given:
-                found: Content | None = None
+                result: Content | None = None
                 for kind, given, tag in reversed(inside):
-                    found = Content(kind, given, tag, found)
-                return found
+                    result = Content(kind, given, tag, result)
+                return result
             parser = given["value_parser"]
             where = f"{where}/value_parser/args"
             kind, given = parser.get("name", "text"), parser.get("args", {})
@@ -299,7 +299,7 @@ class _Reader:
                 self._wrong(f"{where}/{name}", f"`{name}` is {_TYPES[wanted]}")
                 return False
         pairs = given.get("string_delims", [])
-        held = [each for each in pairs if isinstance(each, list) and len(each) == 2]
+        held = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
         if len(held) < len(pairs) or not all(isinstance(a, str) and a for b in held for a in b):
             self._wrong(f"{where}/string_delims", "`string_delims` are pairs of texts")
             return False

@@ -180,10 +180,10 @@ class MarkedWriter(Writer[Form]):
     def _dispatched(
         self, node: Node, calls: Sequence[Call], words: tuple[str, ...], first: ir.Node
     ) -> ir.Node:
-        if any(each.before is not None for each in calls):
+        if any(call.before is not None for call in calls):
             return super()._dispatched(node, calls, words, first)
         free = optional(self._text(words))
-        called = alternation(each.called for each in calls)
+        called = alternation(call.called for call in calls)
         if not node.fields.get("loop", not node.fields.get("stop_after_first")):
             return sequence(free, optional(called))
         body = sequence(free, repeated(sequence(called, free), 0, None))
@@ -201,19 +201,19 @@ _WORD = re.compile(r"[\w.-]+")
 def _head(tag: Node, content: Node) -> str:
     """Return what leads the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
-    found = str(begin.name) if isinstance(begin, Token) else str(begin)
+    result = str(begin.name) if isinstance(begin, Token) else str(begin)
     parts = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
     for part in parts[: next((i for i, part in enumerate(parts) if part is content), 0)]:
-        found += str(part.fields["value"]) if part.kind == "const_string" else "0"
-    return found
+        result += str(part.fields["value"]) if part.kind == "const_string" else "0"
+    return result
 
 
 def tool_name(head: str) -> str | None:
     """Return the name of the tool that the beginning of a tag names, None where that is unclear."""
     for pattern in _heads():
-        found = pattern.fullmatch(head)
-        if found is not None:
-            return _read(found[1])
+        match = pattern.fullmatch(head)
+        if match is not None:
+            return _read(match[1])
     for named in (_NAMED, _ADDRESSED, _IN_TAG):
         names = [*named.finditer(head)]
         if names:
@@ -265,12 +265,12 @@ def is_reasoning(tag: Node | None) -> bool:
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
     words = [begin, *([end] if isinstance(end, Token) else end)]
-    return is_about_thoughts(each.name if isinstance(each, Token) else each for each in words)
+    return is_about_thoughts(word.name if isinstance(word, Token) else word for word in words)
 
 
 def is_about_thoughts(marks: Iterable[str | int]) -> bool:
     """Return whether one of the marks around a text says that it is reasoning."""
-    return any(_THINKING.search(str(each)) for each in marks)
+    return any(_THINKING.search(str(mark)) for mark in marks)
 
 
 _THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
@@ -389,15 +389,15 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 def dump(marked: Marked) -> str:
     """Return by what values are read as a text of JSON."""
     if marked.document is None:
-        found = {"language": marked.language, "messages": marked.messages}
-        return json.dumps(found, ensure_ascii=False, sort_keys=True, default=float)
+        result = {"language": marked.language, "messages": marked.messages}
+        return json.dumps(result, ensure_ascii=False, sort_keys=True, default=float)
     rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
     marks = {
-        name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
+        name: {**mark._asdict(), "shapes": [_shape(shape) for shape in mark.shapes]}
         for name, mark in marked.marks.items()
     }
-    found = {"rules": rules, "marks": marks, "messages": marked.messages}
-    return json.dumps(found, ensure_ascii=False, sort_keys=True)
+    result = {"rules": rules, "marks": marks, "messages": marked.messages}
+    return json.dumps(result, ensure_ascii=False, sort_keys=True)
 
 
 _LISTS = ("kinds", "first", "needed")
@@ -410,9 +410,9 @@ def _shape(shape: Shape) -> dict[str, Any]:
 def load(text: str, limits: Limits) -> Marked:
     """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
     try:
-        found = json.loads(text)
-        if "language" in found:
-            return Marked(None, {}, found["messages"], found["language"])
+        result = json.loads(text)
+        if "language" in result:
+            return Marked(None, {}, result["messages"], result["language"])
         marks = {
             name: Mark(
                 mark["kind"],
@@ -425,9 +425,9 @@ def load(text: str, limits: Limits) -> Marked:
                 mark["trigger"],
                 mark["words"],
             )
-            for name, mark in found["marks"].items()
+            for name, mark in result["marks"].items()
         }
-        parsed = parse_kbnf(Source(found["rules"]), limits)
+        parsed = parse_kbnf(Source(result["rules"]), limits)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    return Marked(parsed.document, marks, found.get("messages", ""))
+    return Marked(parsed.document, marks, result.get("messages", ""))

@@ -99,11 +99,11 @@ class NestedArguments(ABC):
 
     def _containers(self) -> list[tuple[str, Node]]:
         """Return the rules of objects and arrays inside, and of those inside of these."""
-        found = []
+        result = []
         for rule, schema, where in self._waiting:
             make = self._object if kind_of(schema) == "object" else self._array
-            found.append((rule, make(schema, where, rule)))
-        return found
+            result.append((rule, make(schema, where, rule)))
+        return result
 
     def _container(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         """Return a call of the rule of an object or an array."""
@@ -362,13 +362,13 @@ class MiniMaxM3Arguments(NestedArguments):
     def _beginnings(self, forms: Sequence[Node], hint: str) -> list[Node]:
         """Return the texts that begin with each of some elements; the rest of each is a rule."""
         rest = self.space
-        found: list[Node] = []
+        result: list[Node] = []
         for index, form in reversed([*enumerate(forms)]):
-            found.insert(0, sequence(self._spaced(form), rest))
+            result.insert(0, sequence(self._spaced(form), rest))
             if index:
                 name = self.contents.names.fresh(f"{hint}_rest")
                 rest = self.contents.add(name, sequence(optional(self._spaced(form)), rest))
-        return found
+        return result
 
     def _listed(self, value: Any, pointer: str) -> Iterator[Node]:
         root: _Named = (None, value)
@@ -476,8 +476,8 @@ def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str
         if notation.is_sorted:
             members.sort(key=lambda member: member[0].lower())
         first, last = _BRACES if where else notation.brackets
-        found = (_key(notation, name, is_inner=bool(where)) + each for name, each in members)
-        return first + notation.separator.join(found) + last
+        result = (_key(notation, name, is_inner=bool(where)) + each for name, each in members)
+        return first + notation.separator.join(result) + last
     if isinstance(value, str) and notation.quote:
         return f"{notation.quote}{value}{notation.quote}"
     if isinstance(value, str) and notation.is_mixed and _is_plain(value):
@@ -498,7 +498,7 @@ def _in_python(value: Any) -> Iterator[str]:
     """Yield how Python prints a listed value, where nothing in it needs an escape."""
     inside = postorder(("", value), _parts)
     strings = [text for _, each in inside for text in (each if isinstance(each, dict) else [each])]
-    if all(_is_plain(each) for each in strings if isinstance(each, str)):
+    if all(_is_plain(string) for string in strings if isinstance(string, str)):
         yield fold(("", value), _parts, _printed)
 
 
@@ -578,18 +578,18 @@ class LiteralArguments(NestedArguments):
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
         separator = text(self._notation.separator)
-        found: Node = EMPTY
+        result: Node = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
-            found = repeated(sequence(separator, rest), max(low - len(items), 0), most)
+            result = repeated(sequence(separator, rest), max(low - len(items), 0), most)
             if not items and most != 0:
                 more = None if most is None else most - 1
                 some = sequence(rest, repeated(sequence(separator, rest), max(low - 1, 0), more))
-                found = some if low else optional(some)
+                result = some if low else optional(some)
         for index, item in reversed([*enumerate(items)]):
-            found = sequence(separator, item, found) if index else sequence(item, found)
-            found = optional(found) if index >= low else found
-        return sequence(text("["), found, text("]"))
+            result = sequence(separator, item, result) if index else sequence(item, result)
+            result = optional(result) if index >= low else result
+        return sequence(text("["), result, text("]"))
 
     def _joined(self, forms: Sequence[tuple[Node, bool]], other: Node, hint: str) -> Node:
         """Return members with separators between them: after another one, or as the first.
@@ -704,6 +704,6 @@ class LiteralArguments(NestedArguments):
 def style_texts(style: str) -> tuple[str, ...]:
     """Return the texts around values in a style that may have markers."""
     if style in STYLES:
-        found = STYLES[style]
-        return (found.opening, found.named, found.value, found.closing)
+        result = STYLES[style]
+        return (result.opening, result.named, result.value, result.closing)
     return (NOTATIONS[style].quote,) if style in NOTATIONS else ()

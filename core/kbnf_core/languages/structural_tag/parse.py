@@ -76,14 +76,14 @@ class TagReading(Parsed):
         else:
             rules = Writer(Rules, nodes, report, request, options, markers).write()
             if not report.errors:
-                self.rules = {each.name: each.body for each in rules}
-                self._pointers = {each.name: each.pointer for each in rules}
+                self.rules = {rule.name: rule.body for rule in rules}
+                self._pointers = {rule.name: rule.pointer for rule in rules}
         losses = tuple(
-            Loss(each.code, each.message, each.span, notes=each.notes, helps=each.helps)
-            for each in sorted(report.losses, key=Diagnostic.sort_key)
+            Loss(loss.code, loss.message, loss.span, notes=loss.notes, helps=loss.helps)
+            for loss in sorted(report.losses, key=Diagnostic.sort_key)
         )
-        found = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
-        super().__init__(document, found, losses=losses)
+        findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
+        super().__init__(document, findings, losses=losses)
 
     def _tree(self, report: Report) -> Document:
         """Return the tree; where there are errors, one without rules."""
@@ -94,7 +94,7 @@ class TagReading(Parsed):
         if report.errors or not nodes:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(
-            report.span(place_of(each)) for each in nodes if each.kind in OF_SCHEMAS
+            report.span(place_of(node)) for node in nodes if node.kind in OF_SCHEMAS
         )
         return Document(report.source, tree_of(rules, report), (), generated=generated)
 
@@ -107,12 +107,12 @@ class TagReading(Parsed):
 
     def readable(self) -> Document:
         """Return the tree. Raises GrammarError for one that passes a limit."""
-        found = self.document
-        if self.rules is not None and not found.definitions:
+        result = self.document
+        if self.rules is not None and not result.definitions:
             report = self._report.again()
             self._tree(report)
             raise GrammarError(report.errors)
-        return found
+        return result
 
     def place(self, rule: str) -> Span:
         """Return where the format of a rule is."""

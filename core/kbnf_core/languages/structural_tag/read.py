@@ -103,10 +103,10 @@ def text(value: Any) -> str:
 
 def word(value: Any) -> str:
     """Check a text that is not empty."""
-    found = text(value)
-    if not found:
+    result = text(value)
+    if not result:
         raise WrongError("a text that is not empty")
-    return found
+    return result
 
 
 def name(value: Any) -> str | None:
@@ -207,10 +207,10 @@ def pairs(trigger: Check) -> Check:
     """Return the check of a list of triggers, each with a format."""
 
     def checked(value: Any) -> tuple[Any, ...]:
-        found = _items(value)
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in found):
+        result = _items(value)
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in result):
             raise WrongError("a list of pairs, each of a trigger and a format")
-        return tuple(trigger(pair[0]) for pair in found)
+        return tuple(trigger(pair[0]) for pair in result)
 
     return checked
 
@@ -348,9 +348,9 @@ class Report:
 
     def again(self) -> "Report":
         """Return a report about the same text without the findings."""
-        found = copy(self)
-        found.errors, found.losses, found.notes, found.written = [], [], [], {}
-        return found
+        result = copy(self)
+        result.errors, result.losses, result.notes, result.written = [], [], [], {}
+        return result
 
     def span(self, pointer: str) -> Span:
         """Return the place of a pointer, or of the nearest one around it."""
@@ -404,8 +404,8 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
     try:
         bundle_each(schemas_in(value if isinstance(value, dict) else {}), source.path, imports)
     except ProblemError as error:
-        for each in error.problems:
-            report.error(each.pointer, each.message, code=each.code)
+        for problem in error.problems:
+            report.error(problem.pointer, problem.message, code=problem.code)
         return []
     return read_value(value, report, limits)
 
@@ -521,13 +521,13 @@ class _Reader:
 
     def _checked(self, kind: str, value: dict[str, Any], pointer: str, ends: Ends) -> Node | None:
         fields = FORMATS[kind]
-        found = {
+        result = {
             name: self._value(kind, name, each, value, pointer) for name, each in fields.items()
         }
         for name in value.keys() - {"type", *fields}:
             where = f"{pointer}/{escape(name)}"
             self._report.note(where, f"`{kind}` has no field `{name}`: ignored")
-        return None if _WRONG in found.values() else Node(kind, pointer, found, ends)
+        return None if _WRONG in result.values() else Node(kind, pointer, result, ends)
 
     def _value(
         self, kind: str, name: str, wanted: Field, value: dict[str, Any], pointer: str

@@ -160,16 +160,16 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> Language | 
     tag = {"type": "structural_tag", "format": filled(format_, key, names)}
     report = Report(Source("{}", is_json=True))
     nodes = read_value(tag, report, DEFAULT_LIMITS)
-    found = None if report.errors else language_of(nodes)
-    if found is None:
+    result = None if report.errors else language_of(nodes)
+    if result is None:
         return None
     for begin, end in format_.get("around", ()):
-        found = _with_markers(found, begin, end)
+        result = _with_markers(result, begin, end)
     for written, other in format_.get("spelled", ()):
-        found = _respelled(found, written, other)
+        result = _respelled(result, written, other)
     is_verbatim = bool(format_.get("is_verbatim"))
-    forms = tuple(form._replace(is_verbatim=is_verbatim) for form in found.forms)
-    return found._replace(forms=forms, tools=tools, ends=tuple(format_.get("turn_ends", ())))
+    forms = tuple(form._replace(is_verbatim=is_verbatim) for form in result.forms)
+    return result._replace(forms=forms, tools=tools, ends=tuple(format_.get("turn_ends", ())))
 
 
 def _respelled(language: Language, written: str, other: str) -> Language:
@@ -475,13 +475,13 @@ def _any_of(ends: Sequence[str]) -> Item:
 
 def _joined(items: Iterable[Item]) -> tuple[Item, ...]:
     """Return items with neighbouring texts as one, and without empty ones."""
-    found: list[Item] = []
+    result: list[Item] = []
     for kind, text in items:
-        if kind == "text" and found and found[-1][0] == "text":
-            found[-1] = ("text", found[-1][1] + text)
+        if kind == "text" and result and result[-1][0] == "text":
+            result[-1] = ("text", result[-1][1] + text)
         elif text:
-            found.append((kind, text))
-    return tuple(found)
+            result.append((kind, text))
+    return tuple(result)
 
 
 def _around_name(
@@ -563,7 +563,7 @@ def dumped(language: Language) -> dict[str, Any]:
         **language._asdict(),
         "forms": [form._asdict() for form in language.forms],
         "sections": [each._asdict() for each in language.sections],
-        "frames": [each._asdict() for each in language.frames],
+        "frames": [frame._asdict() for frame in language.frames],
     }
 
 

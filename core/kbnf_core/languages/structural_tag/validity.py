@@ -69,10 +69,10 @@ class _RepeatedError(Exception):
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         raise _RepeatedError
-    return found
+    return result
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
@@ -88,12 +88,12 @@ def value_of(text: str) -> tuple[Any, str | None]:
     repeating: list[tuple[dict[str, Any], str]] = []
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name, value in pairs:
-            if name in found:
-                repeating.append((found, name))
-            found[name] = value
-        return found
+            if name in result:
+                repeating.append((result, name))
+            result[name] = value
+        return result
 
     value = json.loads(text, object_pairs_hook=object_of)
     return value, _pointer_to(value, *repeating[0])
@@ -158,10 +158,10 @@ def _has(pattern: str, text: str) -> bool:
         return True
     budget = Budget(_WORK)
     try:
-        found = read.match(text, budget) if is_whole else read.find(text, 0, budget)
+        result = read.match(text, budget) if is_whole else read.find(text, 0, budget)
     except WorkLimitError:
         return True
-    return found is not None
+    return result is not None
 
 
 def _nothing(*_: Any) -> Iterator[Any]:

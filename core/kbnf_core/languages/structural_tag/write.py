@@ -108,7 +108,7 @@ class Writer(Generic[B]):
         self._hints = _hints(nodes, names)
         self._contents = make(names, report, request.limits)
         self._markers = sorted(markers, key=len, reverse=True)
-        self._contents.markers = {each.encode(): markers[each] for each in markers}
+        self._contents.markers = {marker.encode(): markers[marker] for marker in markers}
         self._forms: dict[int, ir.Node] = {}
 
     def write(self) -> list[Rule[B]]:
@@ -249,13 +249,13 @@ class Writer(Generic[B]):
     def _tags_with_separator(self, node: Node, *tags: ir.Node) -> ir.Node:
         one = alternation(tags)
         if node.fields["stop_after_first"]:
-            found = one
+            result = one
         else:
-            found = sequence(one, repeated(sequence(text(node.fields["separator"]), one), 0, None))
-        return found if node.fields["at_least_one"] else optional(found)
+            result = sequence(one, repeated(sequence(text(node.fields["separator"]), one), 0, None))
+        return result if node.fields["at_least_one"] else optional(result)
 
     def _triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
-        triggers: dict[str, list[int]] = {each: [] for each in node.fields["triggers"]}
+        triggers: dict[str, list[int]] = {field: [] for field in node.fields["triggers"]}
         for index, tag in enumerate(node.parts):
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
@@ -334,8 +334,8 @@ class Writer(Generic[B]):
     ) -> ir.Node:
         """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
         free = optional(self._text(words))
-        plain = [each.called for each in calls if each.before is None]
-        steps = [sequence(each.before, each.called) for each in calls if each.before is not None]
+        plain = [call.called for call in calls if call.before is None]
+        steps = [sequence(call.before, call.called) for call in calls if call.before is not None]
         if plain:
             steps.append(sequence(free, alternation(plain)))
         step = alternation(steps)
@@ -363,7 +363,7 @@ class Writer(Generic[B]):
         return repeated(self._other_token(node, node.fields["exclude_tokens"]), 0, most)
 
     def _token_triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
-        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
+        triggers = [self._resolved(field) for field in node.fields["trigger_tokens"]]
         for tag in node.parts:
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
@@ -437,7 +437,7 @@ class Writer(Generic[B]):
                 )
         if not ids:
             return _token(((0, _MOST_TOKENS),))
-        return _token(tuple((each, each) for each in sorted(ids)), negated=True)
+        return _token(tuple((token_id, token_id) for token_id in sorted(ids)), negated=True)
 
 
 class Call(NamedTuple):
@@ -455,18 +455,18 @@ def _with_ends(node: Node) -> tuple[str, ...]:
 
 def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
     """Return the names of tags' rules, and hints for those of contents, after their tags."""
-    found: dict[int, str] = {}
+    result: dict[int, str] = {}
     for node in nodes:
         if node.kind == "tag":
             begin = node.fields["begin"]
             hint = str(begin.name) if isinstance(begin, Token) else begin
-            found[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
+            result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
             content = node.parts[0] if node.parts else None
             if content is not None and content.kind in _WISHES:
-                found[id(content)] = f"{found[id(node)]}_{_WISHES[content.kind]}"
-        elif node.kind in _WISHES and id(node) not in found:
-            found[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
-    return found
+                result[id(content)] = f"{result[id(node)]}_{_WISHES[content.kind]}"
+        elif node.kind in _WISHES and id(node) not in result:
+            result[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
+    return result
 
 
 def _token(ranges: tuple[tuple[int, int], ...], *, negated: bool = False) -> ir.Node:

@@ -247,7 +247,7 @@ class Arguments:
             form = self._json(document, self._schemas.pointer, f"{hint}_value")
             if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
                 words = _WORDS.get(str(kind), ())
-                both = {each for word in words for each in spellings(word, self._fields)}
+                both = {spelling for word in words for spelling in spellings(word, self._fields)}
                 form = alternation([form, *map(text, sorted(both.difference(words)))])
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
 

@@ -149,8 +149,8 @@ def _derived(text: str, config: str | None = None) -> str:
         for content in ("", None):
             try:
                 messages = Messages(render, content, written, as_text=as_text)
-                found, end_of_turn = _format_of(messages)
-                missing = [each for each, known in tokens.items() if _needs(found, each, known)]
+                result, end_of_turn = _format_of(messages)
+                missing = [each for each, known in tokens.items() if _needs(result, each, known)]
                 if missing:
                     raise OtherwiseError(
                         f"it writes `{missing[0]}` in calls: give the folder of the model"
@@ -163,9 +163,9 @@ def _derived(text: str, config: str | None = None) -> str:
                     problem = problem or str(error)
             else:
                 made_of = MadeOf(template, tokens, as_text, content, end_of_turn)
-                found["chat_template"] = made_of._asdict()
-                found["turn_ends"] = messages.turn_ends
-                return json.dumps(found, ensure_ascii=False, sort_keys=True)
+                result["chat_template"] = made_of._asdict()
+                result["turn_ends"] = messages.turn_ends
+                return json.dumps(result, ensure_ascii=False, sort_keys=True)
         if not is_refused:
             break
     message = f"no format of tool calls follows from this chat template: {problem or refusal}"
@@ -192,9 +192,9 @@ def _format_of(messages: Messages) -> tuple[Format, str]:
         except OtherwiseError:
             raise error from None
     calls = _checked(calls, messages)
-    found = format_of(calls, _thoughts(messages))
-    _verify(found, calls, messages)
-    return found, calls.end_of_turn
+    result = format_of(calls, _thoughts(messages))
+    _verify(result, calls, messages)
+    return result, calls.end_of_turn
 
 
 def _numbered(body: Callable[..., str], *calls: Mapping[str, Any]) -> str:
@@ -214,7 +214,7 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
     if NAMES[0] in after:
         raise OtherwiseError("it writes the name of the tool twice")
     leads = tuple(sorted(messages.leads, key=len))
-    found = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
+    result = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
     try:
         two = body(_ARGUMENTS, _ARGUMENTS)
     except OtherwiseError:
@@ -223,16 +223,16 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
     if two == one:
         turns = [] if is_cut else MARKER.findall(after)
         turn = turns[-1] if turns and after.endswith(turns[-1]) and after != turns[-1] else ""
-        return replace(found, end=after.removesuffix(turn), end_of_turn=turn)
+        return replace(result, end=after.removesuffix(turn), end_of_turn=turn)
     call = f"{after_name}{arguments}"
     begun, ended = f"{before}{NAMES[0]}{call}", f"{NAMES[1]}{call}{after}"
     between = two[len(begun) : len(two) - len(ended)]
     if f"{begun}{between}{ended}" != two:
         raise OtherwiseError("a second call is written otherwise than the first")
-    found = _several(found, between, is_cut=is_cut)
-    if body(*3 * [_ARGUMENTS]) != found.texts(arguments, NAMES):
+    result = _several(result, between, is_cut=is_cut)
+    if body(*3 * [_ARGUMENTS]) != result.texts(arguments, NAMES):
         raise OtherwiseError("what is around a call depends on its place among the others")
-    return found
+    return result
 
 
 def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
@@ -329,7 +329,10 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
             if "null" not in title or re.search(r"\b(?:null|None)\b", text):
                 written[title] = text.removesuffix(calls.end_of_turn), arguments
     one, name = written["1 calls"][0], json.dumps(found)
-    thinking = [each.removesuffix(calls.end_of_turn) for each in messages.after_prompts(_ARGUMENTS)]
+    thinking = [
+        after_prompt.removesuffix(calls.end_of_turn)
+        for after_prompt in messages.after_prompts(_ARGUMENTS)
+    ]
     wrong = {
         "another name": one.replace(NAMES[0], "qzother"),
         "another argument": one.replace("qztwo", "qzother"),
@@ -356,7 +359,7 @@ def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str
         return bool(_read_back(style, written) == arguments)
     if style not in _XML:
         return written == literal(style, arguments, words=words)
-    elements = (_element(style, *each, words=words) for each in arguments.items())
+    elements = (_element(style, *item, words=words) for item in arguments.items())
     pattern = "".join(f"{_GAP}(?:{form})" for form in elements)
     return re.fullmatch(pattern + _GAP, written) is not None
 
@@ -400,10 +403,10 @@ def _arguments_in(rest: str) -> tuple[str, str]:
         if literal(style, _ARGUMENTS) in rest:
             return style, literal(style, _ARGUMENTS)
     for style in _XML:
-        first, last = (_element(style, *each) for each in _ARGUMENTS.items())
-        found = re.search(f"(?:{first})(?s:.*?)(?:{last})", rest)
-        if found is not None:
-            return style, found[0]
+        first, last = (_element(style, *item) for item in _ARGUMENTS.items())
+        match = re.search(f"(?:{first})(?s:.*?)(?:{last})", rest)
+        if match is not None:
+            return style, match[0]
     raise OtherwiseError("arguments are neither JSON nor in a style that is known")
 
 
@@ -426,5 +429,5 @@ def _thoughts(messages: Messages) -> Thoughts | None:
         return Thoughts(False, begin.rstrip(), end.lstrip())
     # The prompt has it, from the last marker on.
     line = prompt.rstrip().rpartition("\n")[2]
-    markers = [each.start() for each in MARKER.finditer(line)]
+    markers = [match.start() for match in MARKER.finditer(line)]
     return Thoughts(True, line[markers[-1] if markers else 0 :], end.lstrip())

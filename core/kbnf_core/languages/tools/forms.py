@@ -76,18 +76,25 @@ def choice_of(value: Json) -> Choice:
         return _of_object(chosen, pointer)._replace(is_single=is_single)
     if chosen is not None:
         return _of_mode(value, "tool_choice", None, "")._replace(is_single=is_single)
-    path, found = "", value
+    path, result = "", value
     for names in _CONFIGS:
-        name = next((each for each in names if isinstance(found.get(each), Mapping)), None)
+        name = next((each for each in names if isinstance(result.get(each), Mapping)), None)
         if name is None:
             return Choice(is_single=is_single)
-        path, found = f"{path}/{name}", found[name]
-    allowed = next((each for each in _ALLOWED_NAMES if isinstance(found.get(each), list)), None)
-    listed = [(each, f"{path}/{allowed}/{i}") for i, each in enumerate(found.get(allowed, ()))]
+        path, result = f"{path}/{name}", result[name]
+    allowed = next(
+        (
+            allowed_name
+            for allowed_name in _ALLOWED_NAMES
+            if isinstance(result.get(allowed_name), list)
+        ),
+        None,
+    )
+    listed = [(each, f"{path}/{allowed}/{i}") for i, each in enumerate(result.get(allowed, ()))]
     for name, where in listed:
         if not isinstance(name, str):
             return _invalid("an allowed function is a name", where)
-    return _of_mode({"mode": "AUTO", **found}, "mode", listed or None, path)
+    return _of_mode({"mode": "AUTO", **result}, "mode", listed or None, path)
 
 
 _CONFIGS = (
@@ -267,32 +274,32 @@ class Listed:
 
 def tools_of(value: Json) -> Listed:
     """Return the tools of a JSON value in any of the forms."""
-    found = Listed(choice=choice_of(value))
+    result = Listed(choice=choice_of(value))
     listed = entries(value)
     asked = answer(value)
     if asked is not None:
-        _read_answer(*asked, found)
-    if found.choice.error:
-        found.error(found.choice.error, found.choice.pointer)
+        _read_answer(*asked, result)
+    if result.choice.error:
+        result.error(result.choice.error, result.choice.pointer)
     if listed is None and asked is not None:
-        return found
+        return result
     if listed is None:
         message = "this is not a list of tools: an array of tools, or an object with `tools`, is"
-        found.error(message, "")
-        return found
+        result.error(message, "")
+        return result
     tools, pointer = listed
     for number, tool in enumerate(tools):
-        _read(tool, f"{pointer}/{number}" if tool is not value else "", found)
-    if not tools and found.choice.mode != NONE:
-        found.error("the list has no tools", pointer)
+        _read(tool, f"{pointer}/{number}" if tool is not value else "", result)
+    if not tools and result.choice.mode != NONE:
+        result.error("the list has no tools", pointer)
     seen: dict[str, str] = {}
-    for each in found.tools:
+    for each in result.tools:
         if each.name in seen:
             message = f"two tools are called `{each.name}`: a call does not say which is meant"
             where = seen[each.name] or "the whole text"
-            found.error(message, f"{each.pointer}/name", f"the other one is at {where}")
+            result.error(message, f"{each.pointer}/name", f"the other one is at {where}")
         seen.setdefault(each.name, each.pointer)
-    return found
+    return result
 
 
 def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) -> None:
@@ -331,7 +338,10 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
     if not isinstance(tool, dict):
         found.error("a tool is an object", pointer)
         return
-    key = next((each for each in DECLARATIONS if isinstance(tool.get(each), list)), None)
+    key = next(
+        (declaration for declaration in DECLARATIONS if isinstance(tool.get(declaration), list)),
+        None,
+    )
     if key is not None:
         _refuse_two(key, DECLARATIONS, tool, pointer, found)
         for number, declared in enumerate(tool[key]):

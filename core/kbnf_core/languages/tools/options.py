@@ -36,15 +36,15 @@ def calls_of(options: Mapping[str, Any]) -> Calls:
     for name, value in own.items():
         if not isinstance(value, bool if name in _FLAGS else str):
             raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
-    found = Calls(**own)
-    if found.tool_calls is not None:
-        format_named(found.tool_calls)
-    if found.reasoning not in REASONING:
-        raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {found.reasoning!r}")
-    if found.tool_calls is None and own.keys() - {"tool"}:
+    result = Calls(**own)
+    if result.tool_calls is not None:
+        format_named(result.tool_calls)
+    if result.reasoning not in REASONING:
+        raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {result.reasoning!r}")
+    if result.tool_calls is None and own.keys() - {"tool"}:
         raise ConfigError(f"`{min(own.keys() - {'tool'})}` is for `tool_calls`")
     options_of(of_schemas(options))
-    return found
+    return result
 
 
 def of_schemas(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,9 +119,9 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
-    found: Parsed
+    result: Parsed
     wrong: list[Diagnostic] = []
-    texts = tuple(each for each in listed.tools if each.text is not None)
+    texts = tuple(tool for tool in listed.tools if tool.text is not None)
     answer = listed.answer
     if answer is not None and answer.schema is not None and not listed.tools:
         options = guided(answer.schema, listed.options)
@@ -131,35 +131,35 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     if answer is not None and answer.tag is not None:
         report = _Report(source, {"": answer.pointer})
         nodes = read_value(answer.tag, report, request.limits)
-        found = TagReading(nodes, report, request, options)
+        result = TagReading(nodes, report, request, options)
         remarks = listed.notes
     elif how.tool_calls is None and (texts or answer is not None):
-        found = _Texts(listed, request)
+        result = _Texts(listed, request)
         remarks = listed.notes
     elif how.tool_calls is None:
         try:
-            found = _Objects(listed, as_tree=request.as_tree)
+            result = _Objects(listed, as_tree=request.as_tree)
         except GrammarError as error:
             return Parsed(broken(source), tuple(error.diagnostics))
-        wrong = [] if found.are_all_possible() else _one_by_one(listed)
+        wrong = [] if result.are_all_possible() else _one_by_one(listed)
         remarks = listed.notes
     else:
-        found = ToolTag(listed, how, request)
-        wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
+        result = ToolTag(listed, how, request)
+        wrong = _one_by_one(listed) if _errors_in(result.diagnostics) else []
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
         wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
-        found.losses += tuple(_unkept(listed, source))
+        result.losses += tuple(_unkept(listed, source))
     if _errors_in(wrong):
         return _BrokenList(listed, wrong)
-    if not _errors_in(found.diagnostics):
-        found.diagnostics += tuple(_finding(each, source) for each in remarks)
-    return found
+    if not _errors_in(result.diagnostics):
+        result.diagnostics += tuple(_finding(remark, source) for remark in remarks)
+    return result
 
 
 def refused(listed: _List, problems: Iterable[Problem]) -> Parsed:
     """Return a list that cannot be used."""
-    return _BrokenList(listed, [_finding(each, listed.source) for each in problems])
+    return _BrokenList(listed, [_finding(problem, listed.source) for problem in problems])
 
 
 def _errors_in(found: Iterable[Diagnostic]) -> bool:
@@ -179,8 +179,8 @@ class _BrokenList(Parsed):
 
 
 def _finding(problem: Problem, source: Source) -> Diagnostic:
-    found = diagnostic(problem, source)
-    return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
+    result = diagnostic(problem, source)
+    return result if problem.pointer else replace(result, message=f"the list: {problem.message}")
 
 
 def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
@@ -283,7 +283,7 @@ def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) ->
             own = replace(options, strict=strict)
             _, facts[id(schema)] = checked(schema, own)
         except ProblemError as error:
-            yield from (_moved(each, pointer) for each in error.problems)
+            yield from (_moved(problem, pointer) for problem in error.problems)
 
 
 def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
@@ -292,9 +292,9 @@ def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
 
     if how.tool_calls is None:
         return {}
-    places = {each.name: f"{each.pointer}/name" for each in tools}
-    found = unwritable(format_named(how.tool_calls), places).items()
-    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
+    places = {tool.name: f"{tool.pointer}/name" for tool in tools}
+    result = unwritable(format_named(how.tool_calls), places).items()
+    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in result}
 
 
 def _moved(problem: Problem, pointer: str) -> Problem:
@@ -328,16 +328,16 @@ class _Objects(SchemaReading):
         for number, tool in enumerate(tools):
             if tool.schema is not None:
                 around = f"/anyOf/{number}" if len(tools) > 1 else ""
-                for each in oddities(tool.schema, self._listed.guided(tool.schema)):
-                    where = f"{around}/properties/arguments{each.pointer}"
-                    yield each._replace(pointer=where)
+                for oddity in oddities(tool.schema, self._listed.guided(tool.schema)):
+                    where = f"{around}/properties/arguments{oddity.pointer}"
+                    yield oddity._replace(pointer=where)
 
     def are_all_possible(self) -> bool:
         """Return whether each of several tools can be called; an empty one may be left out."""
         count = len(self._listed.tools)
         if self.rules is None or count < 2:
             return self.rules is not None
-        names = [each.nonterminal for each in calls(self.rules[START])]
+        names = [call.nonterminal for call in calls(self.rules[START])]
         facts = analyse(Grammar(START, self.rules)).facts
         return len(names) == count and all(facts[name].filled for name in names)
 
@@ -392,17 +392,17 @@ def _call(tool: Tool, number: int, draft: str | None) -> Json:
 
 def _one_by_one(listed: _List) -> list[Diagnostic]:
     """Return the findings in the tools, each read alone."""
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for tool in listed.tools:
         if tool.schema in ({"not": {}}, {"not": True}):
             # What says so in as many words contradicts only what asks for arguments, our own words.
-            found.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
+            findings.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
         alone = SchemaReading(_whole(replace(listed, tools=(tool,))), as_tree=False)
-        found += alone.diagnostics
+        findings += alone.diagnostics
         if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
-            found.append(alone.empty())
-    return found
+            findings.append(alone.empty())
+    return findings
 
 
 # Calls in the format of a model
@@ -412,7 +412,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": arguments_of(each)} for each in listed.tools]
+    functions = [{"name": tool.name, "parameters": arguments_of(tool)} for tool in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -441,9 +441,9 @@ def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
     """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
     message = "in calls of this format the input of a custom tool is any text"
     places = [
-        (each.schema_pointer, message)
-        for each in listed.tools
-        if each.text is not None and each.text["type"] == "grammar"
+        (tool.schema_pointer, message)
+        for tool in listed.tools
+        if tool.text is not None and tool.text["type"] == "grammar"
     ]
     if listed.answer is not None and listed.answer.schema is not None:
         places.append((listed.answer.pointer, "around calls of this format is any text"))
@@ -463,7 +463,9 @@ class _Texts(TagReading):
         places: dict[str, str] = {}
         for number, tool in enumerate(listed.tools):
             pointer, part = f"/format/elements/{number}", tool.text
-            places |= {f"{pointer}/{each}": tool.schema_pointer for each in _DEFINITIONS}
+            places |= {
+                f"{pointer}/{definition}": tool.schema_pointer for definition in _DEFINITIONS
+            }
             if part is None:
                 whole = _whole(replace(listed, tools=(tool,)))
                 part = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
@@ -502,7 +504,7 @@ def tag_of_text(
     source = Source(text, path, is_json=True)
     listed = _read(source, options_of(of_schemas(options)), how, imports)
     if listed.errors:
-        raise GrammarError([_finding(each, source) for each in listed.errors])
+        raise GrammarError([_finding(error, source) for error in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=as_number)
     return Conversion(shown + "\n", True, ())
 
@@ -519,7 +521,7 @@ class ToolTag(TagReading):
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
         report.sound = {
-            id(each.arguments): (each.arguments, listed.facts_of(each)) for each in listed.tools
+            id(tool.arguments): (tool.arguments, listed.facts_of(tool)) for tool in listed.tools
         }
         known = format_named(str(how.tool_calls))
         nodes = read_value(tag, report, request.limits)
@@ -536,13 +538,13 @@ class ToolTag(TagReading):
         """Return the reading language of the format, whatever is asked of the model."""
         from kbnf_core.languages.structural_tag.reading import language_of_format
 
-        tools = {each.name: arguments_of(each) for each in self.listed.tools}
-        found = language_of_format(self._format, tools)
-        return None if found is None else found.beginning_as(super().language())
+        tools = {tool.name: arguments_of(tool) for tool in self.listed.tools}
+        result = language_of_format(self._format, tools)
+        return None if result is None else result.beginning_as(super().language())
 
     def marked(self) -> Marked:
         """Return by what the calls are read, and what messages are read by."""
-        tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
+        tools = [{"name": tool.name, "parameters": tool.schema} for tool in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
@@ -590,14 +592,14 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     """Return where the schemas in a tag are in the list, by their pointers in the tag."""
-    known = {each.name: each.schema_pointer for each in tools}
-    found = {}
+    known = {tool.name: tool.schema_pointer for tool in tools}
+    result = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
         if isinstance(value, dict) and "json_schema" in value:
-            found[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
+            result[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
         elif isinstance(value, dict):
             pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
         elif isinstance(value, list):
             pending += [(held, f"{pointer}/{number}") for number, held in enumerate(value)]
-    return found
+    return result

@@ -127,18 +127,18 @@ class Derivations:
         self, name: str, node: Node, candidates: Iterable[tuple[bytes, Derivation]]
     ) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
-        found: Texts = {}
+        result: Texts = {}
         before = self.left
         for text, how in candidates:
             if self.left <= 0:
                 break
             self.left -= 1
-            first = found.setdefault(text, how)
+            first = result.setdefault(text, how)
             if first is not how and first != how:
                 self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
         if before - self.left < 2:
-            return found
-        kept = found.items() if isinstance(node, Choice) else _shortest(found.items())
+            return result
+        kept = result.items() if isinstance(node, Choice) else _shortest(result.items())
         return dict(islice(kept, WORDS))
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, Derivation]]:

@@ -107,7 +107,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _is_said(subject: Subject) -> bool:
     special = (never_entered, never_reached, exceptions)
-    return any(found.code in _SPECIAL_CASES for lint in special for found in lint.check(subject))
+    return any(result.code in _SPECIAL_CASES for lint in special for result in lint.check(subject))
 
 
 def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:

@@ -71,10 +71,10 @@ def _used_in(definition: Definition) -> Iterator[str]:
 
 def _users(uses: dict[str, set[str]]) -> dict[str, str]:
     """Return for each name that others use the first of them, by the alphabet."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for user in sorted(uses, reverse=True):
-        found.update(dict.fromkeys(uses[user] - {user}, user))
-    return found
+        result.update(dict.fromkeys(uses[user] - {user}, user))
+    return result
 
 
 def _unused(document: Document, name: str, span: Span) -> Diagnostic:

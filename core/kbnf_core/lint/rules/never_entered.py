@@ -63,8 +63,8 @@ def _call_counts(grammar: Grammar, analysis: Analysis) -> Mapping[str, int]:
 
 
 def _last_compulsory(parts: tuple[Node, ...], facts: Mapping[int, Facts]) -> int | None:
-    found = [index for index, part in enumerate(parts) if not facts[id(part)].nullable]
-    return found[-1] if found else None
+    result = [index for index, part in enumerate(parts) if not facts[id(part)].nullable]
+    return result[-1] if result else None
 
 
 def _tail(

@@ -49,7 +49,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _repeated(members: str) -> str:
     """Return the first letter that is twice in a class beside its ranges; empty if none is."""
-    signs = [each[0] for each in _MEMBER.finditer(members)]
+    signs = [match[0] for match in _MEMBER.finditer(members)]
     plain = [
         sign
         for before, sign, after in zip(["", *signs], signs, [*signs[1:], ""], strict=False)

@@ -75,8 +75,8 @@ class Specials:
 
     def within(self, data: bytes) -> list[str]:
         """Return the names in ``data``, in their order."""
-        found = {self._names[word] for word in self._words.within(data)}
-        return [name for _, name in sorted(found)]
+        result = {self._names[word] for word in self._words.within(data)}
+        return [name for _, name in sorted(result)]
 
 
 def _special_text(

@@ -85,15 +85,15 @@ def fingerprints(diagnostics: Iterable[Diagnostic]) -> list[str]:
     on how many findings before it have all of these in common.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
-    found = []
+    result = []
     for diagnostic in diagnostics:
         source = diagnostic.source
         line = source.line(source.position(diagnostic.span.start).line).strip()
         key = (source.name, diagnostic.code, line)
         data = "\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass")
-        found.append(blake2b(data, digest_size=16).hexdigest())
+        result.append(blake2b(data, digest_size=16).hexdigest())
         seen[key] += 1
-    return found
+    return result
 
 
 SCHEMA = "kbnf.baseline/1"

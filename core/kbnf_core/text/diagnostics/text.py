@@ -360,12 +360,12 @@ def place_in(source: Source, span: Span) -> str:
 def summarise(diagnostics: Iterable[Diagnostic], files: int) -> str:
     """Return the closing sentence, such as ``2 errors, 1 warning in 3 files``."""
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    found = [
+    result = [
         count_of(counts[severity], severity.label)
         for severity in sorted(Severity, reverse=True)
         if counts[severity]
     ]
-    return f"{', '.join(found) or 'no problems'} in {count_of(files, 'file')}"
+    return f"{', '.join(result) or 'no problems'} in {count_of(files, 'file')}"
 
 
 def count_of(number: int, noun: str) -> str:

@@ -91,7 +91,7 @@ def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
     with opened(path) as file:
         metadata = _Reader(file).metadata(_OF_PAIRS)
     model, kinds = metadata["model"], metadata.get("token_type") or []
-    fallback = {each: tokens[each][0] for each in tokens if kinds and kinds[each] == _BYTE}
+    fallback = {token: tokens[token][0] for token in tokens if kinds and kinds[token] == _BYTE}
     pieces = {
         each: data
         for each, data in tokens.items()
@@ -152,14 +152,14 @@ def _spelled(text: str, kind: int, token_id: int, spelling: Spelling) -> bytes:
 
 
 def _stops(metadata: Mapping[str, Any], count: int) -> frozenset[int]:
-    found = set()
+    result = set()
     for key in _STOPS:
         if key in metadata:
             token_id = expect(metadata[key], int, f"{_PREFIX}{key}")
             if not 0 <= token_id < count:
                 raise VocabularyError(f"{_PREFIX}{key} is {token_id}, and there are {count} tokens")
-            found.add(token_id)
-    return frozenset(found)
+            result.add(token_id)
+    return frozenset(result)
 
 
 class _Reader:
