@@ -10,7 +10,7 @@ from typing import TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from kbnf_cli.checking import SEVERITIES, CheckOptions, FileCheck, Report
+from kbnf_cli.checking import SEVERITIES, CheckOptions, FileCheck, FileReport
 from kbnf_cli.config import TARGET_NAMES
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import CHECKED, STDIN, find_grammars, read_bytes, write_text
@@ -112,13 +112,13 @@ FOR_PEOPLE = {"text", "concise"}
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Reporting:
     """What becomes of reports, as the options ask."""
 
     console: Console
     asked: CheckOptions
 
-    def act(self, reports: Sequence[Report]) -> int:
+    def act(self, reports: Sequence[FileReport]) -> int:
         """Do it; return the exit status."""
         if self.asked.show_diff:
             return self._show_diff(reports)
@@ -128,7 +128,7 @@ class Outcome:
             return self._accept(reports, self.asked.write_baseline)
         return self._deliver(reports)
 
-    def _show_diff(self, reports: Sequence[Report]) -> int:
+    def _show_diff(self, reports: Sequence[FileReport]) -> int:
         from kbnf_core.text.diagnostics.segments import diff
 
         for report in reports:
@@ -138,7 +138,7 @@ class Outcome:
         self._announce_fixes(_all(reports), 0)
         return Exit.FINDINGS if fixed else Exit.CLEAN
 
-    def _write_fixed(self, reports: Sequence[Report]) -> None:
+    def _write_fixed(self, reports: Sequence[FileReport]) -> None:
         fixed = 0
         for report in reports:
             if report.path == STDIN:
@@ -153,7 +153,7 @@ class Outcome:
         if fixed:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
-    def _accept(self, reports: Sequence[Report], file: Path) -> int:
+    def _accept(self, reports: Sequence[FileReport], file: Path) -> int:
         from kbnf_core.text.diagnostics.stored import write_baseline
 
         found = _all(reports)
@@ -161,7 +161,7 @@ class Outcome:
         self.console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
         return Exit.CLEAN
 
-    def _deliver(self, reports: Sequence[Report]) -> int:
+    def _deliver(self, reports: Sequence[FileReport]) -> int:
         """Show the findings that are not accepted already, and return the exit status."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
@@ -235,7 +235,7 @@ class Outcome:
         """Return the width of the terminal for the output, if it is one."""
         return None if self.asked.output_file is not None else self.console.width()
 
-    def _show(self, reports: Sequence[Report]) -> Callable[[Segments], None]:
+    def _show(self, reports: Sequence[FileReport]) -> Callable[[Segments], None]:
         if self.asked.output_file is not None:
             return partial(_write, self.asked.output_file)
         # The fixed text of stdin is on stdout.
@@ -243,7 +243,7 @@ class Outcome:
         return self.console.findings if is_taken else self.console.data
 
 
-def _survey(reports: Sequence[Report]) -> Survey:
+def _survey(reports: Sequence[FileReport]) -> Survey:
     """Return the survey of all files together."""
     surveys = [report.survey for report in reports if report.survey is not None]
     targets = dict.fromkeys(target for survey in surveys for target in survey.targets)
@@ -284,7 +284,7 @@ def _write(file: Path, rendered: Segments) -> None:
     write_text(file, plain(rendered))
 
 
-def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:
+def _all(reports: Sequence[FileReport]) -> tuple[Diagnostic, ...]:
     return tuple(diagnostic for report in reports for diagnostic in report.diagnostics)
 
 
@@ -472,7 +472,7 @@ def check(console: Console, asked: CheckOptions) -> int:
 
     def run(files: Sequence[Path]) -> int:
         reports = _check(console, files, FileCheck(console, asked), asked.jobs)
-        return Outcome(console, asked).act(reports)
+        return Reporting(console, asked).act(reports)
 
     if asked.statistics and asked.format_ not in FOR_PEOPLE:
         raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
@@ -500,7 +500,7 @@ def _settings_text(asked: CheckOptions, files: Sequence[Path]) -> str:
 
 def _check(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> list[Report]:
+) -> list[FileReport]:
     """Return the reports of the files that can be read; of the others, say why not."""
     reports = []
     for result in _results(console, files, check_one, jobs):
@@ -516,7 +516,7 @@ def _check(
 
 def _results(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> Iterator[Report | KbnfError]:
+) -> Iterator[FileReport | KbnfError]:
     """Check files, several at a time where there are enough to pay for starting processes."""
     if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
         yield from _one_by_one(console, files, check_one)
@@ -534,7 +534,7 @@ def _results(
 
 def _one_by_one(
     console: Console, files: Sequence[Path], check_one: FileCheck
-) -> Iterator[Report | KbnfError]:
+) -> Iterator[FileReport | KbnfError]:
     for path in console.track(files, "checking"):
         console.detail(f"checking {'<stdin>' if path == STDIN else path}")
         yield check_one(path)
@@ -542,7 +542,7 @@ def _one_by_one(
 
 def _side_by_side(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> Iterator[Report | KbnfError]:
+) -> Iterator[FileReport | KbnfError]:
     from kbnf_core.processes import ProcessError
 
     with console.progress("checking") as progress:

@@ -22,7 +22,7 @@ from kbnf_cli.inputs import (
     read_vocabulary,
     schema_of_model,
 )
-from kbnf_cli.results import Entry, Recording, Results, open_results
+from kbnf_cli.results import Recording, ResultEntry, Results, open_results
 from kbnf_core.kernel import has_engine
 from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -97,7 +97,7 @@ class CheckOptions(Inputs, FileInputs):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FileReport:
     """One file: its text before and after fixing, the fixes, and the remaining findings.
 
     Findings of at least ``fail_on`` make the run fail. ``survey`` is what targets were asked,
@@ -136,7 +136,7 @@ class FileCheck:
     def _vocabulary_for(self) -> "Callable[[str, tuple[int, ...]], Vocabulary]":
         return cache(partial(read_vocabulary, self._console))
 
-    def __call__(self, path: Path) -> Report | SourceError:
+    def __call__(self, path: Path) -> FileReport | SourceError:
         """Check one file, or stdin for ``-``; return why it cannot be read where it cannot.
 
         Findings are about the text after fixing, if that is requested. Nothing is written. Raises
@@ -144,7 +144,7 @@ class FileCheck:
         """
         return self._report(path, self._find)
 
-    def recall(self, path: Path) -> Report | SourceError | None:
+    def recall(self, path: Path) -> FileReport | SourceError | None:
         """Return what the call would where all of it is in the cache; None where it is not."""
         if self._results is None or path == STDIN:
             return None
@@ -160,7 +160,7 @@ class FileCheck:
         for panel in self._panels.values():
             panel.close()
 
-    def _report(self, path: Path, find_in: "_Find") -> Report | SourceError:
+    def _report(self, path: Path, find_in: "_Find") -> FileReport | SourceError:
         asked = self._asked
         file = asked.name_of(path)
         settings = asked.settings.over(self._settings_for(file))
@@ -174,7 +174,7 @@ class FileCheck:
         before = source.text
         if invalid is not None:
             kept = _selected([invalid], settings, file)
-            return Report(path, name, before, before, (), kept, fail_on)
+            return FileReport(path, name, before, before, (), kept, fail_on)
 
         def find(text: str) -> tuple[Diagnostic, ...]:
             return _selected(
@@ -192,7 +192,7 @@ class FileCheck:
             after, fixed = result.text, result.applied
         found = find(after)
         survey, failures = self._surveys.pop(name, (None, ()))
-        return Report(path, name, before, after, fixed, found, fail_on, survey, failures)
+        return FileReport(path, name, before, after, fixed, found, fail_on, survey, failures)
 
     def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
         """Return all findings about a text, from the cache if they are there."""
@@ -267,7 +267,7 @@ class FileCheck:
             raise _UnknownError
         return result
 
-    def _entry(self, subject: "_Subject", options: "LintOptions") -> Entry | None:
+    def _entry(self, subject: "_Subject", options: "LintOptions") -> ResultEntry | None:
         """Return the entry of the findings, which is named after everything that decides them."""
         if self._results is None:
             return None

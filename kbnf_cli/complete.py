@@ -10,8 +10,8 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.match import (
+    MatchVerdict,
     Split,
-    Verdict,
     all_texts,
     as_printed,
     judge,
@@ -45,7 +45,7 @@ texts_options = together(
 """A grammar and texts: files, ``--text``, ``--lines`` and ``--escaped``."""
 
 
-def head_of(schema: str, verdict: Verdict) -> dict[str, object]:
+def head_of(schema: str, verdict: MatchVerdict) -> dict[str, object]:
     """Return what an object about a text begins with."""
     text = verdict.text
     return {"schema": schema, "path": text.path, "line": text.line, "status": verdict.status}
@@ -139,7 +139,7 @@ def _write(console: Console, kept: bytes, added: bytes) -> None:
     console.data([Segment(next(texts)), Segment(next(texts), Role.ACCEPTED), Segment("\n")])
 
 
-def _value(verdict: Verdict, added: bytes | None) -> dict[str, object]:
+def _value(verdict: MatchVerdict, added: bytes | None) -> dict[str, object]:
     """Return the object that ``schemas/complete.schema.json`` describes."""
     value = head_of(SCHEMA, verdict)
     if verdict.status == "wrong":

@@ -55,11 +55,11 @@ class Results:
     folder: Path
     program: str
 
-    def entry(self, source: Source, settings: Sequence[object]) -> "Entry":
+    def entry(self, source: Source, settings: Sequence[object]) -> "ResultEntry":
         """Return the entry of the findings in a text; ``settings`` are values that JSON has."""
         key = json.dumps([FORMAT, self.program, source.path, source.text, settings])
         digest = _digest(key.encode())
-        return Entry(self.folder / f"{digest}{SUFFIX}", digest, source)
+        return ResultEntry(self.folder / f"{digest}{SUFFIX}", digest, source)
 
     def make_room(self) -> None:
         """Evict old entries, best effort, until the others have their size."""
@@ -67,7 +67,7 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ResultEntry:
     """The entry of the findings in ``source``, under the name ``key``."""
 
     path: Path

@@ -176,7 +176,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
             raise LogError(number, "this is not JSON") from None
         if not isinstance(value, dict):
             raise LogError(number, "a token or a response is a JSON object")
-        reader = _Reader(vocabulary, number)
+        reader = _LogReader(vocabulary, number)
         texts = reader.texts(value)
         if texts is None:
             single.append(reader.token(value))
@@ -189,7 +189,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
         yield single
 
 
-class _Reader:
+class _LogReader:
     """Reads one line of a log."""
 
     def __init__(self, vocabulary: Vocabulary | None, line: int) -> None:
@@ -294,11 +294,11 @@ def trace(engine: Engine, texts: Iterable[Sequence[Logged]]) -> Trace:
     """Return what the engine's grammar did in the texts of a log; the engine is reset."""
     result = Trace()
     for text in texts:
-        _Text(engine, result).follow(text)
+        _TracedText(engine, result).follow(text)
     return result
 
 
-class _Text:
+class _TracedText:
     """One text, followed."""
 
     def __init__(self, engine: Engine, found: Trace) -> None:

@@ -51,7 +51,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class TextAnalysis:
     """The findings in a text.
 
     ``begins`` has the bytes that the nonterminals can begin with. ``has_examples`` says of comments
@@ -75,7 +75,7 @@ class Result:
     text: str
 
 
-def analyse(request: Request) -> Iterator[Analysis]:
+def analyse(request: Request) -> Iterator[TextAnalysis]:
     """Yield names and errors of a text, then all but the results of its examples; never raises."""
     source = Source(request.text, request.path)
     language = language_of(request.path)
@@ -99,7 +99,7 @@ def analyse(request: Request) -> Iterator[Analysis]:
     )
     reading = read_grammar(source, language, wanted)
     outline = language.outline(source, LIMITS)
-    known = Analysis(source, selected(reading.errors), outline, trouble=trouble)
+    known = TextAnalysis(source, selected(reading.errors), outline, trouble=trouble)
     yield known
     yield replace(
         known,

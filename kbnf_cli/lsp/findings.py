@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from kbnf_cli.lsp.navigation import Places, View
-from kbnf_cli.lsp.workshop import Entry
+from kbnf_cli.lsp.navigation import OpenView, Places
+from kbnf_cli.lsp.workshop import OpenText
 from kbnf_cli.worker import Known, Reason, Unknown
 from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity
 from kbnf_core.text.diagnostics.catalogue import read_page
@@ -20,7 +20,7 @@ _SEVERITIES = {
 }
 
 
-def diagnostics(entry: Entry, encoding: str, uri: str) -> list[types.Diagnostic]:
+def diagnostics(entry: OpenText, encoding: str, uri: str) -> list[types.Diagnostic]:
     """Return the findings in the newest version of a text, and a note if these are not all."""
     result = []
     if isinstance(entry.analysed, Unknown):
@@ -75,7 +75,7 @@ def _diagnostic(places: Places, uri: str, finding: Diagnostic) -> types.Diagnost
     )
 
 
-def actions(view: View, uri: str, asked: types.Range) -> list[types.CodeAction]:
+def actions(view: OpenView, uri: str, asked: types.Range) -> list[types.CodeAction]:
     """Return the fixes of findings that touch a range."""
     begin, end = view.places.index(asked.start), view.places.index(asked.end)
     result = []
@@ -88,7 +88,7 @@ def actions(view: View, uri: str, asked: types.Range) -> list[types.CodeAction]:
     return result
 
 
-def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
+def _action(view: OpenView, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
     edits = []
     for edit in fix.edits:
         place = view.range(edit.span)
@@ -104,7 +104,7 @@ def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAc
     )
 
 
-def hover(view: View, position: types.Position) -> types.Hover | None:
+def hover(view: OpenView, position: types.Position) -> types.Hover | None:
     """Return the text shown at a position: of a finding, a pattern, or a name."""
     index = view.index(position)
     if index is None:
@@ -114,19 +114,19 @@ def hover(view: View, position: types.Position) -> types.Hover | None:
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if parts else None
 
 
-def _of_findings(view: View, index: int) -> Iterator[str]:
+def _of_findings(view: OpenView, index: int) -> Iterator[str]:
     for finding in view.analysis.findings:
         if _holds(finding.span, index):
             yield read_page(finding.rule)
 
 
-def _of_patterns(view: View, index: int) -> Iterator[str]:
+def _of_patterns(view: OpenView, index: int) -> Iterator[str]:
     for span, pattern in view.analysis.outline.patterns:
         if _holds(span, index):
             yield f"The regular expression, as its engine sees it:\n\n{_fenced(pattern)}"
 
 
-def _of_names(view: View, position: types.Position) -> Iterator[str]:
+def _of_names(view: OpenView, position: types.Position) -> Iterator[str]:
     named = view.name_at(position)
     if named is None:
         return
@@ -150,7 +150,7 @@ def _fenced(text: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
-def lenses(view: View) -> list[types.CodeLens]:
+def lenses(view: OpenView) -> list[types.CodeLens]:
     """Return the outcome of each example, at its comment."""
     found = []
     tried = view.entry.tried
@@ -162,7 +162,7 @@ def lenses(view: View) -> list[types.CodeLens]:
     return found
 
 
-def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
+def hints(view: OpenView, asked: types.Range) -> list[types.InlayHint]:
     """Return, after each name that is defined in a range, the bytes that may occur next there."""
     begins = dict(view.analysis.begins)
     result = []

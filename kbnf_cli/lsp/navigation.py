@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from lsprotocol import types
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
-from kbnf_cli.lsp.analysis import Analysis
-from kbnf_cli.lsp.workshop import Entry
+from kbnf_cli.lsp.analysis import TextAnalysis
+from kbnf_cli.lsp.workshop import OpenText
 from kbnf_core.kbnf.outline import Symbol
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.text.locks import cached_property
@@ -130,10 +130,10 @@ _SHOWN = 60
 """Characters of a name that a message repeats."""
 
 
-class View:
+class OpenView:
     """An open text as it is now, with the latest findings in it, in a client's units."""
 
-    def __init__(self, entry: Entry, analysis: Analysis, encoding: str) -> None:
+    def __init__(self, entry: OpenText, analysis: TextAnalysis, encoding: str) -> None:
         self.entry = entry
         self.analysis = analysis
         self.source = (
@@ -180,7 +180,7 @@ class View:
         return tuple(symbol for symbol in result if symbol.name == name)
 
 
-def definitions(view: View, uri: str, position: types.Position) -> list[types.Location]:
+def definitions(view: OpenView, uri: str, position: types.Position) -> list[types.Location]:
     """Return where the name at a position is defined."""
     named = view.name_at(position)
     spans = [symbol.span for symbol in view.definitions(named[0])] if named else []
@@ -188,7 +188,7 @@ def definitions(view: View, uri: str, position: types.Position) -> list[types.Lo
 
 
 def references(
-    view: View, uri: str, position: types.Position, with_definitions: bool
+    view: OpenView, uri: str, position: types.Position, with_definitions: bool
 ) -> list[types.Location]:
     """Return where the name at a position is used."""
     named = view.name_at(position)
@@ -200,7 +200,7 @@ def references(
 
 
 def rename(
-    view: View, uri: str, position: types.Position, name: str
+    view: OpenView, uri: str, position: types.Position, name: str
 ) -> types.WorkspaceEdit | str | None:
     """Return the edits that rename the symbol at a position, or the reason why there are none.
 
@@ -224,7 +224,7 @@ def rename(
     return types.WorkspaceEdit({uri: edits})
 
 
-def symbols(view: View) -> list[types.DocumentSymbol]:
+def symbols(view: OpenView) -> list[types.DocumentSymbol]:
     """Return the definitions of a text in order."""
     result = []
     for symbol in view.analysis.outline.definitions:
@@ -235,7 +235,7 @@ def symbols(view: View) -> list[types.DocumentSymbol]:
     return result
 
 
-def completions(view: View) -> list[types.CompletionItem]:
+def completions(view: OpenView) -> list[types.CompletionItem]:
     """Return the names of a text, and the forms of its language."""
     names = dict.fromkeys(symbol.name for symbol in view.analysis.outline.definitions)
     begins = dict(view.analysis.begins)

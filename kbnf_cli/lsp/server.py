@@ -15,8 +15,8 @@ from pygls.uris import to_fs_path
 
 from kbnf_cli.lsp import findings, navigation
 from kbnf_cli.lsp.analysis import Request, format_text
-from kbnf_cli.lsp.navigation import Places, View
-from kbnf_cli.lsp.workshop import Entry, Workshop
+from kbnf_cli.lsp.navigation import OpenView, Places
+from kbnf_cli.lsp.workshop import OpenText, Workshop
 from kbnf_cli.worker import Unknown
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.text.errors import KbnfError
@@ -66,19 +66,19 @@ class KbnfServer(LanguageServer):
         uris = [*self.workspace.folders] or [self.workspace.root_uri or ""]
         return tuple(path for uri in uris if uri and (path := to_fs_path(uri)) is not None)
 
-    def view(self, document: types.TextDocumentIdentifier) -> View | None:
+    def view(self, document: types.TextDocumentIdentifier) -> OpenView | None:
         """Return an open text with the latest findings in it, None before the first ones."""
         entry = self.workshop.entry(document.uri)
         if entry is None or entry.analysis is None:
             return None
-        return View(entry, entry.analysis, self.encoding)
+        return OpenView(entry, entry.analysis, self.encoding)
 
-    async def current_view(self, document: types.TextDocumentIdentifier) -> View | None:
+    async def current_view(self, document: types.TextDocumentIdentifier) -> OpenView | None:
         """Return an open text with the findings in its newest version, None without them."""
         entry = await self.workshop.current(document.uri)
         if entry is None or entry.analysis is None or not entry.is_current:
             return None
-        return View(entry, entry.analysis, self.encoding)
+        return OpenView(entry, entry.analysis, self.encoding)
 
     @property
     def encoding(self) -> str:
@@ -86,7 +86,7 @@ class KbnfServer(LanguageServer):
         encoding = self.workspace.position_encoding
         return "utf-16" if encoding is None else str(getattr(encoding, "value", encoding))
 
-    async def _publish(self, uri: str, entry: Entry) -> None:
+    async def _publish(self, uri: str, entry: OpenText) -> None:
         found = findings.diagnostics(entry, self.encoding, uri)
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found, entry.wanted.version)
@@ -193,7 +193,7 @@ def _serve_engines(server: KbnfServer) -> None:
 def _serve_views(server: KbnfServer) -> None:
     """Answer requests about a text from its latest analysis."""
 
-    def answer(feature: str, make: Callable[[View, Any], Any], nothing: Any = ()) -> None:
+    def answer(feature: str, make: Callable[[OpenView, Any], Any], nothing: Any = ()) -> None:
         @server.feature(feature)
         def _answer(ls: KbnfServer, params: Any) -> Any:
             view = ls.view(params.text_document)

@@ -12,12 +12,12 @@ from kbnf_cli.play.session import (
     Command,
     Files,
     Handler,
+    LineVerdict,
     Mode,
     Operand,
     PlayFailure,
     Reply,
     Session,
-    Verdict,
     World,
     accept_all,
     is_grammar,
@@ -244,7 +244,7 @@ def same_steps(session: Session, files: Files, world: World) -> Reply:
     after = replace(reopened, undone=(*steps[count:], *session.undone))
     reply = position(after, world)
     shown = (note(f"{count_of(count, 'step')} made again"), *reply.shown)
-    return Reply(reply.session, shown, Verdict.REFUSED if failed else Verdict.FINE, failed)
+    return Reply(reply.session, shown, LineVerdict.REFUSED if failed else LineVerdict.FINE, failed)
 
 
 def begin(

@@ -33,7 +33,7 @@ class Mode(Enum):
     BYTES = "bytes"
 
 
-class Verdict(Enum):
+class LineVerdict(Enum):
     """The outcome of a line; the value is the exit status of a script that stops there."""
 
     FINE = Exit.CLEAN
@@ -45,7 +45,7 @@ class Verdict(Enum):
 class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not a fault
     """A line that did nothing, and why; caught by ``step``."""
 
-    def __init__(self, message: str, verdict: Verdict, details: Segments | None = None) -> None:
+    def __init__(self, message: str, verdict: LineVerdict, details: Segments | None = None) -> None:
         super().__init__(message)
         self.verdict = verdict
         self.details = details or []
@@ -53,12 +53,12 @@ class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not 
 
 def refused(message: str, details: Segments | None = None) -> PlayFailure:
     """Return the failure of what the grammar, or an assertion, does not allow."""
-    return PlayFailure(message, Verdict.REFUSED, details)
+    return PlayFailure(message, LineVerdict.REFUSED, details)
 
 
 def misused(message: str) -> PlayFailure:
     """Return the failure of a command that cannot be carried out."""
-    return PlayFailure(message, Verdict.MISUSED)
+    return PlayFailure(message, LineVerdict.MISUSED)
 
 
 _SCRIPT_COLUMNS = 100
@@ -221,7 +221,7 @@ class Reply:
 
     session: Session
     shown: tuple[Segment, ...] = ()
-    verdict: Verdict = Verdict.FINE
+    verdict: LineVerdict = LineVerdict.FINE
     message: str = ""
 
 

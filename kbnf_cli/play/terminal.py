@@ -12,7 +12,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.escaped import TypingError, read_typed, write_typed
 from kbnf_cli.play.commands import COMMANDS, spoken_command, step
 from kbnf_cli.play.render import note, position, status
-from kbnf_cli.play.session import Command, Operand, Reply, Session, Verdict, World
+from kbnf_cli.play.session import Command, LineVerdict, Operand, Reply, Session, World
 from kbnf_core.mask.bits import unpack, word_count
 from kbnf_core.text.diagnostics.segments import clip, visible
 from kbnf_core.text.diagnostics.text import count_of
@@ -125,9 +125,9 @@ def run_terminal(console: Console, session: Session, world: World) -> None:
             reply = _step(current, line, world)
             console.data(reply.shown)
             current = reply.session
-            if reply.verdict is Verdict.LEAVE:
+            if reply.verdict is LineVerdict.LEAVE:
                 return
-            if reply.verdict is not Verdict.FINE:
+            if reply.verdict is not LineVerdict.FINE:
                 console.error(reply.message)
                 break
 
@@ -136,12 +136,12 @@ def _step(session: Session, line: str, world: World) -> Reply:
     """Carry out a line, `exit` and the like as commands; Ctrl-C leaves everything as it was."""
     try:
         reply = step(session, line, world)
-        if reply.verdict in (Verdict.REFUSED, Verdict.MISUSED):
+        if reply.verdict in (LineVerdict.REFUSED, LineVerdict.MISUSED):
             command = spoken_command(session, line)
             return reply if command is None else step(session, command, world)
         return reply
     except KeyboardInterrupt:
-        return Reply(session, (), Verdict.MISUSED, "interrupted")
+        return Reply(session, (), LineVerdict.MISUSED, "interrupted")
 
 
 def _make_prompt(current: Callable[[], Session], world: World) -> "PromptSession[str]":

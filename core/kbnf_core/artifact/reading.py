@@ -30,7 +30,7 @@ Ids = npt.NDArray[np.int32]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-class Kind(IntEnum):
+class NodeKind(IntEnum):
     """What a node is."""
 
     LITERAL = 0
@@ -178,13 +178,13 @@ def _starts_of(lists: Sequence[Sequence[int] | Ids]) -> Ids:
 
 
 _KINDS: dict[type, int] = {
-    ir.Literal: Kind.LITERAL,
-    ir.Regular: Kind.REGULAR,
-    ir.Token: Kind.TOKEN,
-    ir.Call: Kind.CALL,
-    ir.Sequence: Kind.SEQUENCE,
-    ir.Choice: Kind.CHOICE,
-    ir.Repeat: Kind.REPEAT,
+    ir.Literal: NodeKind.LITERAL,
+    ir.Regular: NodeKind.REGULAR,
+    ir.Token: NodeKind.TOKEN,
+    ir.Call: NodeKind.CALL,
+    ir.Sequence: NodeKind.SEQUENCE,
+    ir.Choice: NodeKind.CHOICE,
+    ir.Repeat: NodeKind.REPEAT,
 }
 
 
@@ -297,19 +297,19 @@ class StoredReading:
                 self._span(start, end),
             )
             match kind:
-                case Kind.LITERAL:
+                case NodeKind.LITERAL:
                     made.append(ir.Literal(literals[slice(*ends[one])], span))
-                case Kind.REGULAR:
+                case NodeKind.REGULAR:
                     made.append(ir.Regular(automata[one], span))
-                case Kind.TOKEN:
+                case NodeKind.TOKEN:
                     made.append(ir.Token(terminals[one], span))
-                case Kind.CALL:
+                case NodeKind.CALL:
                     made.append(ir.Call(names[one], span))
-                case Kind.SEQUENCE:
+                case NodeKind.SEQUENCE:
                     made.append(ir.Sequence(below, span))
-                case Kind.CHOICE:
+                case NodeKind.CHOICE:
                     made.append(ir.Choice(below, span))
-                case Kind.REPEAT:
+                case NodeKind.REPEAT:
                     made.append(ir.Repeat(below[0], one, None if other < 0 else other, span))
                 case _:
                     raise ValueError

@@ -42,7 +42,7 @@ COLUMNS = {
 """Fields of ``Tables`` and what their arrays are called."""
 
 
-class Named(Protocol):
+class NamedLanguage(Protocol):
     """A language."""
 
     @property
@@ -64,7 +64,7 @@ class Compilable(Readable, Protocol):
         """The start nonterminal."""
 
     @property
-    def language(self) -> Named:
+    def language(self) -> NamedLanguage:
         """The language of the text."""
 
     @property

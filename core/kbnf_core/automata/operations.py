@@ -65,7 +65,7 @@ def literals(words: Iterable[bytes], limit: int = sys.maxsize) -> Dfa:
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the words of any."""
-    layout = _Layout(dfas, limits)
+    layout = _SideBySide(dfas, limits)
     return layout.finish(layout.nfa.alternation(layout.parts))
 
 
@@ -73,7 +73,7 @@ def concatenate(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the words made of one word of each, in order; of none, the empty word."""
     if any(dfa.is_empty for dfa in dfas):
         return empty()
-    layout = _Layout(dfas, limits)
+    layout = _SideBySide(dfas, limits)
     return layout.finish(layout.nfa.sequence(layout.parts))
 
 
@@ -81,11 +81,11 @@ def repeat(dfa: Dfa, low: int, high: int | None, limits: Limits = DEFAULT_LIMITS
     """Return the words made of ``low`` up to ``high`` words of ``dfa``; None has no bound."""
     if dfa.is_empty:
         return literal(b"") if low == 0 else empty()
-    layout = _Layout([dfa], limits)
+    layout = _SideBySide([dfa], limits)
     return layout.finish(layout.nfa.repetition(layout.parts[0], low, high))
 
 
-class _Layout:
+class _SideBySide:
     """Automata laid out side by side over common classes."""
 
     def __init__(self, dfas: Sequence[Dfa], limits: Limits) -> None:

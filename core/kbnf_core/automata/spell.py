@@ -80,7 +80,7 @@ _CELLS = 8
 _BLOCKS = 0x110000 // _CONTINUATIONS
 
 
-class _Node(NamedTuple):
+class _ShapeState(NamedTuple):
     """A state inside a character: a shape, and what its numbers mean.
 
     ``shape[i]`` is the place in ``children`` of what continuation byte 0x80 + i leads to; a
@@ -95,15 +95,15 @@ class _Node(NamedTuple):
 class _Template(NamedTuple):
     """The part of a state's successors that lies beyond ASCII: nodes bottom up, lead bytes."""
 
-    nodes: tuple[_Node, ...]
+    nodes: tuple[_ShapeState, ...]
     leads: tuple[tuple[int, int], ...]
 
 
-class _Layout(NamedTuple):
+class _CharacterLayout(NamedTuple):
     """How a state reads its next character: nodes bottom up, and ``root`` over all 256 bytes."""
 
-    nodes: tuple[_Node, ...]
-    root: _Node
+    nodes: tuple[_ShapeState, ...]
+    root: _ShapeState
 
 
 class TaggedDfa(NamedTuple):
@@ -164,7 +164,7 @@ class _Expansion:
         self._budget = budget
         self._limit = limit
         self._states = states
-        self._layouts: dict[tuple[int, ...], _Layout] = {}
+        self._layouts: dict[tuple[int, ...], _CharacterLayout] = {}
         self._roots: list[tuple[bytes, tuple[int, ...]]] = []
         self._inner: dict[tuple[bytes, tuple[int, ...]], int] = {}
 
@@ -217,7 +217,7 @@ def _first_occurrences(
     return tuple(items), map(places.__getitem__, row)
 
 
-def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
+def _layout(partition: Partition, pattern: tuple[int, ...]) -> _CharacterLayout:
     """Return how a state reads its next character; ``pattern`` is the slot of each block."""
     starts: list[int] = []
     slots: list[int] = []
@@ -233,14 +233,14 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
     slot_count = max(slots) + 1
     numbers = [*used, *range(slot_count, slot_count + len(template.nodes))]
     nodes = tuple(
-        _Node(node.shape, tuple([numbers[child] for child in node.children]))
+        _ShapeState(node.shape, tuple([numbers[child] for child in node.children]))
         for node in template.nodes
     )
     leads = {byte: numbers[child] for byte, child in template.leads}
     row = _spread(starts, slots, 0, 0x80)
     row += [leads.get(byte, DEAD) for byte in range(0x80, 0x100)]
     children, shape = _first_occurrences(row, _DEAD_CHILD)
-    return _Layout(nodes, _Node(bytes(shape), children))
+    return _CharacterLayout(nodes, _ShapeState(bytes(shape), children))
 
 
 def _spread(starts: Sequence[int], slots: Sequence[int], low: int, high: int) -> list[int]:
@@ -314,8 +314,8 @@ class _Nodes:
                 made.append((number, bytes(places), children))
                 wanted.update(children)
         number_of = {slot: slot for slot in range(self.slots)} | {DEAD: DEAD}
-        nodes: list[_Node] = []
+        nodes: list[_ShapeState] = []
         for number, shape, children in reversed(made):
             number_of[number] = self.slots + len(nodes)
-            nodes.append(_Node(shape, tuple([number_of[child] for child in children])))
+            nodes.append(_ShapeState(shape, tuple([number_of[child] for child in children])))
         return _Template(tuple(nodes), tuple((byte, number_of[child]) for byte, child in leads))

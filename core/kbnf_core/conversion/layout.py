@@ -59,7 +59,7 @@ def lay_out(
     source: Source, definitions: Iterable[Written], comments: Iterable[Comment], style: Style
 ) -> str:
     """Return the text of ``definitions``, in the order of the original, with its comments."""
-    writer = _Writer(source, style)
+    writer = _LayoutWriter(source, style)
     pending = deque(sorted(comments, key=lambda comment: comment.span.start))
     for definition in sorted(definitions, key=lambda each: each.span.start):
         writer.add_comments(_take(pending, definition.span.start))
@@ -82,7 +82,7 @@ def _end_of_line(source: Source, definition: Written) -> int:
     return len(source.text) if result < 0 else result
 
 
-class _Writer:
+class _LayoutWriter:
     """Collects lines; ``_end`` is where the part of the original that was written last ends."""
 
     def __init__(self, source: Source, style: Style) -> None:

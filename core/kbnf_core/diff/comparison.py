@@ -27,8 +27,8 @@ from typing import Any
 
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import EDGES, Machine, absorb, merge, side_by_side, write_tables
-from kbnf_core.diff.nesting import VIEWS, View, cut
-from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
+from kbnf_core.diff.nesting import VIEWS, NestingView, cut
+from kbnf_core.diff.search import LEFT, RIGHT, Search, SearchOutcome, ShortestTexts, Text, Witness
 from kbnf_core.diff.short import short_witnesses
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
@@ -153,7 +153,7 @@ def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     endless = old.is_endless, new.is_endless
     if all(endless):
         old, new = _of_prefixes(old), _of_prefixes(new)
-    result = _Comparison(old, new, Budget(work)).run()
+    result = _GrammarComparison(old, new, Budget(work)).run()
     notes = (*result.notes, *_NOTES.get(endless, ()))
     return replace(result, of_prefixes=all(endless), notes=notes)
 
@@ -214,7 +214,7 @@ class _Subject:
                 yield frozenset((self.machine.terminals.index(piece),))
 
 
-class _Comparison:
+class _GrammarComparison:
     def __init__(self, old: Grammar, new: Grammar, budget: Budget) -> None:
         self._grammars = (old, new)
         self._budget = budget
@@ -276,7 +276,7 @@ class _Comparison:
         left, right = (_Parts(grammar).tables(self._budget) for grammar in self._grammars)
         return side_by_side(left, right, b"", self._budget)[0]
 
-    def _cut(self, view: View, budget: Budget) -> Machine | None:
+    def _cut(self, view: NestingView, budget: Budget) -> Machine | None:
         """Return both grammars cut at brackets, None where they do not nest in this view.
 
         Components that do not balance are made parts of their callers, if that is possible.
@@ -344,7 +344,7 @@ class _Refinement:
         outcome, _ = self._search()
         return self._answers(outcome, self._keep(outcome))
 
-    def _search(self) -> tuple[Outcome, Search]:
+    def _search(self) -> tuple[SearchOutcome, Search]:
         subject, walked, symbols = self._subject, self._walked, self._symbols
         nests = subject.machine.nests
 
@@ -357,7 +357,7 @@ class _Refinement:
         )
         return search.run(), search
 
-    def _keep(self, outcome: Outcome) -> list[Witness]:
+    def _keep(self, outcome: SearchOutcome) -> list[Witness]:
         """Keep the witnesses that are ones; return the others."""
         doubtful = []
         for side in (LEFT, RIGHT):
@@ -405,7 +405,7 @@ class _Refinement:
             self._first[component] = frozenset(states.live_classes(begin))
         return self._first[component]
 
-    def _answers(self, outcome: Outcome, doubtful: list[Witness]) -> list[Answer]:
+    def _answers(self, outcome: SearchOutcome, doubtful: list[Witness]) -> list[Answer]:
         searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
         answers = []
         for side in (LEFT, RIGHT):

@@ -2,8 +2,8 @@
 
 Where brackets can be reported by the text alone, the grammars are *visibly pushdown* (Alur &
 Madhusudan 2004): every grammar opens and closes them at the same places, and languages can be
-compared. In JSON a bracket inside a string does not count; so a ``View`` says which bytes are
-brackets, and which bytes quote, and a small automaton that all texts share distinguishes quoted
+compared. In JSON a bracket inside a string does not count; so a ``NestingView`` says which bytes
+are brackets, and which bytes quote, and a small automaton that all texts share distinguishes quoted
 from unquoted.
 
 ``cut`` gives each part of a component between matching brackets a component of its own, a nest, and
@@ -24,7 +24,7 @@ UNQUOTED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class NestingView:
     """What nests: ``opening[i]`` is closed by ``closing[i]``, outside of ``quotes``.
 
     A backslash between quotes takes the next byte with it.
@@ -51,12 +51,12 @@ class View:
 
 
 VIEWS = (
-    View(b"([{", b")]}", b'"'),
-    View(b"([{", b")]}", b"\"'"),
-    View(b"([{", b")]}"),
-    View(b"[{", b"]}", b'"'),
-    View(b"[{", b"]}"),
-    View(b"(", b")"),
+    NestingView(b"([{", b")]}", b'"'),
+    NestingView(b"([{", b")]}", b"\"'"),
+    NestingView(b"([{", b")]}"),
+    NestingView(b"[{", b"]}", b'"'),
+    NestingView(b"[{", b"]}"),
+    NestingView(b"(", b")"),
 )
 """Ways to look at texts, tried in this order: JSON's, programs', and without quotes."""
 
@@ -89,7 +89,9 @@ class Unbalanced(NamedTuple):
     components: frozenset[int]
 
 
-def cut(machine: Machine, view: View, owners: list[int], budget: Budget) -> Machine | Unbalanced:
+def cut(
+    machine: Machine, view: NestingView, owners: list[int], budget: Budget
+) -> Machine | Unbalanced:
     """Return ``machine`` with nests, or the components that make it impossible.
 
     ``owners`` are the components that states belong to. Raises WorkLimitError.
@@ -98,7 +100,9 @@ def cut(machine: Machine, view: View, owners: list[int], budget: Budget) -> Mach
 
 
 class _Cut:
-    def __init__(self, machine: Machine, view: View, owners: list[int], budget: Budget) -> None:
+    def __init__(
+        self, machine: Machine, view: NestingView, owners: list[int], budget: Budget
+    ) -> None:
         self._machine = machine
         self._owners = owners
         self._budget = budget
@@ -123,7 +127,7 @@ class _Cut:
                 self._unbalanced.add(self._owners[root.state])
         if self._unbalanced:
             return Unbalanced(frozenset(self._unbalanced))
-        writer = _Writer(
+        writer = _NestWriter(
             self._machine, self._opening, self._closing, self._after, self._regions, self._budget
         )
         return writer.run(roots)
@@ -204,7 +208,7 @@ class _Nest(NamedTuple):
     behind: int
 
 
-class _Writer:
+class _NestWriter:
     """Writes regions as components, and each way in and out of one as a nest."""
 
     def __init__(

@@ -76,7 +76,7 @@ _START = _Read(-1)
 
 
 @dataclass(slots=True)
-class _Level:
+class _SearchLevel:
     """The kinds found for a set of nests, where each was, and the places that wait for more."""
 
     kinds: dict[Kind, tuple[int, _Place]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """What a search found: a shortest text on the left only, and on the right only.
 
     ``complete`` says that there are no others; if not, all texts of ``below`` bytes and fewer
@@ -127,7 +127,7 @@ class Search:
         self._budget = budget
         self.states = StateTable(write_tables(machine, is_symbol, budget))
         self._first = len(machine.terminals)
-        self._levels: dict[Kind, _Level] = {}
+        self._levels: dict[Kind, _SearchLevel] = {}
         self._length: dict[_Place, int] = {}
         self._way: dict[_Place, tuple[_Place, _Read]] = {}
         self._heap: list[tuple[int, int, _Place]] = []
@@ -136,7 +136,7 @@ class Search:
         self._reported: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
         self._found = list(known)
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Search until both sides have a witness, all is seen, or the budget is used up."""
         begin = self._begin(frozenset(self._machine.starts))
         self._reach(_Place(TOP, begin), 0, (_Place(TOP, begin), _START))
@@ -149,8 +149,8 @@ class Search:
                         below = min(length - 1, _EXACT)
                     self._visit(place, length)
         except WorkLimitError:
-            return Outcome((self._found[0], self._found[1]), False, below)
-        return Outcome((self._found[0], self._found[1]), not self._is_beyond, below)
+            return SearchOutcome((self._found[0], self._found[1]), False, below)
+        return SearchOutcome((self._found[0], self._found[1]), not self._is_beyond, below)
 
     def _begin(self, components: Kind) -> int:
         return self.states.enter(sorted(components))
@@ -232,7 +232,7 @@ class Search:
     ) -> None:
         level = self._levels.get(nests)
         if level is None:
-            level = self._levels[nests] = _Level()
+            level = self._levels[nests] = _SearchLevel()
             if len(nests) > 1:
                 begin = _Place(nests, self._begin(nests))
                 self._reach(begin, 0, (begin, _START))

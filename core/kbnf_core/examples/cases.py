@@ -174,10 +174,10 @@ def read_toml(text: str, name: str) -> tuple[Example | Expectation, ...]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ExampleError(name, str(error)) from None
-    return tuple(_Reader(name).read(document))
+    return tuple(_CaseReader(name).read(document))
 
 
-class _Reader:
+class _CaseReader:
     """Takes the document apart; ``name`` stands for the file in errors."""
 
     def __init__(self, name: str) -> None:

@@ -41,7 +41,7 @@ class _Model(llama_cpp.LlamaModel):  # type: ignore[misc] # the host is not type
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WrittenText:
     """A generated text: its tokens, the ends left out, the text, and the passes of the model.
 
     ``log``: a record for each token, as ``kbnf trace`` reads them, where they were asked for.
@@ -91,7 +91,7 @@ class KbnfModel:
         limit: int = 256,
         top: int = 0,
         choose: Callable[[Logits], int] = np.argmax,
-    ) -> Answer:
+    ) -> WrittenText:
         """Return what the model writes after a prompt, in which special tokens are read.
 
         ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``after_tokens``, ``budget``,
@@ -138,7 +138,7 @@ class KbnfModel:
                 log += _records(part, logits, top)
         written = [each for each in written if each not in self.vocabulary.eos_token_ids]
         data = self.vocabulary.decode(written)
-        return Answer(written, data.decode("utf-8", "replace"), passes, log)
+        return WrittenText(written, data.decode("utf-8", "replace"), passes, log)
 
     def _evaluate(self, tokens: list[int]) -> Logits:
         """Return the logits after some tokens, of which the context may have the first already."""

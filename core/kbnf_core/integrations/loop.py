@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from kbnf_core.engine import Engine
-from kbnf_core.integrations.stepwise import Text
+from kbnf_core.integrations.stepwise import EngineText
 
 L = TypeVar("L")
 
@@ -37,7 +37,7 @@ def write(
     which is yielded too, or after ``limit`` tokens. The engine begins anew. ``forced``: append
     forced tokens. Raises what ``Engine.mask_logits`` raises.
     """
-    text = Text(engine)
+    text = EngineText(engine)
     text.restart()
     tokens = text.append_forced(limit) if forced else []
     written = len(tokens)

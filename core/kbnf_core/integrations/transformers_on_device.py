@@ -23,7 +23,7 @@ _FACTOR = 0x2545F4914F6CDD1D
 """An odd number; hashes are polynomials in it, modulo 2**64."""
 
 
-class _Call(NamedTuple):
+class _DeviceCall(NamedTuple):
     """The rows of one call, their hashes, the states after them, and the tokens left to them."""
 
     ids: torch.Tensor
@@ -51,7 +51,7 @@ class RowsOnDevice:
         self._budget = budget
         self._group: DeviceGrammars | None = None
         self._ends: NearestEnds | None = None
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, _DeviceCall] = {}
 
     def mask(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return the scores, those of tokens that cannot occur at minus infinity."""
@@ -98,7 +98,7 @@ class RowsOnDevice:
             # While a row waits for its text nothing is used up.
             left = torch.where(known, before.left[parent] - (~group.waiting(earlier)).int(), left)
         self._calls.pop(width, None)
-        self._calls[width] = _Call(ids.clone(), hashes, state, left)
+        self._calls[width] = _DeviceCall(ids.clone(), hashes, state, left)
         if len(self._calls) > REMEMBERED_WIDTHS:
             del self._calls[next(iter(self._calls))]
         return state, left

@@ -10,7 +10,7 @@ statements that are wrong as a whole; and words that spoil the text around them.
 import re
 from typing import NamedTuple
 
-from kbnf_core.kbnf.escapes import Piece, decode
+from kbnf_core.kbnf.escapes import QuotedPiece, decode
 from kbnf_core.kbnf.statements import (
     CLOSERS,
     CLOSING,
@@ -36,7 +36,7 @@ _ESCAPED_FORMS = {
 _SPELLINGS = {"a": "\\x07", "v": "\\x0b", "e": "\\x1b"}
 
 
-def bad_escape(source: Source, piece: Piece, in_regex: bool) -> Diagnostic:
+def bad_escape(source: Source, piece: QuotedPiece, in_regex: bool) -> Diagnostic:
     """Return the finding (E007) for a piece of a quoted text that spells nothing."""
     span, written = piece.span, source.slice(piece.span)
     pair = _PAIR.fullmatch(written)
@@ -65,7 +65,7 @@ def _pair(source: Source, span: Span, high: int, low: int) -> Diagnostic:
     return _replaced(source, span, span, text, message)
 
 
-def meant_for_regex(source: Source, piece: Piece) -> Diagnostic:
+def meant_for_regex(source: Source, piece: QuotedPiece) -> Diagnostic:
     r"""Return the finding for ``\b`` in a pattern whose other backslashes are the regex's."""
     written = source.slice(piece.span)
     name = {"\b": "a backspace", "\f": "a form feed"}[piece.value or ""]

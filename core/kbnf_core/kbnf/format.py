@@ -51,7 +51,7 @@ class When(enum.Enum):
     FULL = "where what comes up to the next break does not fit"
 
 
-class Text(NamedTuple):
+class Printed(NamedTuple):
     """Something to write as it is."""
 
     flat: str
@@ -88,10 +88,10 @@ class Pad(NamedTuple):
     flat: str = ""
 
 
-Piece: TypeAlias = Text | Break | Open | Close | Pad
+Piece: TypeAlias = Printed | Break | Open | Close | Pad
 
 
-class _Level(NamedTuple):
+class _OpenGroup(NamedTuple):
     """A group being written: where its lines begin, and whether it is broken."""
 
     indent: int
@@ -100,7 +100,7 @@ class _Level(NamedTuple):
 
 def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> str:
     """Return the text of ``pieces``, which begin in ``column``, within ``width`` if possible."""
-    writer = _Writer(column, width, newline)
+    writer = _LineWriter(column, width, newline)
     widths = [*accumulate((len(piece.flat) for piece in pieces), initial=0)]
     for piece, room in zip(pieces, _rooms(pieces, widths, width + 1), strict=True):
         writer.write(piece, room)
@@ -140,7 +140,7 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
                 outer.hard |= group.hard
                 outer.hard_before_stop |= group.hard
                 continue
-            case Text(text) if "\n" in text:
+            case Printed(text) if "\n" in text:
                 group.hard = True
                 for each in groups:
                     each.stop, each.hard_before_stop = width + text.index("\n"), False
@@ -151,7 +151,7 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
     return rooms[::-1]
 
 
-class _Writer:
+class _LineWriter:
     """The lines so far, and the groups that are open."""
 
     def __init__(self, column: int, width: int, newline: str) -> None:
@@ -159,7 +159,7 @@ class _Writer:
         self._width = width
         self._newline = newline
         self._written: list[str] = []
-        self._levels = [_Level(0, True)]
+        self._levels = [_OpenGroup(0, True)]
 
     def text(self) -> str:
         """Return the text written so far."""
@@ -169,13 +169,13 @@ class _Writer:
         """Write a piece that needs ``room`` columns where it does not end the line."""
         level = self._levels[-1]
         match piece:
-            case Text(text):
+            case Printed(text):
                 self._put(text)
             case Pad():
                 self._put(" " if level.broken else "")
             case Open(is_choice, offset):
                 broken = level.broken and not (is_choice and self._fits(room))
-                self._levels.append(_Level(max(0, self._column + offset), broken))
+                self._levels.append(_OpenGroup(max(0, self._column + offset), broken))
             case Close():
                 self._levels.pop()
             case Break(when, flat):
@@ -236,7 +236,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class FormattedText:
     """A whole text: its definitions, and the gap after the last one."""
 
     statements: tuple[Statement, ...]
@@ -263,7 +263,7 @@ class KeptWords(Words):
             pass
 
 
-def contents_of(source: Source, read: KeptWords) -> Contents:
+def contents_of(source: Source, read: KeptWords) -> FormattedText:
     """Return the content of a text without syntax errors. A missing last ``;`` is added."""
     raw = read.kept
     comments = [comment.span for comment in read.comments]
@@ -275,7 +275,7 @@ def contents_of(source: Source, read: KeptWords) -> Contents:
             end = parts[-1].span.end
             parts.append(Word("END", ";", Gap(), Span(end, end)))
         statements.append(Statement(tuple(parts)))
-    return Contents(*_end_lines_with_comments(statements, next(gaps)))
+    return FormattedText(*_end_lines_with_comments(statements, next(gaps)))
 
 
 def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[Gap]:
@@ -336,14 +336,14 @@ _MARKS = frozenset({"REGEX", "EARLY", "COMPLEMENT", "SUBSTRINGS", "BYTES", "TOKE
 _CLOSE_TO_NEXT = _MARKS | _ARGUMENTS
 
 _LINE_END = Break(When.ALWAYS)
-_BLANK = Text(" ")
-_NOTHING = Text("")
+_BLANK = Printed(" ")
+_NOTHING = Printed("")
 
 
 def lay_out(statement: Statement) -> list[Piece]:
     """Return the stream for a definition, without the gap in front of it."""
     name, sign, *body, end = statement.words
-    layout = _Layout(_filled_bars(body))
+    layout = _DefinitionLayout(_filled_bars(body))
     layout.begin(name, sign)
     for index, word in enumerate(body):
         layout.add(word, body[index + 1 : index + 2])
@@ -379,7 +379,7 @@ def _is_word_list(group: list[Word]) -> bool:
     )
 
 
-class _Layout:
+class _DefinitionLayout:
     """The stream of one definition, while its words are read one by one.
 
     ``_before`` is the gap before the next symbol. ``_arguments`` is the type of the word whose
@@ -394,9 +394,14 @@ class _Layout:
 
     def begin(self, name: Word, sign: Word) -> None:
         """Read the left side."""
-        self.pieces.append(Text(name.text))
+        self.pieces.append(Printed(name.text))
         self._gap(sign.gap, _BLANK)
-        self.pieces += [Text("::="), _BLANK, Open(is_choice=True, offset=-2), Open(is_choice=False)]
+        self.pieces += [
+            Printed("::="),
+            _BLANK,
+            Open(is_choice=True, offset=-2),
+            Open(is_choice=False),
+        ]
 
     def end(self, end: Word) -> None:
         """Read the ``;``."""
@@ -421,13 +426,13 @@ class _Layout:
 
     def _symbol(self, word: Word) -> None:
         self._gap(word.gap, self._before)
-        self.pieces.append(Text(word.text))
+        self.pieces.append(Printed(word.text))
         self._before = _NOTHING if word.type in _CLOSE_TO_NEXT else Break(When.FULL)
         self._arguments = word.type if word.type in _ARGUMENTS else None
 
     def _argument(self, word: Word) -> None:
         self._gap(word.gap, self._before)
-        self.pieces.append(Text(word.text))
+        self.pieces.append(Printed(word.text))
         spaced = word.type == "_COMMA" and self._arguments == "EXCEPT"
         self._before = _BLANK if spaced else _NOTHING
         if word.type in _CLOSING:
@@ -447,7 +452,7 @@ class _Layout:
     def _open(self, word: Word) -> None:
         self._gap(word.gap, self._before)
         pad = _BLANK if word.type == "LBRACE" else Pad()
-        self.pieces += [Open(is_choice=True), Text(word.text), pad, Open(is_choice=False)]
+        self.pieces += [Open(is_choice=True), Printed(word.text), pad, Open(is_choice=False)]
         self._before = None
 
     def _close(self, word: Word) -> None:
@@ -463,7 +468,7 @@ class _Layout:
             self.pieces.append(_LINE_END if first and any(later) else _BLANK)
             self._comments(word.gap)
         self._put(_LINE_END if comments and word.gap.breaks[-1] else before)
-        self.pieces.append(Text(word.text))
+        self.pieces.append(Printed(word.text))
         if word.type == "COUNT_OPEN":
             self._before, self._arguments = _NOTHING, word.type
 
@@ -487,7 +492,7 @@ class _Layout:
         for index, comment in enumerate(gap.comments):
             if index:
                 self.pieces.append(_LINE_END if gap.breaks[index] else _BLANK)
-            self.pieces.append(Text(comment))
+            self.pieces.append(Printed(comment))
 
     def _put(self, piece: Piece | None) -> None:
         if piece is not None and piece is not _NOTHING:
@@ -550,7 +555,7 @@ def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
     return print_pieces(lay_out(Statement(tuple(words))), 0, width, "\n")
 
 
-def _write(source: Source, contents: Contents, width: int, kept: Set[int]) -> str:
+def _write(source: Source, contents: FormattedText, width: int, kept: Set[int]) -> str:
     """Return the text in which the statements with the numbers ``kept`` stay as they are."""
     newline = _newline(source)
     written = _Lines(newline)
@@ -623,7 +628,7 @@ _END = -1
 
 
 def moved_statements(
-    before: Contents, source: Source, ignores: Sequence[Ignore], text: str
+    before: FormattedText, source: Source, ignores: Sequence[Ignore], text: str
 ) -> frozenset[int]:
     """Return the numbers of the statements that silenced lines share otherwise in ``text``.
 
@@ -648,7 +653,7 @@ def _without_ends(parts: set[_Part]) -> set[_Part]:
     return {part for part in parts if part[1] != _END}
 
 
-def _lines(contents: Contents, source: Source) -> dict[int, set[_Part]]:
+def _lines(contents: FormattedText, source: Source) -> dict[int, set[_Part]]:
     """Return which parts of words are on each 1-based line."""
     lines: dict[int, set[_Part]] = defaultdict(set)
     first, counted = 1, 0

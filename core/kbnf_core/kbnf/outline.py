@@ -18,7 +18,7 @@ class Symbol(NamedTuple):
     whole: Span
 
 
-class Use(NamedTuple):
+class OutlineUse(NamedTuple):
     """A reference to a nonterminal."""
 
     name: str
@@ -29,7 +29,7 @@ class Outline(NamedTuple):
     """Definitions and uses in order, and regular expressions as their engine sees them."""
 
     definitions: tuple[Symbol, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[OutlineUse, ...]
     patterns: tuple[tuple[Span, str], ...] = ()
 
     def spans_of(self, name: str) -> Iterator[Span]:
@@ -45,7 +45,7 @@ NOTHING = Outline((), ())
 def outline_document(document: Document) -> Outline:
     """Return the outline of a tree whose names are in its source as they are."""
     uses = [
-        Use(n.value, n.span)
+        OutlineUse(n.value, n.span)
         for definition in document.definitions
         for n in uses_in(definition.body)
     ]

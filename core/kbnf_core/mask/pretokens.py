@@ -187,11 +187,11 @@ class _State(NamedTuple):
     mark: int = _FREE
 
 
-class _Node:
+class _FormNode:
     """Of the tree of the forms of tokens: its children, and the groups that end there."""
 
     def __init__(self) -> None:
-        self.children: dict[str, _Node] = {}
+        self.children: dict[str, _FormNode] = {}
         self.groups: list[int] = []
 
 
@@ -209,7 +209,7 @@ class Pretokens:
         self._cut = cut
         self.groups = np.zeros(size, np.int32)
         self._forms: list[_Form] = [(b"", "", b"")]
-        self._tree = _Node()
+        self._tree = _FormNode()
         # Groups of tokens that begin within a character.
         self._inner: list[int] = []
         self._number_forms(pieces)
@@ -252,10 +252,10 @@ class Pretokens:
                 else:
                     self._node_of(form[1]).groups.append(number)
 
-    def _node_of(self, text: str) -> _Node:
+    def _node_of(self, text: str) -> _FormNode:
         node = self._tree
         for each in text:
-            node = node.children.setdefault(each, _Node())
+            node = node.children.setdefault(each, _FormNode())
         return node
 
     def _differing(self) -> tuple[str, ...]:

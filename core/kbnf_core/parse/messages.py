@@ -76,7 +76,7 @@ _BLANK = " \t\n\r"
 # Reading
 
 
-class _Text:
+class _MessageText:
     """Free text, or reasoning."""
 
     def __init__(self, kind: str) -> None:
@@ -89,7 +89,7 @@ class _Text:
         return self.pieces[0] if self.kind == "text" else {self.kind: self.pieces[0]}
 
 
-class _Call:
+class _OpenCall:
     """A call that is read; ``number`` is None until the call is reported."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class MessageReader:
         self._compiled = compiled(*language.of_any_tools)
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Pieces()
-        self._parts: list[_Text | _Call] = []
+        self._parts: list[_MessageText | _OpenCall] = []
         self._deltas: list[Delta] = []
         self._calls = 0
         self._retried = 0
@@ -161,7 +161,7 @@ class MessageReader:
         self._shapes: dict[tuple[str, str], tuple[Shape, ...]] = {}
         self._is_behind_call = False
         # Calls of a section without markers, which are calls once it is over.
-        self._held: list[tuple[_Call, Any]] | None = None
+        self._held: list[tuple[_OpenCall, Any]] | None = None
         self.count = 0
         self.cut: int | None = None
         self.tolerated = self._source.tolerated
@@ -234,8 +234,8 @@ class MessageReader:
         if not text:
             return
         last = self._parts[-1] if self._parts else None
-        if not isinstance(last, _Text) or last.kind != kind:
-            last = _Text(kind)
+        if not isinstance(last, _MessageText) or last.kind != kind:
+            last = _MessageText(kind)
             self._parts.append(last)
         last.pieces.append(text)
         self._deltas.append(Delta(kind, text))
@@ -536,7 +536,7 @@ class MessageReader:
         begin = source.place
         noted = len(self.tolerated)
         outer, source.kept = source.kept, []
-        call = _Call()
+        call = _OpenCall()
         is_loose = start is not None and start.is_bare and start.leads
         call.may_be_given = self._held is None and (
             start is None or not (start.missing or is_loose)
@@ -577,7 +577,7 @@ class MessageReader:
             yield from self._rest_of_section(form)
         return True
 
-    def _finish(self, call: _Call, value: Any) -> None:
+    def _finish(self, call: _OpenCall, value: Any) -> None:
         """Give a whole call out, and say where its arguments do not fit the tool's schema."""
         self._give(call)
         call.finish(value)
@@ -602,13 +602,13 @@ class MessageReader:
                     self._say("text", "".join(noise))
                 return
 
-    def _is_known(self, form: CallPatterns, call: _Call) -> bool:
+    def _is_known(self, form: CallPatterns, call: _OpenCall) -> bool:
         if self._any_name or (form.form.name is not None or not form.form.is_named):
             return True
         names = form.form.tools or self._language.tools
         return call.name in names
 
-    def _cut(self, call: _Call, begin: int, form: CallPatterns) -> None:
+    def _cut(self, call: _OpenCall, begin: int, form: CallPatterns) -> None:
         source = self._source
         text = "".join(source.kept or ()) + source.take(len(source.text))
         source.kept = None
@@ -623,7 +623,7 @@ class MessageReader:
         else:
             self._say("text", text)
 
-    def _break(self, call: _Call, noted: int) -> None:
+    def _break(self, call: _OpenCall, noted: int) -> None:
         """Give the text of a broken call back as content."""
         text = "".join(self._source.kept or ())
         self._source.kept = None
@@ -641,13 +641,13 @@ class MessageReader:
         self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
         self._leads = False
 
-    def _close(self, call: _Call) -> None:
+    def _close(self, call: _OpenCall) -> None:
         """Report that a call that was given out is not one."""
         if call.number is not None:
             self._parts.pop()
             self._deltas.append(Delta("cut", "", call.number))
 
-    def _give(self, call: _Call) -> None:
+    def _give(self, call: _OpenCall) -> None:
         """Give a call out, with the arguments read so far."""
         if call.number is None:
             call.number = self._calls
@@ -656,7 +656,7 @@ class MessageReader:
             self._deltas.append(Delta("name", call.name or "", call.number))
             self._deltas += [Delta("arguments", each, call.number) for each in call.written]
 
-    def _made(self, call: _Call) -> "Any":
+    def _made(self, call: _OpenCall) -> "Any":
         def made(text: str) -> None:
             call.written.append(text)
             if call.number is not None and text:
@@ -664,12 +664,14 @@ class MessageReader:
 
         return made
 
-    def _known(self, form: CallPatterns, call: _Call) -> None:
+    def _known(self, form: CallPatterns, call: _OpenCall) -> None:
         """Give a call out if its tool is known."""
         if call.may_be_given and self._is_known(form, call):
             self._give(call)
 
-    def _read_call(self, form: CallPatterns, opening: "regex.Pattern[str]", call: _Call) -> Reading:
+    def _read_call(
+        self, form: CallPatterns, opening: "regex.Pattern[str]", call: _OpenCall
+    ) -> Reading:
         source = self._source
         begin = source.place
         match = opening.match(source.text, source.at)
@@ -699,7 +701,7 @@ class MessageReader:
         shapes = self._shapes[name, style]
         yield from reading_of(source, made, form.manner, shapes)
 
-    def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:
+    def _note_spelling(self, form: CallPatterns, call: _OpenCall, spelled: str, begin: int) -> None:
         wanted = form.spelled
         if wanted is not None and wanted.replace("\0", call.name or "").strip() != spelled.strip():
             self._note("blanks or words differ", begin, begin + len(spelled))
@@ -707,7 +709,7 @@ class MessageReader:
     def _note(self, what: str, start: int, end: int) -> None:
         self.tolerated.append(Tolerated(what, start, end))
 
-    def _object(self, form: CallPatterns, call: _Call) -> Reading:
+    def _object(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Read a call that is an object: its name and its arguments are members, in any order."""
         source = self._source
         begin = source.place
@@ -734,7 +736,7 @@ class MessageReader:
         self._note_members(form, call, begin)
 
     def _member(
-        self, form: CallPatterns, call: _Call, key: str, depth: int
+        self, form: CallPatterns, call: _OpenCall, key: str, depth: int
     ) -> Generator[None, None, int]:
         """Read the value of a member; return 1 where it is an object that is entered, else 0."""
         source = self._source
@@ -761,7 +763,7 @@ class MessageReader:
             yield from read_json(source, _dropped)
         return 0
 
-    def _note_members(self, form: CallPatterns, call: _Call, begin: int) -> None:
+    def _note_members(self, form: CallPatterns, call: _OpenCall, begin: int) -> None:
         """Note where the object of a call is written otherwise than in the format."""
         source = self._source
         known = [form.name_path[-1], form.arguments_path[-1]]
@@ -784,7 +786,7 @@ class MessageReader:
             raise BrokenError from None
 
     def _tail(
-        self, form: CallPatterns, call: _Call, start: Start | None, *, is_loose: bool
+        self, form: CallPatterns, call: _OpenCall, start: Start | None, *, is_loose: bool
     ) -> Reading:
         """Read the closing words of a call, which may be missing where the rest says it."""
         source = self._source
@@ -821,7 +823,7 @@ class MessageReader:
         if form.closed is not None and text != form.closed.rstrip():
             self._note("blanks differ", begin, self._source.place)
 
-    def _require_over(self, form: CallPatterns, call: _Call) -> Reading:
+    def _require_over(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Raise an error unless a call without closing words is over.
 
         It is by its own form, or as the section around it ends: ``CutError`` where the text ends
@@ -875,7 +877,7 @@ class MessageReader:
                 return
             yield
 
-    def _arguments_of(self, form: CallPatterns, call: _Call) -> Any:
+    def _arguments_of(self, form: CallPatterns, call: _OpenCall) -> Any:
         """Return the value of the arguments; raise ``BrokenError`` if they are invalid."""
         try:
             value, call.repeated = value_of("".join(call.written))

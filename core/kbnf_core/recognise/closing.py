@@ -175,7 +175,7 @@ def longest_rule(tables: Tables) -> tuple[int, int]:
     return counts.index(most), most
 
 
-class _Call(NamedTuple):
+class _NestedCall(NamedTuple):
     """A call: whether it may follow text of the caller, and be followed by text."""
 
     caller: int
@@ -184,9 +184,9 @@ class _Call(NamedTuple):
     is_followed: bool
 
 
-def _calls(tables: Tables) -> list[_Call]:
+def _calls(tables: Tables) -> list[_NestedCall]:
     return [
-        _Call(
+        _NestedCall(
             caller,
             int(tables.call_nonterminal[call]),
             state != entry,

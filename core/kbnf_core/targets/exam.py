@@ -33,7 +33,7 @@ from kbnf_core.targets.judges import (
     replaced,
     spellings,
 )
-from kbnf_core.targets.process import Answer, Asked, BrokenError, How, version_of
+from kbnf_core.targets.process import Asked, BrokenError, EngineAnswer, How, version_of
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import Values, Visit, declares, required_first, visits
 from kbnf_core.targets.violations import Violations, Witness
@@ -98,7 +98,7 @@ class Result:
     engine: str
     version: str
     findings: tuple[Finding, ...]
-    answer: Answer
+    answer: EngineAnswer
     stopped: bool = False
 
     @property
@@ -252,7 +252,7 @@ class _Examination:
         if (fault, pointer, keyword) not in known:
             self._found.append(finding)
 
-    def _refusals(self, answer: Answer) -> None:
+    def _refusals(self, answer: EngineAnswer) -> None:
         for refused in refused_parts(self._exam.schema, self._asked, answer, self._is_over):
             words = refused.answer.words
             if refused.answer.how is not How.REFUSES:

@@ -46,7 +46,7 @@ class How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EngineAnswer:
     """What an engine did with a schema: its words, its time, and the memory of one it takes."""
 
     how: How
@@ -121,7 +121,7 @@ class Asked:
         text: str,
         language: str = "json-schema",
         options: Mapping[str, Any] | None = None,
-    ) -> Answer:
+    ) -> EngineAnswer:
         """Give the engine a schema or a grammar; ``reads`` asks about its texts from then on.
 
         Raises ``NotInstalledError``, for an engine that cannot be loaded, too.
@@ -130,14 +130,14 @@ class Asked:
         self._compiled = None
         self.open()
         try:
-            answer: Answer = self._process.call(_compile, *wanted, seconds=self._limit)
+            answer: EngineAnswer = self._process.call(_compile, *wanted, seconds=self._limit)
         except ProcessError as error:
-            return Answer(How.HANGS if error.is_late else How.CRASHES, str(error))
+            return EngineAnswer(How.HANGS if error.is_late else How.CRASHES, str(error))
         self._compiled = wanted if answer.takes else None
         return answer
 
     @contextmanager
-    def parts_of(self, whole: Answer) -> Iterator[None]:
+    def parts_of(self, whole: EngineAnswer) -> Iterator[None]:
         """Give less time to compiling within the context: parts of a schema with this answer.
 
         A part that takes much longer than the whole is a hang that is soon known.
@@ -199,7 +199,7 @@ def _load(load: Callable[[], Adapter]) -> None:
         raise RuntimeError(words_of(error)) from error
 
 
-def _compile(language: str, text: str, options: dict[str, Any]) -> Answer:
+def _compile(language: str, text: str, options: dict[str, Any]) -> EngineAnswer:
     _Loaded.reader = None
     used, began = _resident(), time.perf_counter()
     try:
@@ -208,9 +208,9 @@ def _compile(language: str, text: str, options: dict[str, Any]) -> Answer:
         raise
     except BaseException as error:
         # A panic of Rust is not an ``Exception``; everything an engine raises is its answer.
-        return Answer(How.REFUSES, words_of(error), time.perf_counter() - began)
+        return EngineAnswer(How.REFUSES, words_of(error), time.perf_counter() - began)
     seconds = time.perf_counter() - began
-    return Answer(How.TAKES, "", seconds, max(_resident() - used, 0))
+    return EngineAnswer(How.TAKES, "", seconds, max(_resident() - used, 0))
 
 
 def _read(text: str) -> int | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.targets.judges import Json, at, pointer_to, removed
-from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.targets.process import Asked, EngineAnswer, How
 from kbnf_core.text.json_text import steps_of
 
 _MOST = 8
@@ -29,11 +29,11 @@ class Refused:
     pointer: str
     keyword: str
     part: Json
-    answer: Answer
+    answer: EngineAnswer
 
 
 def refused_parts(
-    schema: Json, asked: Asked, answer: Answer, is_over: Callable[[], bool]
+    schema: Json, asked: Asked, answer: EngineAnswer, is_over: Callable[[], bool]
 ) -> list[Refused]:
     """Return the parts of a schema that the engine refuses; there is at least one.
 
@@ -41,7 +41,7 @@ def refused_parts(
     """
     rest, result = schema, list[Refused]()
     for _ in range(_MOST):
-        least = _Search(asked, answer, is_over).run(rest)
+        least = _RefusalSearch(asked, answer, is_over).run(rest)
         again = asked.compile(json.dumps(least.least)) if answer.how is not How.HANGS else answer
         if again.takes:
             # A part that cannot be replayed is not reported; the refusal of the whole is.
@@ -101,8 +101,8 @@ def _kind(words: str) -> str:
     return " ".join(_QUOTED.sub(" ", words).split())[:24]
 
 
-class _Search:
-    def __init__(self, asked: Asked, answer: Answer, is_over: Callable[[], bool]) -> None:
+class _RefusalSearch:
+    def __init__(self, asked: Asked, answer: EngineAnswer, is_over: Callable[[], bool]) -> None:
         self._asked = asked
         self._answer = answer
         self._is_over = is_over

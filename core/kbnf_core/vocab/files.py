@@ -123,15 +123,15 @@ FORMAT = 6
 SUFFIX = ".vocabulary"
 
 
-class Entry(NamedTuple):
+class CacheEntry(NamedTuple):
     """A slot of the cache; ``identity``: the JSON of the files that its vocabulary is read from."""
 
     path: Path
     identity: str
 
-    def beside(self, name: str) -> "Entry":
+    def beside(self, name: str) -> "CacheEntry":
         """Return the slot of data computed from the vocabulary, by their name."""
-        return Entry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
+        return CacheEntry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
 
     def recall(self, read: "Callable[[Mapping[str, Array]], T]") -> T | None:
         """Return what ``read`` makes of the arrays that are here, None on a miss."""
@@ -164,7 +164,7 @@ class Entry(NamedTuple):
         return {"format": FORMAT, "identity": self.identity, "checksum": checksum}
 
 
-def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
+def find_entry(file: Path, eos: Collection[int] | None) -> CacheEntry | None:
     """Return the cache slot of the vocabulary in ``file``; None for files not worth caching.
 
     That is: no folder to keep it in, no ordinary file, a small one, or one that was just written.
@@ -179,7 +179,7 @@ def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
     except (OSError, ValueError):
         return None
     digest = hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
-    return Entry(folder / f"{digest}{SUFFIX}", identity)
+    return CacheEntry(folder / f"{digest}{SUFFIX}", identity)
 
 
 def _identity(file: Path, eos: Collection[int] | None) -> list[object]:

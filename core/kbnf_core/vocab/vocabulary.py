@@ -28,7 +28,7 @@ from kbnf_core.vocab.validate import (
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.byte_pairs import BytePairs
-    from kbnf_core.vocab.files import Entry
+    from kbnf_core.vocab.files import CacheEntry
     from kbnf_core.vocab.formats import Encode
     from kbnf_core.vocab.trie import Spellings, TokenTrie
 
@@ -58,7 +58,7 @@ class Vocabulary:
     base: "Vocabulary | None" = None
     """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
 
-    entry: "Entry | None" = None
+    entry: "CacheEntry | None" = None
     """The entry on disk, beside which data computed from the vocabulary are stored; None without
     one.
     """

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kbnf_cli.checking import FileCheck, Report
+from kbnf_cli.checking import FileCheck, FileReport
 from kbnf_core.targets.engines import Adapter, Reader, RefusedError
 from kbnf_core.text.errors import SourceError
 
@@ -99,7 +99,7 @@ class KillingCheck(FileCheck):
     def __reduce__(self) -> tuple[object, ...]:
         return KillingCheck, (self._console, self._asked)
 
-    def __call__(self, path: Path) -> Report | SourceError:
+    def __call__(self, path: Path) -> FileReport | SourceError:
         """Check a file."""
         if path.name == "g07.kbnf":
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -8,7 +8,14 @@ import pytest
 from kbnf_core.targets import ENGINE_NAMES, SERVICE_NAMES, process
 from kbnf_core.targets.engines import ENGINES, Adapter, Engine
 from kbnf_core.targets.exam import Exam, Fault, examine
-from kbnf_core.targets.process import Answer, Asked, BrokenError, How, NotInstalledError, version_of
+from kbnf_core.targets.process import (
+    Asked,
+    BrokenError,
+    EngineAnswer,
+    How,
+    NotInstalledError,
+    version_of,
+)
 from kbnf_testing import fake_engine
 
 
@@ -35,7 +42,7 @@ def test_an_engine_that_is_killed_is_an_answer_and_is_replaced(asked: Asked) -> 
 
 
 def test_an_engine_that_sleeps_is_an_answer_and_is_replaced(asked: Asked) -> None:
-    assert asked.compile('{"title": "sleep"}') == Answer(How.HANGS, "no answer within 0.4 s")
+    assert asked.compile('{"title": "sleep"}') == EngineAnswer(How.HANGS, "no answer within 0.4 s")
     assert asked.compile("{}").how is How.TAKES
 
 
@@ -48,7 +55,7 @@ def test_a_part_that_sleeps_ends_sooner_than_the_whole(monkeypatch: pytest.Monke
             answer = asked.compile('{"title": "sleep"}')
         assert answer.how is How.HANGS
         assert float(answer.words.split()[-2]) < 10
-        with asked.parts_of(Answer(How.HANGS)):
+        with asked.parts_of(EngineAnswer(How.HANGS)):
             assert asked.compile("{}").how is How.TAKES
     finally:
         asked.close()

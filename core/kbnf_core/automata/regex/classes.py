@@ -306,7 +306,7 @@ _PLAIN = r"(?:([^\\\[\]&~-])|\\[xuU]\{([0-9A-Fa-f]{1,8})\}|\\([!-/:-@\[-`{-~]))"
 _MEMBER = re.compile(rf"{_PLAIN}(?:-{_PLAIN}|(?!-))")
 
 
-class _Level:
+class _OpenBracket:
     """An open bracket: its contents so far, and the operation that waits for its right side.
 
     All operators bind equally, to the left, and weaker than standing side by side.
@@ -334,7 +334,7 @@ class _Level:
 
 def read_brackets(reader: Reader) -> CodePoints:
     """Read a bracketed class; the cursor is at its ``[``. Problems are reported."""
-    levels: list[_Level] = [_open(reader)]
+    levels: list[_OpenBracket] = [_open(reader)]
     hint = ""
     while True:
         reader.skip_space()
@@ -364,16 +364,16 @@ def read_brackets(reader: Reader) -> CodePoints:
             _read_item(reader, level)
 
 
-def _check_depth(reader: Reader, levels: list[_Level]) -> None:
+def _check_depth(reader: Reader, levels: list[_OpenBracket]) -> None:
     if len(levels) > reader.limits.nesting_depth:
         reader.give_up(
             f"brackets are nested deeper than {reader.limits.nesting_depth}", levels[-1].start
         )
 
 
-def _open(reader: Reader) -> _Level:
+def _open(reader: Reader) -> _OpenBracket:
     """Read ``[`` or ``[^``, and the ``-`` and ``]`` that mean themselves at the beginning."""
-    level = _Level(reader.index)
+    level = _OpenBracket(reader.index)
     reader.advance()
     if reader.char == "^":
         level.negated = True
@@ -387,14 +387,14 @@ def _open(reader: Reader) -> _Level:
     return level
 
 
-def _finish(reader: Reader, level: _Level) -> CodePoints:
+def _finish(reader: Reader, level: _OpenBracket) -> CodePoints:
     points = level.close_operand(reader.flags)
     if not reader.flags.unicode and (level.negated or not is_ascii(points)):
         report_invalid_utf8(reader, "this class", level.start, reader.index)
     return complement(points) if level.negated else points
 
 
-def _take_posix(reader: Reader, level: _Level) -> bool:
+def _take_posix(reader: Reader, level: _OpenBracket) -> bool:
     """Read ``[:name:]`` or ``[:^name:]``; anything else is an ordinary nested class."""
     if not reader.text.startswith(":", reader.index + 1):
         return False
@@ -415,7 +415,7 @@ def _take_posix(reader: Reader, level: _Level) -> bool:
     return True
 
 
-def _take_run(reader: Reader, level: _Level) -> bool:
+def _take_run(reader: Reader, level: _OpenBracket) -> bool:
     """Read plain members and ranges of them; False where the next one is not plain, or wrong."""
     start, text = reader.index, reader.text
     if reader.flags.verbose or not reader.flags.unicode:
@@ -432,7 +432,7 @@ def _take_run(reader: Reader, level: _Level) -> bool:
     return reader.index > start
 
 
-def _read_item(reader: Reader, level: _Level) -> None:
+def _read_item(reader: Reader, level: _OpenBracket) -> None:
     """Read one character, escape or range."""
     first = _read_primitive(reader)
     reader.skip_space()
@@ -473,7 +473,7 @@ def _check_byte(reader: Reader, item: Escape) -> Escape:
     return item
 
 
-def _add(reader: Reader, level: _Level, item: Escape) -> None:
+def _add(reader: Reader, level: _OpenBracket, item: Escape) -> None:
     if item.literal is not None:
         level.add(item.literal, item.literal)
     elif item.points is not None:

@@ -22,7 +22,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, without_lexer
 from kbnf_core.frontend import too_much_work
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import Outline, Symbol, Use
+from kbnf_core.kbnf.outline import Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import (
@@ -62,7 +62,7 @@ def outline_antlr(source: Source, limits: Limits) -> Outline:
     return Outline(
         tuple(Symbol(rule.name, rule.name_span, rule.span) for rule in rules),
         tuple(
-            Use(node.name, node.span)
+            OutlineUse(node.name, node.span)
             for rule in rules
             for node in tree.postorder(rule.body)
             if isinstance(node, tree.Use) and node.name != "EOF"

@@ -65,7 +65,7 @@ class _UnwritableError(Exception):
     """A field of calls that no format writes; the message says why."""
 
 
-class _Call(NamedTuple):
+class _CallField(NamedTuple):
     """Where the parts of a call are: ``group`` has the name, or the ``members`` of an object."""
 
     field: Field
@@ -75,7 +75,7 @@ class _Call(NamedTuple):
 
 def format_from(template: Template, report: Report) -> Format:
     """Return the format of a template; constructs without a format are reported."""
-    writer = _Writer(template, report)
+    writer = _FormatWriter(template, report)
     templates = {}
     for choice, reasoning, single in product((*CHOICES, NAMED), REASONING, (False, True)):
         found = writer.whole(choice, reasoning, once=single or choice == NAMED)
@@ -92,11 +92,11 @@ def format_from(template: Template, report: Report) -> Format:
 
 def format_of_any(template: Template, report: Report) -> Format:
     """Return the structural tag of what a template reads, with calls of any tools."""
-    written = _Writer(template, report, is_any=True).whole("auto", "auto", once=False)
+    written = _FormatWriter(template, report, is_any=True).whole("auto", "auto", once=False)
     return {"type": "structural_tag", "format": written or {"type": "const_string", "value": ""}}
 
 
-class _Writer:
+class _FormatWriter:
     def __init__(self, template: Template, report: Report, *, is_any: bool = False) -> None:
         self._template = template
         self._report = report
@@ -145,7 +145,7 @@ class _Writer:
             return {"type": "plus" if not field.is_optional else "star", "content": region}
         return _optional(region) if field.is_optional else region
 
-    def _mixed(self, call: _Call, text: list[Format], *, once: bool) -> list[Format]:
+    def _mixed(self, call: _CallField, text: list[Format], *, once: bool) -> list[Format]:
         """Return text with calls in it."""
         implicit = self._template.implicit
         once = once or not call.field.repeats
@@ -187,7 +187,7 @@ class _Writer:
 
     # Calls
 
-    def _call(self, field: Field) -> _Call | None:
+    def _call(self, field: Field) -> _CallField | None:
         """Return how a field contains calls; None if it contains none."""
         transform = field.transform
         function = transform.get("function") if isinstance(transform, dict) else None
@@ -200,19 +200,19 @@ class _Writer:
             name, arguments = (_path(function.get(each)) for each in ("name", "arguments"))
             names = field.open.pattern.names if field.open and field.open.pattern else ()
             if name in names and arguments == whole:
-                return _Call(field, group=name)
+                return _CallField(field, group=name)
             prefix = f"{whole}." if whole else ""
             inner = tuple(each.removeprefix(prefix) for each in (name, arguments))
             is_inside = name.startswith(prefix) and arguments.startswith(prefix)
             if is_inside and all(each and "." not in each for each in inner):
-                return _Call(field, members=(inner[0], inner[1]))
+                return _CallField(field, members=(inner[0], inner[1]))
         self._refuse(field, "calls have the name and the arguments in places that are not known")
         return None
 
     def _refuse(self, field: Field, message: str) -> None:
         self._report.error(f"{field.pointer}/transform", message, code=INVALID)
 
-    def _tags(self, call: _Call, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
+    def _tags(self, call: _CallField, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
         """Return calls one after the other; text comes before one that is not first."""
         once = once or not call.field.repeats or call.field.close is None
         try:
@@ -230,7 +230,7 @@ class _Writer:
             "at_least_one": at_least_one, "stop_after_first": once,
         }  # fmt: skip
 
-    def _of_field(self, call: _Call, *, is_first: bool, once: bool) -> Format:
+    def _of_field(self, call: _CallField, *, is_first: bool, once: bool) -> Format:
         """Return the tag of a call, or a region with a list of tags."""
         field, kind = call.field, call.field.content.kind
         if kind == "python-call-list" and call.members == ("name", "arguments"):

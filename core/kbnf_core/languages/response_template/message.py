@@ -77,7 +77,7 @@ def message_of(
 
 def _after_last(anchor: Anchor, text: str, budget: Budget) -> int:
     at = 0
-    search = _Search(anchor, text, budget)
+    search = _AnchorSearch(anchor, text, budget)
     while (found := search.after(at)) is not None:
         at = found.end
     return at
@@ -88,7 +88,7 @@ class _Region(NamedTuple):
     groups: Mapping[str, str]
 
 
-class _Search:
+class _AnchorSearch:
     """Looks for an anchor in one text, each part of which is looked at once."""
 
     def __init__(self, anchor: Anchor, text: str, budget: Budget) -> None:
@@ -107,8 +107,8 @@ class _Search:
 def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Field, _Region]]:
     """Yield the regions of a text in order."""
     fields = sorted(template.fields.values(), key=lambda field: field.name)
-    openings = [(each, _Search(each.open, text, budget)) for each in fields if each.open]
-    closings = {each.name: _Search(each.close, text, budget) for each in fields if each.close}
+    openings = [(each, _AnchorSearch(each.open, text, budget)) for each in fields if each.open]
+    closings = {each.name: _AnchorSearch(each.close, text, budget) for each in fields if each.close}
     implicit = template.implicit
     start = 0
     closing = None if implicit is None else closings.get(implicit.name)

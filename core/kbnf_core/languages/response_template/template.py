@@ -138,10 +138,12 @@ def read_template(source: Source, report: Report, limits: Limits) -> Template | 
         report.error(pointer, f"more than {MOST_DEPTH} values nested in one another", code=INVALID)
         return None
     held = isinstance(value, dict) and KEY in value
-    return _Reader(report, limits).read(value[KEY] if held else value, f"/{KEY}" if held else "")
+    return _TemplateReader(report, limits).read(
+        value[KEY] if held else value, f"/{KEY}" if held else ""
+    )
 
 
-class _Reader:
+class _TemplateReader:
     def __init__(self, report: Report, limits: Limits) -> None:
         self._report = report
         self._limits = replace(limits, nesting_depth=min(limits.nesting_depth, MOST_DEPTH))

@@ -47,7 +47,7 @@ from kbnf_core.languages.structural_tag.contents import (
 from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import Node, Report, Token, read_value
+from kbnf_core.languages.structural_tag.read import NamedToken, Node, Report, read_value
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
     OF_SCHEMAS,
@@ -173,7 +173,7 @@ class MarkedWriter(Writer[Form]):
         return self.mark(form, self._free._replace(trigger=trigger))
 
     def _other_token(
-        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+        self, node: Node, excluded: Iterable[NamedToken], *, around: bool = True
     ) -> ir.Node:
         return self.mark(super()._other_token(node, excluded, around=around))
 
@@ -201,7 +201,7 @@ _WORD = re.compile(r"[\w.-]+")
 def _head(tag: Node, content: Node) -> str:
     """Return what leads the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
-    result = str(begin.name) if isinstance(begin, Token) else str(begin)
+    result = str(begin.name) if isinstance(begin, NamedToken) else str(begin)
     parts = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
     for part in parts[: next((i for i, part in enumerate(parts) if part is content), 0)]:
         result += str(part.fields["value"]) if part.kind == "const_string" else "0"
@@ -264,8 +264,8 @@ def is_reasoning(tag: Node | None) -> bool:
     if tag is None or tag.parts[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
-    words = [begin, *([end] if isinstance(end, Token) else end)]
-    return is_about_thoughts(word.name if isinstance(word, Token) else word for word in words)
+    words = [begin, *([end] if isinstance(end, NamedToken) else end)]
+    return is_about_thoughts(word.name if isinstance(word, NamedToken) else word for word in words)
 
 
 def is_about_thoughts(marks: Iterable[str | int]) -> bool:

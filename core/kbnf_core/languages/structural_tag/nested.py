@@ -424,7 +424,7 @@ def _element(name: str, values: Node) -> Node:
 _BRACES = ("{", "}")
 
 
-class Notation(NamedTuple):
+class ValueNotation(NamedTuple):
     """How a notation writes the outermost object, members, strings and the constants of JSON.
 
     ``quote`` is around strings that are written as they are; without one they are JSON's. ``name``
@@ -442,10 +442,10 @@ class Notation(NamedTuple):
     is_mixed: bool = False
 
 
-_PYTHON = Notation(("(", ")"), "=", ", ", "", PYTHON_WORDS, r"[A-Za-z_][A-Za-z0-9_]*")
+_PYTHON = ValueNotation(("(", ")"), "=", ", ", "", PYTHON_WORDS, r"[A-Za-z_][A-Za-z0-9_]*")
 
-NOTATIONS: Mapping[str, Notation] = {
-    "gemma": Notation(
+NOTATIONS: Mapping[str, ValueNotation] = {
+    "gemma": ValueNotation(
         _BRACES, ":", ",", '<|"|>', {}, r"[^\x00-\x20:,{}\[\]<>\x22]+", is_sorted=True
     ),
     "python": _PYTHON,
@@ -467,7 +467,7 @@ def _parts(node: tuple[str, Any]) -> list[tuple[str, Any]]:
     return [("inner", each) for each in value] if isinstance(value, list) else []
 
 
-def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str:
+def _written(notation: ValueNotation, node: tuple[str, Any], parts: list[str]) -> str:
     where, value = node
     if isinstance(value, list):
         return f"[{notation.separator.join(parts)}]"
@@ -514,7 +514,7 @@ def _printed(node: tuple[str, Any], parts: list[str]) -> str:
     return f"'{value}'" if isinstance(value, str) else PYTHON_WORDS.get(written, written)
 
 
-def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
+def _key(notation: ValueNotation, name: str, *, is_inner: bool) -> str:
     if is_inner and not notation.quote:
         return f"{print_json(name)}: "
     return f"{name}{notation.assigned}"

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
-from kbnf_core.languages.structural_tag.nested import Notation
+from kbnf_core.languages.structural_tag.nested import ValueNotation
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ class Literal:
     """Reads a notation: the outermost object, with its brackets."""
 
     def __init__(
-        self, source: Pieces, made: Made, notation: Notation, shapes: tuple[Shape, ...] = ()
+        self, source: Pieces, made: Made, notation: ValueNotation, shapes: tuple[Shape, ...] = ()
     ) -> None:
         self._source, self._made, self._quote = source, made, notation.quote
         self._assigned = notation.assigned

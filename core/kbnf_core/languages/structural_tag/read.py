@@ -66,13 +66,13 @@ class WrongError(Exception):
     """A value is not allowed in a field; the text says which values are."""
 
 
-class Token(NamedTuple):
+class NamedToken(NamedTuple):
     """A token: its id, or its text."""
 
     name: int | str
 
 
-Ends: TypeAlias = tuple[str, ...] | Token
+Ends: TypeAlias = tuple[str, ...] | NamedToken
 
 
 class Inside(enum.Enum):
@@ -145,9 +145,9 @@ def upper(value: Any) -> int | None:
     return None if isinstance(value, Decimal) and value == -1 else count(value)
 
 
-def token(value: Any) -> Token:
+def token(value: Any) -> NamedToken:
     """Check a token: its id, or its text."""
-    return Token(word(value) if isinstance(value, str) else count(value))
+    return NamedToken(word(value) if isinstance(value, str) else count(value))
 
 
 def schema(value: Any) -> Any:
@@ -175,7 +175,7 @@ def words(value: Any) -> tuple[str, ...]:
     return tuple(map(word, _items(value)))
 
 
-def tokens(value: Any) -> tuple[Token, ...]:
+def tokens(value: Any) -> tuple[NamedToken, ...]:
     """Check a list of tokens."""
     return tuple(map(token, _items(value)))
 
@@ -191,12 +191,12 @@ def filled(check: Check) -> Check:
     return checked
 
 
-def edge(value: Any) -> str | Token:
+def edge(value: Any) -> str | NamedToken:
     """Check the beginning of a tag: a text, or a token."""
     return text(value) if isinstance(value, str) else _token_format(value)
 
 
-def ends(value: Any) -> tuple[str, ...] | Token:
+def ends(value: Any) -> tuple[str, ...] | NamedToken:
     """Check the end of a tag: a text, some texts, or a token."""
     if isinstance(value, str):
         return (text(value),)
@@ -215,7 +215,7 @@ def pairs(trigger: Check) -> Check:
     return checked
 
 
-def _token_format(value: Any) -> Token:
+def _token_format(value: Any) -> NamedToken:
     if not isinstance(value, dict) or value.get("type", "token") != "token":
         raise WrongError('a text, or `{"type": "token", "token": ...}`')
     return token(value.get("token"))
@@ -415,7 +415,7 @@ def read_value(value: Any, report: Report, limits: Limits) -> list[Node]:
     top = _top(value, report)
     if top is None:
         return []
-    nodes = _Reader(report, limits).read(*top)
+    nodes = _TagReader(report, limits).read(*top)
     return [] if report.errors else nodes
 
 
@@ -473,7 +473,7 @@ class _Older:
         return {"type": "json_schema", "json_schema": schema}
 
 
-class _Reader:
+class _TagReader:
     def __init__(self, report: Report, limits: Limits) -> None:
         self._report = report
         self._depth = limits.nesting_depth

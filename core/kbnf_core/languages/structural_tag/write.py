@@ -37,7 +37,7 @@ from kbnf_core.languages.structural_tag.nested import (
     MiniMaxM3Arguments,
     NestedArguments,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report, Token
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, NamedToken, Node, Report
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.limits import Limits
@@ -236,13 +236,13 @@ class Writer(Generic[B]):
 
     def _begin(self, node: Node, skipped: int = 0) -> ir.Node:
         begin = node.fields["begin"]
-        if isinstance(begin, Token):
+        if isinstance(begin, NamedToken):
             return self._one_token(begin, f"{node.pointer}/begin/token")
         return text(begin[skipped:])
 
     def _end(self, node: Node) -> ir.Node:
         end = node.fields["end"]
-        if isinstance(end, Token):
+        if isinstance(end, NamedToken):
             return self._one_token(end, f"{node.pointer}/end/token")
         return alternation(map(text, dict.fromkeys(end)))
 
@@ -259,7 +259,7 @@ class Writer(Generic[B]):
         for index, tag in enumerate(node.parts):
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
-            if isinstance(begin, Token):
+            if isinstance(begin, NamedToken):
                 self._report.error(where, "a tag that a text triggers begins with a text")
                 return EMPTY
             found = [trigger for trigger in triggers if begin.startswith(trigger)]
@@ -367,7 +367,7 @@ class Writer(Generic[B]):
         for tag in node.parts:
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
-            if not isinstance(begin, Token):
+            if not isinstance(begin, NamedToken):
                 self._report.error(where, "a tag that a token triggers begins with a token")
                 return EMPTY
             if triggers.count(self._resolved(begin)) != 1:
@@ -395,17 +395,17 @@ class Writer(Generic[B]):
             return repeated(alternation([calls, other]), 0, None)
         return sequence(repeated(other, 0, None), optional(calls))
 
-    def _resolved(self, token: Token) -> Token:
+    def _resolved(self, token: NamedToken) -> NamedToken:
         """Return a token by its id, if the vocabulary contains it."""
         if isinstance(token.name, int) or self._vocabulary is None:
             return token
         special = self._vocabulary.special_tokens.get(token.name)
         if special is not None:
-            return Token(special)
+            return NamedToken(special)
         ids = self._vocabulary.token_ids(token.name.encode())
-        return Token(min(ids)) if ids else token
+        return NamedToken(min(ids)) if ids else token
 
-    def _one_token(self, token: Token, pointer: str) -> ir.Node:
+    def _one_token(self, token: NamedToken, pointer: str) -> ir.Node:
         """Return a token, by its id where that is known."""
         name = self._resolved(token).name
         if isinstance(name, int):
@@ -415,11 +415,11 @@ class Writer(Generic[B]):
         return ir.Token(ir.TokenTerminal(name), NOWHERE)
 
     def _other_token(
-        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+        self, node: Node, excluded: Iterable[NamedToken], *, around: bool = True
     ) -> ir.Node:
         """Return any token but some, and but the one that ends the tag around it."""
         tokens = [*excluded]
-        if around and isinstance(node.ends, Token):
+        if around and isinstance(node.ends, NamedToken):
             tokens.append(node.ends)
         ids = set[int]()
         for token in tokens:
@@ -449,7 +449,7 @@ class Call(NamedTuple):
 
 def _with_ends(node: Node) -> tuple[str, ...]:
     """Return what a text excludes, and the ends of the tag around it."""
-    ends = () if isinstance(node.ends, Token) else node.ends
+    ends = () if isinstance(node.ends, NamedToken) else node.ends
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
@@ -459,7 +459,7 @@ def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
     for node in nodes:
         if node.kind == "tag":
             begin = node.fields["begin"]
-            hint = str(begin.name) if isinstance(begin, Token) else begin
+            hint = str(begin.name) if isinstance(begin, NamedToken) else begin
             result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
             content = node.parts[0] if node.parts else None
             if content is not None and content.kind in _WISHES:

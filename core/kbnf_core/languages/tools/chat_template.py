@@ -54,7 +54,7 @@ from kbnf_core.languages.tools.rendering import (
     MadeOf,
     Messages,
     OtherwiseError,
-    RefusedError,
+    UnrenderedError,
     shared,
     shared_end,
 )
@@ -156,7 +156,7 @@ def _derived(text: str, config: str | None = None) -> str:
                         f"it writes `{missing[0]}` in calls: give the folder of the model"
                     )
             except OtherwiseError as error:
-                if isinstance(error, RefusedError):
+                if isinstance(error, UnrenderedError):
                     is_refused = True
                     refusal = refusal or str(error)
                 else:
@@ -184,7 +184,7 @@ def _format_of(messages: Messages) -> tuple[Format, str]:
     """Return the format of a template, and what ends the turn after calls."""
     try:
         calls = _calls_in(messages.body, messages)
-    except RefusedError:
+    except UnrenderedError:
         raise
     except OtherwiseError as error:
         try:
@@ -269,14 +269,14 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
 def _checked(calls: Calls, messages: Messages) -> Calls:
     """Return calls as the probes have them; refuse those that do not match some probe."""
     if calls.style in _XML:
-        with suppress(RefusedError):
+        with suppress(UnrenderedError):
             calls = _with_empty(calls, messages.body({}))
     begun = f"{calls.before}{calls.begin}{NAMES[0]}{calls.after_name}"
     ended = f"{calls.end}{calls.after}{calls.end_of_turn}"
     for title, arguments in (*_PROBES.items(), *_CONSTANTS.items()):
         try:
             text = messages.body(arguments)
-        except RefusedError:
+        except UnrenderedError:
             continue
         first, last = re.match(_pattern(begun), text), re.search(_pattern(ended) + r"\Z", text)
         if first is None or last is None or first.end() > last.start():
@@ -323,7 +323,7 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
     probes |= {f"a call with {title}": [dict(each)] for title, each in _UNIONS.items()}
     written: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for title, arguments in probes.items():
-        with suppress(RefusedError):
+        with suppress(UnrenderedError):
             text = messages.plain_body(*arguments)
             # A member that is null may be left out, or be nothing.
             if "null" not in title or re.search(r"\b(?:null|None)\b", text):
@@ -339,7 +339,7 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
         "no end": one.rstrip()[:-1],
     }
     verify(TOOL_LIST, name, _JUDGED, written, wrong, thinking)
-    with suppress(RefusedError):
+    with suppress(UnrenderedError):
         lacking = messages.plain_body({"qzone": "qzv1"}).removesuffix(calls.end_of_turn)
         verify(
             TOOL_LIST,

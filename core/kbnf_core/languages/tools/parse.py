@@ -61,7 +61,7 @@ from kbnf_core.languages.tools.forms import (
     refusals,
     tools_of,
 )
-from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
+from kbnf_core.languages.tools.options import CallOptions, calls_of, of_schemas
 from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -206,7 +206,7 @@ def _value(source: Source, imports: Imports) -> Json:
     return value
 
 
-def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _List:
+def _read(source: Source, options: Options, how: CallOptions, imports: Imports) -> _List:
     """Return the tools of a text, and all that is wrong with them."""
     try:
         value = _value(source, imports)
@@ -254,7 +254,7 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
     return _List(source, sound, notes, options, tuple(errors), answer, choice, facts)
 
 
-def _choice(asked: Choice, how: Calls) -> Choice:
+def _choice(asked: Choice, how: CallOptions) -> Choice:
     """Return which tools are called: as options say, or else as a request does."""
     wanted = how.tool or how.tool_choice
     if wanted is None:
@@ -286,7 +286,7 @@ def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) ->
             yield from (_moved(problem, pointer) for problem in error.problems)
 
 
-def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
+def _unwritable(tools: Sequence[Tool], how: CallOptions) -> dict[str, list[Problem]]:
     """Return why the format of the calls cannot write the names of some tools."""
     from kbnf_core.languages.structural_tag.presets import unwritable
 
@@ -408,7 +408,7 @@ def _one_by_one(listed: _List) -> list[Diagnostic]:
 # Calls in the format of a model
 
 
-def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
+def tag_of(listed: _List, how: CallOptions) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
@@ -517,7 +517,7 @@ def as_number(value: Any) -> int | float:
 class ToolTag(TagReading):
     """The calls of some tools in the format of a model."""
 
-    def __init__(self, listed: _List, how: Calls, request: Request) -> None:
+    def __init__(self, listed: _List, how: CallOptions, request: Request) -> None:
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
         report.sound = {
@@ -550,7 +550,7 @@ class ToolTag(TagReading):
         return super().marked()._replace(messages=messages)
 
 
-def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerminal]:
+def _markers(known: Format, how: CallOptions, request: Request) -> dict[str, TokenTerminal]:
     """Return the markers of a format that are tokens. Raises ``ConfigError``."""
     if not how.token_markers:
         return {}

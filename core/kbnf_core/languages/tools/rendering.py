@@ -47,7 +47,7 @@ class OtherwiseError(Exception):
     """A template writes calls as no format does; the message says which part is missing."""
 
 
-class RefusedError(OtherwiseError):
+class UnrenderedError(OtherwiseError):
     """A template does not take a conversation."""
 
 
@@ -167,7 +167,7 @@ def renderer(
             raise
         # Code of others: it may raise whatever Python does.
         except Exception as error:
-            raise RefusedError(f"{error}"[:200] or type(error).__name__) from None
+            raise UnrenderedError(f"{error}"[:200] or type(error).__name__) from None
         text = "".join(written)
         if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
             raise OtherwiseError("it writes half of a surrogate pair, which is not a character")

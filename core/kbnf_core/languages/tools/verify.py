@@ -58,7 +58,7 @@ _MOST_NAMED = 3
 """Formats that a refusal names."""
 
 
-class Calls:
+class ProbeCalls:
     """The texts of calls of some tools in a format; needs the engine."""
 
     def __init__(
@@ -180,7 +180,9 @@ def verify(
     """
     if not has_engine():
         return
-    asked, free = (Calls(language, name, tools, tool_choice=each) for each in ("required", "auto"))
+    asked, free = (
+        ProbeCalls(language, name, tools, tool_choice=each) for each in ("required", "auto")
+    )
     for title, (text, arguments) in written.items():
         if not asked.has(text):
             raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
@@ -202,7 +204,8 @@ def verify(
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
         judges = [
-            Calls(language, name, tools, tool_choice="required", reasoning=each) for each in ways
+            ProbeCalls(language, name, tools, tool_choice="required", reasoning=each)
+            for each in ways
         ]
         if not any(judge.has(text) for judge in judges for text in thinking):
             raise OtherwiseError(
@@ -253,7 +256,7 @@ def _takes_all(
     """Return whether a format takes texts, however the model reasons."""
     options = {"tool_choice": "required"}
     modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
-    judges = [Calls(language, name, tools, reasoning=mode, **options) for mode in modes]
+    judges = [ProbeCalls(language, name, tools, reasoning=mode, **options) for mode in modes]
     try:
         return all(
             any(judge.has(text) or judge.has(text.strip()) for judge in judges) for text in written
@@ -315,7 +318,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
     options = {**of_schemas(request.options), "tool_choice": "required"}
     problems = []
     for own in owns:
-        judge = Calls(language, json.dumps(plain), [own.function], **options)
+        judge = ProbeCalls(language, json.dumps(plain), [own.function], **options)
         found = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
         if found is not None:
             problems.append(
@@ -388,7 +391,7 @@ def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _differences(
-    own: _Own, judge: Calls, written: Iterator[Sequence[str]], *, is_exact: bool
+    own: _Own, judge: ProbeCalls, written: Iterator[Sequence[str]], *, is_exact: bool
 ) -> Iterator[str]:
     """Yield the written calls of a tool that are refused, and the wrong ones that fit."""
     texts = [next(written) for _ in own.calls]

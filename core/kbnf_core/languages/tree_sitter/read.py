@@ -28,7 +28,7 @@ from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, wi
 from kbnf_core.frontend import too_much_work
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Document, Leaf, Name, Reference
 from kbnf_core.kbnf.tree import Expression as Form
@@ -99,7 +99,7 @@ def outline_tree_sitter(source: Source, limits: Limits) -> Outline:
     return Outline(
         tuple(Symbol(name, span, span) for name, span in spans.items()),
         tuple(
-            Use(str(node.value.get("name")), source.locate(f"{node.pointer}/name"))
+            OutlineUse(str(node.value.get("name")), source.locate(f"{node.pointer}/name"))
             for node in nodes
             if node.kind == "SYMBOL"
         ),

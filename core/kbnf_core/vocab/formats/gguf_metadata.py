@@ -21,8 +21,8 @@ from kbnf_core.text.files import opened
 from kbnf_core.vocab.byte_pairs import BytePairs, cut_by, named_merges, refused
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
-    Contents,
     Encode,
+    FileContents,
     Format,
     VocabularyFile,
     common_stop_ids,
@@ -79,17 +79,17 @@ LARGEST_BYTES = 2**26
 """Bytes of all texts that are read of a file."""
 
 
-def read_gguf(path: Path) -> Contents:
+def read_gguf(path: Path) -> FileContents:
     """Return the tokens; ``VocabularyError`` names the key that is wrong, or the damage."""
     with opened(path) as file:
-        metadata = _Reader(file).metadata(_USED)
+        metadata = _MetadataReader(file).metadata(_USED)
     return _contents(metadata)
 
 
 def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
     """Return what the tokenizer merges, given its tokens; ``ConfigError`` if that is not known."""
     with opened(path) as file:
-        metadata = _Reader(file).metadata(_OF_PAIRS)
+        metadata = _MetadataReader(file).metadata(_OF_PAIRS)
     model, kinds = metadata["model"], metadata.get("token_type") or []
     fallback = {token: tokens[token][0] for token in tokens if kinds and kinds[token] == _BYTE}
     pieces = {
@@ -113,7 +113,7 @@ def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
     return BytePairs(pieces, named_merges(metadata["merges"], named), cut=cut_by(patterns))
 
 
-def _contents(metadata: Mapping[str, Any]) -> Contents:
+def _contents(metadata: Mapping[str, Any]) -> FileContents:
     model = metadata.get("model")
     spelling = _SPELLINGS.get(model) if isinstance(model, str) else None
     if spelling is None:
@@ -137,7 +137,7 @@ def _contents(metadata: Mapping[str, Any]) -> Contents:
             special[text] = token_id
         else:
             tokens[token_id] = _spelled(text, kind, token_id, spelling)
-    return Contents(tokens, special, eos or common_stop_ids(special))
+    return FileContents(tokens, special, eos or common_stop_ids(special))
 
 
 def _spelled(text: str, kind: int, token_id: int, spelling: Spelling) -> bytes:
@@ -162,7 +162,7 @@ def _stops(metadata: Mapping[str, Any], count: int) -> frozenset[int]:
     return frozenset(result)
 
 
-class _Reader:
+class _MetadataReader:
     """Reads the header of a file, piece by piece, and keeps to the bounds of a whole file."""
 
     def __init__(self, file: BinaryIO) -> None:

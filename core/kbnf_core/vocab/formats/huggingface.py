@@ -25,8 +25,8 @@ from typing import Any
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.byte_pairs import BytePairs, of_document
 from kbnf_core.vocab.formats import (
-    Contents,
     Encode,
+    FileContents,
     Format,
     VocabularyFile,
     common_stop_ids,
@@ -184,7 +184,7 @@ def _steps(part: object, what: str, plural: str) -> Iterator[dict[str, Any]]:
             yield step
 
 
-def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Contents:
+def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> FileContents:
     """Return the tokens; ``folder`` contains the files that may name the stop ids, if there is one.
 
     ``VocabularyError`` names the part that is wrong or not supported.
@@ -204,7 +204,7 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Conten
     names = {text: token_id for token_id, text in texts.items()}
     eos = stop_ids(folder, names, special) if folder else common_stop_ids(special)
     special |= {texts[token_id]: token_id for token_id in eos if token_id in texts}
-    return Contents(tokens, special, eos)
+    return FileContents(tokens, special, eos)
 
 
 def _decoder(document: Mapping[str, Any]) -> str | None:

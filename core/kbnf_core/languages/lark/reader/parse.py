@@ -330,7 +330,7 @@ _NESTED_PART = re.compile(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _WordReader:
     """Reads the words of ``text`` from ``place`` on."""
 
     text: str
@@ -427,7 +427,7 @@ def statements(text: str) -> Iterator[list[Word]]:
 
 
 def _words(text: str) -> Iterator[Word]:
-    return _Reader(text, 1 if text.startswith("\ufeff") else 0).words()
+    return _WordReader(text, 1 if text.startswith("\ufeff") else 0).words()
 
 
 def comments(text: str) -> Iterator[tuple[str, Span]]:
