@@ -1,4 +1,7 @@
-"""The ``kbnf`` command and its subcommands, which are loaded when they are used."""
+"""The ``kbnf`` command and its subcommands, which are loaded when they are used.
+
+Tests: tests/cli/test_encodings.py, tests/cli/test_help.py
+"""
 
 from importlib import import_module
 

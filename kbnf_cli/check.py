@@ -1,4 +1,7 @@
-"""``kbnf check``: options, the command, and its report."""
+"""``kbnf check``: options, the command, and its report.
+
+Tests: tests/cli/test_check.py, tests/cli/test_check_cache.py
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +50,7 @@ from kbnf_core.text.errors import ConfigError, KbnfError
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResults:
     """The findings in some files, and how to show them.
 
     ``fixable`` are those that ``--fix`` would fix, by identity; ``width`` is the terminal's.
@@ -60,22 +63,22 @@ class Found:
     survey: Survey = NOBODY
 
 
-def _text(found: Found) -> Segments:
+def _text(found: CheckResults) -> Segments:
     """Return the long form, with an empty line after each finding."""
     shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
     long = (render_text(each, found.width, is_fixable=is_) for each, is_ in shown)
     return [part for each in long for part in (*each, NEWLINE)]
 
 
-def _concise(found: Found) -> Segments:
+def _concise(found: CheckResults) -> Segments:
     shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
     return [part for each, is_ in shown for part in render_concise(each, is_fixable=is_)]
 
 
-def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
+def _for_programs(name: str, *more: str) -> Callable[[CheckResults], Segments]:
     """Return what shows findings as a function of ``diagnostics.formats`` does."""
 
-    def render(found: Found) -> Segments:
+    def render(found: CheckResults) -> Segments:
         from kbnf_core.text.diagnostics import formats
 
         arguments = (getattr(found, each) for each in ("diagnostics", *more))
@@ -84,7 +87,7 @@ def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
     return render
 
 
-def _statistics(found: Found) -> Segments:
+def _statistics(found: CheckResults) -> Segments:
     """Return how often each code was found, the most frequent first."""
     counts = Counter(diagnostic.code for diagnostic in found.diagnostics)
     fixable = {
@@ -97,7 +100,7 @@ def _statistics(found: Found) -> Segments:
     return [Segment("".join(lines))]
 
 
-FORMATS: dict[str, Callable[[Found], Segments]] = {
+FORMATS: dict[str, Callable[[CheckResults], Segments]] = {
     "text": _text,
     "concise": _concise,
     "json": _for_programs("json", "files", "survey"),
@@ -169,7 +172,9 @@ class Reporting:
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
         survey = _survey(reports)
-        found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width(), survey)
+        found = CheckResults(
+            diagnostics, len(reports), self._fixable(diagnostics), self._width(), survey
+        )
         render = _statistics if self.asked.statistics else FORMATS[self.asked.format_]
         shown = render(found)
         if self.asked.format_ in FOR_PEOPLE and not self.asked.statistics:

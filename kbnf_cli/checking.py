@@ -1,4 +1,7 @@
-"""The options of ``kbnf check`` as a value, and the check of one file: find, select, fix."""
+"""The options of ``kbnf check`` as a value, and the check of one file: find, select, fix.
+
+Tests: tests/cli
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -12,7 +15,7 @@ from kbnf_cli.files import STDIN, read_source
 from kbnf_cli.inputs import (
     FileInputs,
     Inputs,
-    Readable,
+    ReadableText,
     is_artifact,
     is_class,
     language_for,
@@ -178,7 +181,7 @@ class FileCheck:
 
         def find(text: str) -> tuple[Diagnostic, ...]:
             return _selected(
-                find_in(_Subject(Source(text, name), file, settings, from_)),
+                find_in(_CheckedText(Source(text, name), file, settings, from_)),
                 settings,
                 file,
             )
@@ -194,7 +197,7 @@ class FileCheck:
         survey, failures = self._surveys.pop(name, (None, ()))
         return FileReport(path, name, before, after, fixed, found, fail_on, survey, failures)
 
-    def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
+    def _find(self, subject: "_CheckedText") -> Sequence[Diagnostic]:
         """Return all findings about a text, from the cache if they are there."""
         options = self._lint_options(subject.settings)
         asked = _asked(subject)
@@ -216,7 +219,7 @@ class FileCheck:
             entry.keep(checked, imports)
         return checked
 
-    def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
+    def _ask(self, subject: "_CheckedText", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep the answers."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
 
@@ -239,7 +242,7 @@ class FileCheck:
         self._surveys[name] = survey, tuple(panel.failures)
         return checked.findings
 
-    def _grammar(self, subject: "_Subject") -> "Grammar | None":
+    def _grammar(self, subject: "_CheckedText") -> "Grammar | None":
         """Return the grammar in a text, None where it has errors: they are findings already."""
         from kbnf_core import Grammar
 
@@ -257,7 +260,7 @@ class FileCheck:
         except GrammarError:
             return None
 
-    def _recall(self, subject: "_Subject") -> Sequence[Diagnostic]:
+    def _recall(self, subject: "_CheckedText") -> Sequence[Diagnostic]:
         """Return what the cache has about a text; raises ``_UnknownError`` if it has nothing."""
         if _asked(subject):
             raise _UnknownError
@@ -267,7 +270,7 @@ class FileCheck:
             raise _UnknownError
         return result
 
-    def _entry(self, subject: "_Subject", options: "LintOptions") -> ResultEntry | None:
+    def _entry(self, subject: "_CheckedText", options: "LintOptions") -> ResultEntry | None:
         """Return the entry of the findings, which is named after everything that decides them."""
         if self._results is None:
             return None
@@ -289,7 +292,7 @@ class FileCheck:
         ]
         return self._results.entry(subject.source, settings)
 
-    def _schema_options(self, subject: "_Subject") -> dict[str, Any]:
+    def _schema_options(self, subject: "_CheckedText") -> dict[str, Any]:
         """Return the options that the text of a file, or the schema of a class, is read with."""
         given = {**(subject.settings.options or {}), **self._asked.schema}
         if is_class(str(subject.file)):
@@ -299,7 +302,7 @@ class FileCheck:
         return dict(own_options(given, subject.language))
 
     def _check(
-        self, subject: "_Subject", options: "LintOptions", recording: Recording
+        self, subject: "_CheckedText", options: "LintOptions", recording: Recording
     ) -> Sequence[Diagnostic]:
         from kbnf_core.lint.check import check
 
@@ -332,7 +335,7 @@ class FileCheck:
         )
 
 
-def _asked(subject: "_Subject") -> tuple[str, ...]:
+def _asked(subject: "_CheckedText") -> tuple[str, ...]:
     """Return the engines and services that are asked; answers of engines are not kept."""
     names = subject.settings.targets or ()
     if subject.has_schemas:
@@ -363,7 +366,7 @@ class _UnknownError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class _CheckedText:
     """A text to check, of a file with its settings."""
 
     source: Source
@@ -384,7 +387,7 @@ class _Subject:
         return self.language in (JSON_SCHEMA, TOOL_LIST)
 
 
-_Find: TypeAlias = Callable[[_Subject], Sequence[Diagnostic]]
+_Find: TypeAlias = Callable[[_CheckedText], Sequence[Diagnostic]]
 
 
 def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diagnostic | None]":
@@ -397,7 +400,7 @@ def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diag
 
 
 @lru_cache(maxsize=1)
-def _inside(path: Path) -> Readable:
+def _inside(path: Path) -> ReadableText:
     """Return the text that an artifact was made of; it is asked for its language, too."""
     return Inputs(isolated=True).text(path)
 

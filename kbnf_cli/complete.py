@@ -1,4 +1,7 @@
-"""``kbnf complete``: the end of texts that were cut."""
+"""``kbnf complete``: the end of texts that were cut.
+
+Tests: tests/cli/test_complete.py
+"""
 
 import json
 import sys

@@ -7,6 +7,8 @@ take precedence over all of them.
 
 Keys are the names of options without their hyphens. Those of options of commands are not listed
 here: they are read, and refused, as the option itself reads them.
+
+Tests: tests/cli/test_config.py, tests/cli/test_options.py
 """
 
 import json
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from kbnf_cli.files import Patterns
+from kbnf_cli.files import IgnorePatterns
 from kbnf_cli.options import (
     CONFIGURATION,
     NAMES,
@@ -118,9 +120,9 @@ class Settings:
     per_file_ignores: FileIgnores | None = None
     start: str | None = None
     finish: Finish | None = None
-    exclude: Patterns | None = None
-    extend_exclude: Patterns | None = None
-    include: Patterns | None = None
+    exclude: IgnorePatterns | None = None
+    extend_exclude: IgnorePatterns | None = None
+    include: IgnorePatterns | None = None
     force_exclude: bool | None = None
     extend: str | None = None
     options: Mapping[str, Any] | None = None
@@ -419,10 +421,10 @@ def _count(value: Any, _: Path) -> int:
     return value
 
 
-def _patterns(value: Any, directory: Path) -> Patterns:
+def _patterns(value: Any, directory: Path) -> IgnorePatterns:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError("a list of patterns, as in a .gitignore, is needed")
-    patterns = Patterns(directory.resolve(), tuple(value))
+    patterns = IgnorePatterns(directory.resolve(), tuple(value))
     patterns.compile()
     return patterns
 
@@ -492,7 +494,9 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         # A selector of all codes is an empty prefix.
         value = [each or "ALL" for each in value]
-    return json.dumps(value.lines if isinstance(value, Patterns) else value, ensure_ascii=False)
+    return json.dumps(
+        value.lines if isinstance(value, IgnorePatterns) else value, ensure_ascii=False
+    )
 
 
 def _similar(key: str, known: Sequence[str]) -> str:

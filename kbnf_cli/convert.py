@@ -1,4 +1,7 @@
-"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language."""
+"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language.
+
+Tests: tests/cli/test_convert.py
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""``kbnf diagram``: railroad diagrams."""
+"""``kbnf diagram``: railroad diagrams.
+
+Tests: tests/cli/test_diagram.py
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

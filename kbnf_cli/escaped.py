@@ -3,6 +3,8 @@ r"""Escapes: bytes as they are shown, and as they are typed.
 Typed text has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte; ``\uHHHH``
 and ``\u{H...}`` are a character; a backslash before anything else gives that character, so ``\:``,
 ``\#`` and ``\\`` type characters that have a meaning in the console.
+
+Tests: tests/cli/test_escaped.py
 """
 
 import re

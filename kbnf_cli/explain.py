@@ -1,4 +1,7 @@
-"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
+"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts.
+
+Tests: tests/cli/test_explain.py
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +18,7 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     GrammarOr,
     Inputs,
-    Readable,
+    ReadableText,
     complete_rule,
     lacks_vocabulary,
     note_vocabulary,
@@ -169,13 +172,13 @@ def _members(reading: "Reading", name: str) -> list[str]:
     return [rule for rule in _rules(reading) if name in (rule, family_of(rule))]
 
 
-def _readable(subject: str | Path, inputs: Inputs) -> Readable:
+def _readable(subject: str | Path, inputs: Inputs) -> ReadableText:
     if isinstance(subject, Path):
         return inputs.text(subject)
     from kbnf_core.languages import KBNF
     from kbnf_core.text.source import Source
 
-    return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
+    return ReadableText(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
 
 
 def _unknown(name: str, reading: "Reading") -> str:
@@ -187,7 +190,7 @@ def _unknown(name: str, reading: "Reading") -> str:
 
 
 def _explain(
-    found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
+    found: ReadableText, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
     definitions = [d for d in reading.document.definitions if d.name.value == name] or [
         d for d in reading.written_out.definitions if d.name.value == name
@@ -227,7 +230,7 @@ def _users(reading: "Reading", name: str) -> "list[str]":
 
 
 def _shortest(
-    found: Readable, name: str, vocabulary: "Vocabulary | None"
+    found: ReadableText, name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it cannot be used by itself."""
     from kbnf_core import Engine, Grammar, Vocabulary

@@ -6,6 +6,8 @@ ignores; ``exclude`` and ``include`` say more. A file that is named is read what
 Beginners pass a pattern, a rule, a schema or the text itself where a file is expected. Each kind
 has one hint with a command that works as it is printed (``hints_for``); a test runs every one of
 them.
+
+Tests: tests/cli/test_files.py
 """
 
 import json
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Patterns:
+class IgnorePatterns:
     """Patterns as in a ``.gitignore`` in the directory ``base``, which is resolved."""
 
     base: Path
@@ -79,13 +81,13 @@ class Exclusions(Protocol):
     """What settings say about the files that count."""
 
     @property
-    def exclude(self) -> Patterns | None: ...  # noqa: D102 - as `config.Settings` has it
+    def exclude(self) -> IgnorePatterns | None: ...  # noqa: D102 - as `config.Settings` has it
 
     @property
-    def extend_exclude(self) -> Patterns | None: ...  # noqa: D102
+    def extend_exclude(self) -> IgnorePatterns | None: ...  # noqa: D102
 
     @property
-    def include(self) -> Patterns | None: ...  # noqa: D102
+    def include(self) -> IgnorePatterns | None: ...  # noqa: D102
 
     @property
     def force_exclude(self) -> bool | None: ...  # noqa: D102
@@ -100,7 +102,7 @@ class FileChoice:
 
     extensions: Collection[str]
     settings_for: Callable[[Path], Exclusions] | None = None
-    but: Patterns | None = None
+    but: IgnorePatterns | None = None
 
     def in_directory(self, directory: Path) -> "DirectoryChoice":
         """Return what counts among the entries of a resolved directory."""
@@ -124,7 +126,7 @@ class DirectoryChoice:
 
     extensions: Collection[str]
     settings: Exclusions | None
-    but: Patterns | None = None
+    but: IgnorePatterns | None = None
 
     def leaves_out(self, entry: Path, suffix: str) -> bool:
         """Return whether an entry is excluded; ``suffix`` is ``/`` for directories."""
@@ -160,7 +162,7 @@ _LARGEST_IGNORE = 2**24
 """Bytes of a ``.gitignore`` that is read."""
 
 
-def rules_in(directory: Path) -> tuple[Patterns, ...]:
+def rules_in(directory: Path) -> tuple[IgnorePatterns, ...]:
     """Return the rules that a resolved directory adds: at most one element."""
     file = directory / ".gitignore"
     if not os.path.isfile(file):
@@ -170,10 +172,10 @@ def rules_in(directory: Path) -> tuple[Patterns, ...]:
     except SourceError:
         # As for git, a file that cannot be read has no rules.
         return ()
-    return (Patterns(directory, tuple(lines)),)
+    return (IgnorePatterns(directory, tuple(lines)),)
 
 
-def rules_above(directory: Path) -> tuple[Patterns, ...]:
+def rules_above(directory: Path) -> tuple[IgnorePatterns, ...]:
     """Return the rules of the resolved directories above, from the repository's root down.
 
     None outside a repository. A directory that is itself ignored was named on purpose, so
@@ -184,7 +186,7 @@ def rules_above(directory: Path) -> tuple[Patterns, ...]:
     return () if is_ignored(directory, "/", rules) else rules
 
 
-def is_ignored(path: Path, suffix: str, rules: Sequence[Patterns]) -> bool:
+def is_ignored(path: Path, suffix: str, rules: Sequence[IgnorePatterns]) -> bool:
     """Return whether git ignores the resolved ``path``; ``suffix`` is ``/`` for directories.
 
     The innermost file that says anything decides.

@@ -1,4 +1,7 @@
-"""``kbnf fmt``: bring grammars into their canonical layout."""
+"""``kbnf fmt``: bring grammars into their canonical layout.
+
+Tests: tests/cli/test_fmt.py
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

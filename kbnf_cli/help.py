@@ -2,6 +2,8 @@
 
 Of roff's ``man`` macros those are read that ``man/`` uses: one source for ``man kbnf.5`` and
 ``kbnf help language``, which needs neither ``man`` nor a checkout.
+
+Tests: tests/cli/test_help.py
 """
 
 import re

@@ -1,4 +1,7 @@
-"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
+"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens.
+
+Tests: tests/cli/test_mask.py
+"""
 
 from dataclasses import replace
 from pathlib import Path

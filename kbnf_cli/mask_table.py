@@ -3,6 +3,8 @@
 The tokens of a vocabulary in the orders that lists show them in.
 
 Allowed tokens by place in the grammar: the terminals at which their first bytes are expected.
+
+Tests: tests/cli
 """
 
 from collections.abc import Iterator, Sequence

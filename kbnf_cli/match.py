@@ -1,4 +1,7 @@
-"""``kbnf match``: whether texts are in a language, and where they leave it."""
+"""``kbnf match``: whether texts are in a language, and where they leave it.
+
+Tests: tests/cli/test_match.py
+"""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Options that several commands share, and the names of the commands, by purpose."""
+"""Options that several commands share, and the names of the commands, by purpose.
+
+Tests: tests/cli/test_options.py, tests/cli/test_man.py
+"""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

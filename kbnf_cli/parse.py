@@ -1,4 +1,7 @@
-"""``kbnf parse``: which rules matched which parts of a text."""
+"""``kbnf parse``: which rules matched which parts of a text.
+
+Tests: tests/cli/test_parse.py
+"""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""``kbnf repair``: the nearest texts of a language, and the edits."""
+"""``kbnf repair``: the nearest texts of a language, and the edits.
+
+Tests: tests/cli/test_repair.py
+"""
 
 import json
 from dataclasses import dataclass
@@ -41,7 +44,7 @@ _DONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class RepairOptions:
     """Which repairs are wanted."""
 
     most: float
@@ -80,11 +83,11 @@ class Search:
 @stdin_option
 @common_options
 @click.pass_obj
-@as_value(Search)
+@as_value(RepairOptions)
 @as_value(Inputs)
 def repair(
     console: Console,
-    search: Search,
+    search: RepairOptions,
     inputs: Inputs,
     grammar: Path,
     files: tuple[Path, ...],
@@ -127,7 +130,7 @@ def repair(
     return status
 
 
-def _say_none(console: Console, verdict: MatchVerdict, search: Search) -> None:
+def _say_none(console: Console, verdict: MatchVerdict, search: RepairOptions) -> None:
     without = " that invents nothing" if search.no_invent else ""
     console.error(
         f"{verdict.text.path}: no repair{without} costs at most {search.most:g}",

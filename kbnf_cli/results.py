@@ -8,6 +8,8 @@ selected or ignored, so those settings may change.
 Entries are JSON after a digest of it: a damaged one is a miss, and none can run code. They are
 written beside and renamed, so any number of processes may share a folder. One that belongs to
 another user is a miss, too; the folder is made for its owner alone.
+
+Tests: tests/cli/test_check_cache.py
 """
 
 import json

@@ -1,4 +1,7 @@
-"""``kbnf sample``: texts of a language."""
+"""``kbnf sample``: texts of a language.
+
+Tests: tests/cli/test_sample.py
+"""
 
 import json
 from collections.abc import Collection, Sequence

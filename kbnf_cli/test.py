@@ -1,6 +1,8 @@
 """``kbnf test``: run the examples of grammars.
 
 The results of ``kbnf test`` for one grammar (examples, coverage), and their display.
+
+Tests: tests/cli/test_advice.py, tests/cli/test_any_grammar.py
 """
 
 import json
@@ -39,7 +41,7 @@ from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Vocabulary
-    from kbnf_core.examples.cases import Coverage, Example, Expectation, Outcome
+    from kbnf_core.examples.cases import Coverage, Example, ExampleOutcome, Expectation
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def run_suite(
     return Suite(name, tuple(map(_case, outcomes)), (), covered)
 
 
-def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[Outcome]":
+def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[ExampleOutcome]":
     from kbnf_core import Engine
     from kbnf_core.examples.cases import run_examples
 
@@ -125,7 +127,7 @@ def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation
     yield from read_comments(grammar.reading.document)
 
 
-def _case(outcome: "Outcome") -> Case:
+def _case(outcome: "ExampleOutcome") -> Case:
     from kbnf_core.examples.cases import Example
 
     example, status = outcome.example, outcome.status.value
@@ -139,7 +141,7 @@ def _case(outcome: "Outcome") -> Case:
     return Case("next", example.name, subject, "", status, outcome.message)
 
 
-def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
+def _cover(grammar: "Grammar", outcomes: "list[ExampleOutcome]") -> Covered | None:
     from kbnf_core.examples.cases import Example, Status, cover
 
     passed = [outcome.example for outcome in outcomes if outcome.status is Status.PASSED]

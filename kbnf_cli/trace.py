@@ -1,4 +1,7 @@
-"""``kbnf trace``: what a grammar did to a model."""
+"""``kbnf trace``: what a grammar did to a model.
+
+Tests: tests/cli/test_trace.py
+"""
 
 import json
 from dataclasses import asdict

@@ -1,6 +1,8 @@
 """Grammar toolkit for constrained decoding: parse, check, and mask with KBNF grammars.
 
 Names are imported when they are first used, so importing the package costs nothing.
+
+Tests: tests/unit/test_seed_documentation.py
 """
 
 from importlib import import_module

@@ -2,6 +2,8 @@
 
 A bitmask has a row a text and a bit a token id: int32 words, bit ``id % 32`` of word ``id // 32``,
 the layout of XGrammar and LLGuidance. ``mask.bits.apply_bitmask`` puts it on logits.
+
+Tests: tests/unit/mask/test_ahead.py
 """
 
 from collections.abc import Iterable, Sequence

@@ -4,6 +4,8 @@ The layout is described, and read, in ``container_layout.py``. The arrays are vi
 bytes, which are read or mapped. (What they contain is for the caller to check; ``digest`` says
 whether they are those that were written.) A mapped file must not be shortened or written over by
 anybody, since that ends the process: replace it, as ``write_container`` does.
+
+Tests: tests/unit/test_container.py
 """
 
 import hashlib

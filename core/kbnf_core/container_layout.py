@@ -7,6 +7,8 @@ so each is aligned by itself. The metadata is one JSON text under ``__metadata__
 contain texts only. See https://github.com/huggingface/safetensors#format.
 
 Nothing in such a file is code, and everything in the header is checked before it is used.
+
+Tests: tests/unit/test_container.py
 """
 
 import json

@@ -3,6 +3,8 @@
 A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
 text with errors, and reports a loss for everything that it could not keep; nothing changes
 silently.
+
+Tests: tests/unit/conversion, tests/cli/test_convert.py
 """
 
 from collections.abc import Iterable, Iterator, Mapping

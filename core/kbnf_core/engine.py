@@ -1,4 +1,7 @@
-"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not."""
+"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not.
+
+Tests: tests/unit/test_engine_values.py, tests/property/test_engine_reference.py
+"""
 
 import warnings
 from bisect import bisect_left

@@ -1,4 +1,7 @@
-"""A grammar ready to recognise: read, lowered to tables, and with its caches."""
+"""A grammar ready to recognise: read, lowered to tables, and with its caches.
+
+Tests: tests/unit/test_grammars.py, tests/unit/test_grammar_constructors.py
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.read import Stored
     from kbnf_core.kbnf.parsed import Marked
     from kbnf_core.languages.json_schema.parse import SchemaReading
-    from kbnf_core.languages.structural_tag.reading import Language as ReadingLanguage
+    from kbnf_core.languages.structural_tag.reading import CallLanguage
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
@@ -721,7 +724,7 @@ class Grammar:
         return None if text is None else load(text, self._limits)
 
     @cached_property
-    def _language(self) -> "ReadingLanguage | None":
+    def _language(self) -> "CallLanguage | None":
         """The reading language of calls; None where the grammar has none."""
         from kbnf_core.languages.structural_tag.reading import loaded
 

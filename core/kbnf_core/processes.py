@@ -22,6 +22,8 @@ time limit. Children are sessions of their own: interrupts of a terminal go to t
 for busy processors is not late), else time; memory beyond its size when it was prepared, where
 the system counts it; and then the size of files, its stderr among them. What a library prints to
 stdout goes to stderr.
+
+Tests: tests/unit/test_processes.py
 """
 
 import faulthandler

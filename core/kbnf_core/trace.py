@@ -7,6 +7,8 @@ responses as OpenAI, vLLM and llama.cpp's server write them.
 
 A token is judged by its id where the vocabulary has it, and else by its ``bytes``, or its text, as
 the log has them: then no vocabulary is needed, and what depends on one is not said.
+
+Tests: tests/cli/test_trace.py, tests/model/test_small_model.py
 """
 
 import json

@@ -1,10 +1,13 @@
-"""Answers about findings: diagnostics, quick fixes, what hovers, lenses of examples, hints."""
+"""Answers about findings: diagnostics, quick fixes, what hovers, lenses of examples, hints.
+
+Tests: tests/lsp/test_workshop.py
+"""
 
 from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from kbnf_cli.lsp.navigation import OpenView, Places
+from kbnf_cli.lsp.navigation import ClientPlaces, OpenView
 from kbnf_cli.lsp.workshop import OpenText
 from kbnf_cli.worker import Known, Reason, Unknown
 from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity
@@ -32,7 +35,7 @@ def diagnostics(entry: OpenText, encoding: str, uri: str) -> list[types.Diagnost
     if isinstance(entry.tried, Unknown):
         result.append(_notice("the examples of this text were not run", entry.tried.reason))
     if entry.analysis is not None and entry.is_current:
-        places = Places(entry.analysis.source, encoding)
+        places = ClientPlaces(entry.analysis.source, encoding)
         result += [_diagnostic(places, uri, finding) for finding in entry.analysis.findings]
     return result
 
@@ -41,7 +44,7 @@ def of_engines(
     found: Sequence[Diagnostic], source: Source, encoding: str, uri: str
 ) -> list[types.Diagnostic]:
     """Return what engines said of a text."""
-    places = Places(source, encoding)
+    places = ClientPlaces(source, encoding)
     return [_diagnostic(places, uri, each) for each in found]
 
 
@@ -55,7 +58,7 @@ def _notice(what: str, reason: Reason) -> types.Diagnostic:
     )
 
 
-def _diagnostic(places: Places, uri: str, finding: Diagnostic) -> types.Diagnostic:
+def _diagnostic(places: ClientPlaces, uri: str, finding: Diagnostic) -> types.Diagnostic:
     first = f"{finding.message}: {finding.label}" if finding.label else finding.message
     notes = [f"note: {note}" for note in finding.notes]
     helps = [f"help: {help_}" for help_ in finding.helps]

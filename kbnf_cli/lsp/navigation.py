@@ -6,6 +6,8 @@ Positions: between indices into a text and an editor's lines and units, and betw
 
 The protocol counts columns in UTF-16 units unless the client asks for others; everything else here
 counts code points.
+
+Tests: tests/lsp
 """
 
 import re
@@ -37,7 +39,7 @@ _UNITS: dict[str, Callable[[str], int]] = {
 }
 
 
-class Places:
+class ClientPlaces:
     """The places of one text, in the units of one client."""
 
     def __init__(self, source: Source, encoding: str) -> None:
@@ -139,7 +141,7 @@ class OpenView:
         self.source = (
             analysis.source if entry.is_current else Source(entry.wanted.text, entry.wanted.path)
         )
-        self.places = Places(self.source, encoding)
+        self.places = ClientPlaces(self.source, encoding)
 
     @cached_property
     def shift(self) -> Shift:

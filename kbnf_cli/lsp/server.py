@@ -1,4 +1,7 @@
-"""The server: which request is answered by what. Texts are looked at in another process."""
+"""The server: which request is answered by what. Texts are looked at in another process.
+
+Tests: tests/lsp/test_server.py, tests/lsp/test_engines.py
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -14,8 +17,8 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import to_fs_path
 
 from kbnf_cli.lsp import findings, navigation
-from kbnf_cli.lsp.analysis import Request, format_text
-from kbnf_cli.lsp.navigation import OpenView, Places
+from kbnf_cli.lsp.analysis import AnalysisRequest, format_text
+from kbnf_cli.lsp.navigation import ClientPlaces, OpenView
 from kbnf_cli.lsp.workshop import OpenText, Workshop
 from kbnf_cli.worker import Unknown
 from kbnf_core.languages import KBNF, language_of
@@ -58,7 +61,7 @@ class KbnfServer(LanguageServer):
     def take(self, document: types.TextDocumentIdentifier) -> None:
         """Have the newest version of an open text looked at."""
         text = self.workspace.get_text_document(document.uri)
-        request = Request(text.source, _path(document.uri), self._folders(), text.version)
+        request = AnalysisRequest(text.source, _path(document.uri), self._folders(), text.version)
         self.workshop.change(document.uri, request)
 
     def _folders(self) -> tuple[str, ...]:
@@ -160,7 +163,7 @@ def _serve_texts(server: KbnfServer) -> None:
         formatted = outcome.value
         if formatted is None or formatted == asked.text or entry.wanted is not asked:
             return None
-        places = Places(Source(asked.text, asked.path), ls.encoding)
+        places = ClientPlaces(Source(asked.text, asked.path), ls.encoding)
         return [types.TextEdit(places.range(Span(0, len(asked.text))), formatted)]
 
 

@@ -4,6 +4,8 @@ A version that another one follows before its turn is never analysed. An analysi
 for the sake of others, or whose process ends, is tried again once, after the waiting ones; then,
 and where it takes too long by itself, the text is given up until it changes. Published are the
 findings in the newest version, with the reason if these are not all.
+
+Tests: tests/lsp/test_workshop.py
 """
 
 import asyncio
@@ -11,7 +13,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kbnf_cli.lsp.analysis import Request, Result, TextAnalysis, analyse, run_examples
+from kbnf_cli.lsp.analysis import (
+    AnalysisRequest,
+    ExampleResult,
+    TextAnalysis,
+    analyse,
+    run_examples,
+)
 from kbnf_cli.worker import Known, Reason, Unknown, Worker
 
 PATIENCE = 30.0
@@ -40,10 +48,10 @@ class OpenText:
     outcomes of the examples, None before they were run, and where there are none.
     """
 
-    wanted: Request
+    wanted: AnalysisRequest
     analysis: TextAnalysis | None = None
     analysed: Known[TextAnalysis] | Unknown[TextAnalysis] | None = None
-    tried: Known[tuple[Result, ...]] | Unknown[tuple[Result, ...]] | None = None
+    tried: Known[tuple[ExampleResult, ...]] | Unknown[tuple[ExampleResult, ...]] | None = None
     work: asyncio.Task[None] | None = None
 
     @property
@@ -60,7 +68,7 @@ class Workshop:
         self._worker = Worker(PATIENCE, TURN)
         self._entries: dict[str, OpenText] = {}
 
-    def change(self, uri: str, request: Request) -> None:
+    def change(self, uri: str, request: AnalysisRequest) -> None:
         """Take over a new version of a text."""
         entry = self._entries.setdefault(uri, OpenText(request))
         entry.wanted = request
@@ -99,7 +107,7 @@ class Workshop:
         self._worker.end()
 
     async def _catch_up(self, uri: str, entry: OpenText) -> None:
-        done: Request | None = None
+        done: AnalysisRequest | None = None
         while done is not entry.wanted and self._entries.get(uri) is entry:
             await asyncio.sleep(_PAUSE)
             done = entry.wanted
@@ -119,7 +127,7 @@ class Workshop:
                     await self._publish(uri, entry)
 
     async def _try(
-        self, task: Callable[[Request], Iterable[_Made]], entry: OpenText
+        self, task: Callable[[AnalysisRequest], Iterable[_Made]], entry: OpenText
     ) -> Known[_Made] | Unknown[_Made]:
         """Return the result of a task over the newest version, which may have to be repeated."""
         request = entry.wanted

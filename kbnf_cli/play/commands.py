@@ -2,6 +2,8 @@
 
 The table of all commands is here, and the switches, whose one-letter names are those of
 bnf_sampler's options.
+
+Tests: tests/unit/play/test_step.py, tests/unit/play/test_complete.py
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,10 +15,10 @@ from kbnf_cli.play.looking import CHECKING, LOOKING, beginning_with
 from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed, same_steps
 from kbnf_cli.play.render import note, row
 from kbnf_cli.play.session import (
-    Command,
     Handler,
     LineVerdict,
     Operand,
+    PlayCommand,
     PlayFailure,
     Reply,
     Session,
@@ -92,29 +94,29 @@ def _quit(session: Session, text: str, world: World) -> Reply:
 
 
 SWITCHING = (
-    Command(("stacks", "s"), "[on|off]", "show the open rules", _switch("show_stacks")),
-    Command(
+    PlayCommand(("stacks", "s"), "[on|off]", "show the open rules", _switch("show_stacks")),
+    PlayCommand(
         ("possible", "p"),
         "[on|off|PREFIX]",
         "show the allowed tokens; those with a prefix",
         _possible,
         operand=Operand.TEXT,
     ),
-    Command(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
-    Command(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
-    Command(("start", "n"), "[NAME]", "restart at another rule", _start, Operand.RULE),
-    Command(
+    PlayCommand(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
+    PlayCommand(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
+    PlayCommand(("start", "n"), "[NAME]", "restart at another rule", _start, Operand.RULE),
+    PlayCommand(
         ("finish-mode",),
         "[eager|token|eos]",
         "change when a text ends, make the same steps",
         _finish_mode,
     ),
-    Command(("help", "h"), "", "this list", _help),
-    Command(("quit", "q"), "", "leave", _quit),
+    PlayCommand(("help", "h"), "", "this list", _help),
+    PlayCommand(("quit", "q"), "", "leave", _quit),
 )
 
 
-GROUPS: dict[str, tuple[Command, ...]] = {
+GROUPS: dict[str, tuple[PlayCommand, ...]] = {
     "text": FEEDING,
     "the mask": LOOKING,
     "moving": MOVING,

@@ -1,6 +1,8 @@
 """Renders a session: the text so far, its status, the allowed tokens, and its open rules.
 
 The last are the output of ``:why``, how far an input is viable, and of ``:stack``.
+
+Tests: tests/unit/play
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

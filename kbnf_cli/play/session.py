@@ -1,4 +1,7 @@
-"""The state of a console between two lines. Sessions are values: a step makes a new one."""
+"""The state of a console between two lines. Sessions are values: a step makes a new one.
+
+Tests: tests/unit/play/test_step.py, tests/unit/play/test_complete.py
+"""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -129,7 +132,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Switches:
     """The switches; ``cache`` off begins every step with empty caches, as for measuring."""
 
     show_stacks: bool = False
@@ -164,7 +167,7 @@ class Session:
 
     files: Files
     engine: "Engine"
-    settings: Settings = field(default_factory=Settings)
+    settings: Switches = field(default_factory=Switches)
     undone: "tuple[What, ...]" = ()
     marks: Mapping[str, int] = field(default_factory=dict)
     typed: tuple[str, ...] = ()
@@ -269,7 +272,7 @@ def is_grammar(path: Path) -> bool:
 
 
 Handler: TypeAlias = Callable[[Session, str, World], Reply]
-"""Receives the text typed after the command's name, without blanks around it (see ``Command``)."""
+"""Receives the text after a command's name, without blanks around it (see ``PlayCommand``)."""
 
 
 class Operand(Enum):
@@ -286,7 +289,7 @@ class Operand(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PlayCommand:
     """``names``: the command's own and the shorter ones. ``usage``: its arguments."""
 
     names: tuple[str, ...]

@@ -1,4 +1,7 @@
-"""The console on a terminal: lines are edited by prompt_toolkit, replies are printed below."""
+"""The console on a terminal: lines are edited by prompt_toolkit, replies are printed below.
+
+Tests: tests/unit/play/test_complete.py
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.escaped import TypingError, read_typed, write_typed
 from kbnf_cli.play.commands import COMMANDS, spoken_command, step
 from kbnf_cli.play.render import note, position, status
-from kbnf_cli.play.session import Command, LineVerdict, Operand, Reply, Session, World
+from kbnf_cli.play.session import LineVerdict, Operand, PlayCommand, Reply, Session, World
 from kbnf_core.mask.bits import unpack, word_count
 from kbnf_core.text.diagnostics.segments import clip, visible
 from kbnf_core.text.diagnostics.text import count_of
@@ -50,7 +53,7 @@ def proposals(session: Session, typed: str) -> Iterator[Proposal]:
         yield from _operands(session, COMMANDS[name], rest)
 
 
-def _operands(session: Session, command: Command, typed: str) -> Iterator[Proposal]:
+def _operands(session: Session, command: PlayCommand, typed: str) -> Iterator[Proposal]:
     """Yield the possible arguments of a command."""
     match command.operand:
         case Operand.TEXT:

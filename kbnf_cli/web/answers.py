@@ -4,6 +4,8 @@ The static page runs this module in the browser, so it imports neither NumPy nor
 Questions that need the engine (texts, tokens, other engines) are in ``engine_answers``, which the
 server's worker process runs. Nothing is read but the vocabularies that the command line named, and
 every list is bounded.
+
+Tests: tests/web/test_static.py, tests/web/test_server.py
 """
 
 import tomllib

@@ -1,4 +1,7 @@
-"""The artifact reader: the tables are verified on loading, other sections on first use."""
+"""The artifact reader: the tables are verified on loading, other sections on first use.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

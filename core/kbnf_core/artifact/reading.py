@@ -6,6 +6,8 @@ where that takes too much to read there are none.
 
 A node of a rule may be part of several; parts come before wholes. Automata are lists of edges.
 Lists of lists are two arrays, as in CSR: offsets, one more than lists, and elements.
+
+Tests: tests/unit/artifact/test_reading.py
 """
 
 import json

@@ -3,6 +3,8 @@
 The file may be from anywhere, and its digests show damage, not intent. After these checks every
 index in it is in range, and nothing in it can make the recogniser loop: wrong masks are the worst
 that a forged file can cause.
+
+Tests: tests/unit/artifact
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""The artifact writer: one safetensors file, equal bytes for equal input."""
+"""The artifact writer: one safetensors file, equal bytes for equal input.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields

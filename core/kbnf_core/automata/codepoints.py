@@ -6,6 +6,8 @@ everything built from these sets is valid UTF-8.
 The sets of one regular expression make a *partition* of all code points, as byte classes do of
 bytes. Its blocks are the symbols of the automata that regular expressions become first: one for
 all code points that the same sets contain. What no set contains belongs to no block.
+
+Tests: tests/unit/kbnf/test_describe.py
 """
 
 from bisect import bisect_left

@@ -2,6 +2,8 @@
 
 Every result is minimal and trimmed. Automata are joined over common byte classes, so the cost
 follows the number of classes, not 256. LimitError is raised where a result would be too large.
+
+Tests: tests/unit/automata/test_operations.py, tests/unit/automata/test_chunk_runs.py
 """
 
 import sys

@@ -1,4 +1,7 @@
-"""Finite automata in plain Python: see ``kernel.Automata`` for what each function does."""
+"""Finite automata in plain Python: see ``kernel.Automata`` for what each function does.
+
+Tests: tests/unit/automata/test_kernel.py
+"""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence

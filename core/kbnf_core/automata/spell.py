@@ -8,6 +8,8 @@ which all languages are read at once (``Letters``), hash-consed bottom up by wha
 Where symbols are sets of code points (``to_bytes``), the words are characters in UTF-8, whose
 layout is known: two states inside a character accept the same exactly when they need as many
 continuation bytes and lead to the same. So the result is minimal when the code-point automaton is.
+
+Tests: tests/unit/automata/test_spell.py
 """
 
 from bisect import bisect_right

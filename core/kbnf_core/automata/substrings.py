@@ -4,6 +4,8 @@ The first two are the suffix automaton. The words are found in one pass over the
 they are: they are one automaton, and an attempt begins at each byte with which some word begins.
 An attempt dies where no word goes on, after a byte or two as a rule; at worst it takes the longest
 word, where Aho and Corasick (1975) would need a table with a column for each byte of each word.
+
+Tests: tests/unit/automata/test_chunk_runs.py, tests/unit/automata/test_occurrences.py
 """
 
 import re
@@ -16,7 +18,7 @@ from kbnf_core.automata.nfa import EpsilonNfa, determinise, from_symbols
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 
-class Words:
+class WordSet:
     """Some words to look for."""
 
     def __init__(self, words: Iterable[bytes]) -> None:

@@ -1,4 +1,7 @@
-"""Walking trees without recursion: what every kind of tree here shares."""
+"""Walking trees without recursion: what every kind of tree here shares.
+
+Tests: tests/unit/automata
+"""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar

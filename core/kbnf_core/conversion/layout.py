@@ -2,6 +2,8 @@
 
 Comments are in the original, definitions may have moved away from theirs; each comment goes
 where the part of the original is that is nearest after it, or before it on its line.
+
+Tests: tests/unit/conversion
 """
 
 import re

@@ -4,6 +4,8 @@ A conversion that writes a rule several times, once for each thing that may occu
 it, often writes the same again. Rules are alike where their bodies are, with alike rules in the
 same places; the coarsest such partition is found from below (bisimulation): all are alike until
 something distinguishes them (Moore 1956, for automata).
+
+Tests: tests/unit/languages/test_variants.py
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -4,6 +4,8 @@
 Undecidable for context-free languages in general. ``is_prefix_free`` proves it where one
 character is enough to see how a text goes on, as in most formats; ``shortest_longer`` searches
 for a text that disproves it. ``shortest_difference`` follows the product of two recognisers.
+
+Tests: tests/unit/conversion
 """
 
 from collections.abc import Iterator, Mapping

@@ -8,6 +8,8 @@ goes.
 
 A grammar may have to wait for a text while all is free (``mask/boundary.py``). Most tokens lead
 back to position 0 from all positions of the wait; the others are looked at singly.
+
+Tests: tests/unit/device/test_build.py, tests/unit/device/test_token_table.py
 """
 
 from dataclasses import dataclass

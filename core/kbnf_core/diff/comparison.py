@@ -15,6 +15,8 @@ the search begins again (abstraction refinement, Clarke et al. 2000).
 
 Two JSON Schemas, or a schema and a grammar, may also differ in the options alone with which they
 are read; ``compare_schemas`` and ``compare_with_schema`` find this.
+
+Tests: tests/unit/diff/test_comparison.py, tests/unit/diff/test_short.py
 """
 
 import enum
@@ -28,7 +30,7 @@ from typing import Any
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import EDGES, Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, NestingView, cut
-from kbnf_core.diff.search import LEFT, RIGHT, Search, SearchOutcome, ShortestTexts, Text, Witness
+from kbnf_core.diff.search import LEFT, RIGHT, ComponentTexts, Search, SearchOutcome, Text, Witness
 from kbnf_core.diff.short import short_witnesses
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
@@ -187,7 +189,7 @@ class _Subject:
 
     machine: Machine
     states: StateTable
-    texts: ShortestTexts
+    texts: ComponentTexts
     eager: tuple[bool, bool]
 
     def takes(self, text: Text) -> tuple[bool, bool]:
@@ -302,7 +304,7 @@ class _GrammarComparison:
 
     def _search(self, machine: Machine) -> list[Answer]:
         tables = write_tables(machine, lambda _state, _component: False, self._budget)
-        texts = ShortestTexts(machine, tables)
+        texts = ComponentTexts(machine, tables)
         ends_itself = [
             not eager or _is_closed(machine, side) for side, eager in enumerate(self._eager)
         ]

@@ -10,6 +10,8 @@ whatever both grammars have in common is there once, and is equal without being 
 
 All that makes a machine counts the edges that it looks at, and raises WorkLimitError where its
 budget is used up.
+
+Tests: tests/unit/diff
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -11,6 +11,8 @@ the place where it is a call of it. This is a balanced grammar (Berstel & Boasso
 bytes other than brackets, and nests as symbols, its components are flat. That applies only where
 every component closes the brackets that it opens, within one way of quoting; others are named, for
 the caller to write them out where they are called.
+
+Tests: tests/unit/diff
 """
 
 from dataclasses import dataclass, field
@@ -74,7 +76,7 @@ Node = tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Found:
+class _RegionContent:
     """The nodes of a region, the contexts that it ends in, and the bracket that closes it."""
 
     nodes: dict[Node, None] = field(default_factory=dict)
@@ -111,7 +113,7 @@ class _Cut:
         self._closing = {machine.classes[byte] for byte in view.closing}
         contexts = range(1 + 2 * len(view.quotes))
         self._after = [[view.after(each, byte) for byte in spelling] for each in contexts]
-        self._regions: dict[Region, _Found] = {}
+        self._regions: dict[Region, _RegionContent] = {}
         self._queue: list[tuple[Region, Node]] = []
         self._unbalanced: set[int] = set()
 
@@ -137,7 +139,7 @@ class _Cut:
 
     def _open(self, region: Region) -> Region:
         if region not in self._regions:
-            self._regions[region] = _Found()
+            self._regions[region] = _RegionContent()
             self._add(region, (region.state, region.context))
         return region
 
@@ -183,7 +185,7 @@ class _Cut:
         else:
             self._unbalanced.add(region.component)
 
-    def _end(self, found: _Found, context: int) -> None:
+    def _end(self, found: _RegionContent, context: int) -> None:
         if context not in found.ends:
             found.ends[context] = None
             self._budget.spend(len(found.waiting) // EDGES)
@@ -191,7 +193,7 @@ class _Cut:
                 if back is not None:
                     self._add(region, (back, context))
 
-    def _close(self, found: _Found, symbol: int, target: int) -> None:
+    def _close(self, found: _RegionContent, symbol: int, target: int) -> None:
         if (symbol, target) not in found.closes:
             found.closes[symbol, target] = None
             self._budget.spend(len(found.waiting) // EDGES)
@@ -217,7 +219,7 @@ class _NestWriter:
         opening: set[int],
         closing: set[int],
         after: list[list[int]],
-        regions: dict[Region, _Found],
+        regions: dict[Region, _RegionContent],
         budget: Budget,
     ) -> None:
         self._old = machine

@@ -12,6 +12,8 @@ pushdown automata finite. Where one nest alone may occur there is nothing to fin
 Texts are seen in the order of their lengths (Knuth 1977, "A Generalization of Dijkstra's
 Algorithm"). When all nodes have been visited, the languages differ in the witnesses found and in
 nothing else; that the search ends is the proof.
+
+Tests: tests/unit/diff
 """
 
 import heapq
@@ -116,7 +118,7 @@ class Search:
         self,
         machine: Machine,
         is_symbol: Callable[[int, int], bool],
-        texts: "ShortestTexts",
+        texts: "ComponentTexts",
         eager: Over,
         known: Sequence[Witness | None],
         budget: Budget,
@@ -329,7 +331,7 @@ def joined(pieces: Iterable[bytes | TokenTerminal]) -> Text:
     return tuple(result)
 
 
-class ShortestTexts:
+class ComponentTexts:
     """A shortest text of each component, none for those without any; spelt legibly."""
 
     def __init__(self, machine: Machine, tables: Tables) -> None:

@@ -2,6 +2,8 @@
 
 Derived texts (``ir/derivations.py``) are then fed to the engine, which ends them where the
 grammar's finish does, and refuses texts that the vocabulary cannot spell.
+
+Tests: tests/unit/examples/test_sampling.py
 """
 
 from collections import Counter

@@ -1,6 +1,8 @@
 """Adapters: one file for each program that generates text, which imports it when it is used.
 
 They contain no logic of their own: grammars, masks and ends are the engine's.
+
+Tests: tests/serving
 """
 
 import json

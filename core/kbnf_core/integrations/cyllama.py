@@ -9,6 +9,8 @@
     print(answer.text, answer.passes)
 
 cyllama has no processor of logits, so this is a loop of its own (``loop.write``).
+
+Tests: tests/serving
 """
 
 from collections.abc import Callable

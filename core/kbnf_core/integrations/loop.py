@@ -9,6 +9,8 @@
 
 What certainly comes next (``Engine.forced_tokens``) is appended without asking the model, and
 evaluated together with the token before it: a pass for several tokens.
+
+Tests: tests/serving
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -2,6 +2,8 @@
 
 What fails while a server runs closes one text, whose rows are those of ends from then on: no text
 goes on without its constraint, and none takes others along.
+
+Tests: tests/serving
 """
 
 import logging

@@ -3,6 +3,8 @@
 The format of the calls is a name of ``structural_tag.models``, or a path: the folder of a model, a
 chat template, a configuration with a response template. Servers' plugins read it from the
 environment (``VARIABLE``). What fits no format is text, and so is what follows it.
+
+Tests: tests/serving
 """
 
 import json
@@ -16,7 +18,7 @@ from typing import Any
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.pieces import Tolerated
-from kbnf_core.languages.structural_tag.reading import Language, language_of_format
+from kbnf_core.languages.structural_tag.reading import CallLanguage, language_of_format
 from kbnf_core.languages.structural_tag.validity import problem_of
 from kbnf_core.parse.calls import Delta
 from kbnf_core.parse.messages import MessageReader
@@ -59,7 +61,7 @@ def may_have_calls(format_: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _language(format_: str) -> Language | None:
+def _language(format_: str) -> CallLanguage | None:
     """Return the reading language of a format; None where it has none."""
     return language_of_format(format_named(format_), {})
 

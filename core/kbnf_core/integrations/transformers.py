@@ -11,6 +11,8 @@ A row's place in its grammar is found by what the row contains, not by where it 
 reorders rows, and drafts are taken back. Rows that go on from none of the last calls begin a new
 generation, so one processor serves any number of calls to ``generate``; a prompt that is what it
 saw generated last, or one token more, goes on with that text.
+
+Tests: tests/serving
 """
 
 from collections import deque

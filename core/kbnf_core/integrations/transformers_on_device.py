@@ -4,6 +4,8 @@ A row's state is that of the row, one call earlier, which it goes on from; beam 
 them. They are found by hashes and then compared, all on the device; only widths are looked at on
 the host. A row that goes on from none begins its text. Grammars without a table are left to the
 host, as free ones are.
+
+Tests: tests/serving
 """
 
 from collections.abc import Sequence

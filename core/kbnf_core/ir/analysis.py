@@ -10,6 +10,8 @@ Reachability and strong components are questions about the graph of calls alone.
 
 Rules come as a mapping from each name to the names that it calls, whatever trees their bodies are;
 names that are called but have no rule are passed over.
+
+Tests: tests/unit/test_analysis.py
 """
 
 from collections import defaultdict, deque

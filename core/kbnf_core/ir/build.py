@@ -9,6 +9,8 @@ makes every pass a walk over all of them. Their minimal automaton is built at on
 the sorted texts, and it is one node with one span, as a regular expression is. The language is the
 same. Fewer alternatives stay as they were written, so that findings, coverage and explanations name
 the one that is meant.
+
+Tests: tests/unit/test_ir_build.py, tests/unit/languages/json_schema/test_counts_in_patterns.py
 """
 
 from collections.abc import Hashable, Iterable, Mapping

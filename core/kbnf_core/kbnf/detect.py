@@ -3,6 +3,8 @@
 Called only for texts that are not KBNF. To take KBNF with a few errors for another language would
 hide those errors, so each answer needs a sign of the other language and the absence of what nearly
 every KBNF file has: lines that end with ``;``.
+
+Tests: tests/unit/kbnf
 """
 
 import re

@@ -1,6 +1,8 @@
 """Railroad diagrams of a grammar, as one SVG, or as an HTML page with links between rules.
 
 The library railroad-diagrams (Tab Atkins Jr., CC0) draws them.
+
+Tests: tests/unit/kbnf/test_diagram.py
 """
 
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from kbnf_core.text.source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleDiagram:
     """A name, its definitions, and the names of the rules that use it."""
 
     name: str
@@ -44,7 +46,7 @@ class Rule:
         return "\n".join(map(source.slice, written))
 
 
-def collect_rules(document: Document) -> tuple[Rule, ...]:
+def collect_rules(document: Document) -> tuple[RuleDiagram, ...]:
     """Return the rules in the order of their first definitions."""
     definitions: dict[str, list[Definition]] = {}
     for definition in document.definitions:
@@ -53,7 +55,9 @@ def collect_rules(document: Document) -> tuple[Rule, ...]:
     for definition in document.definitions:
         for used in uses_in(definition.body):
             users.setdefault(used.value, {})[definition.name.value] = None
-    return tuple(Rule(name, tuple(each), tuple(users[name])) for name, each in definitions.items())
+    return tuple(
+        RuleDiagram(name, tuple(each), tuple(users[name])) for name, each in definitions.items()
+    )
 
 
 try:
@@ -80,7 +84,7 @@ class Drawing:
     with ``{}`` for the name.
     """
 
-    def __init__(self, rule: Rule, source: Source | None, anchor: str) -> None:
+    def __init__(self, rule: RuleDiagram, source: Source | None, anchor: str) -> None:
         bodies = [_draw(definition.body, source, anchor) for definition in rule.definitions]
         body = bodies[0] if len(bodies) == 1 else railroad.Choice(0, *bodies)
         self._diagram = railroad.Diagram(body, type="complex").format(10, 10, 10, 10)
@@ -294,7 +298,7 @@ def render_html(document: Document, start: str) -> str:
     )
 
 
-def _section(rule: Rule, document: Document, is_start: bool) -> str:
+def _section(rule: RuleDiagram, document: Document, is_start: bool) -> str:
     users = ", ".join(map(_link, rule.used_by))
     text = escape(rule.text(document.written_in))
     return _SECTION.substitute(

@@ -2,6 +2,8 @@ r"""Decodes quoted texts: ``'...'`` and ``"..."`` with their escapes.
 
 The escapes are those of the Rust crate ``unescaper``, which the reference uses, in all strings:
 ``\t \n \r \b \f \/ \\ \' \"``, ``\xHH``, ``\uHHHH``, ``\u{H...}`` and up to three octal digits.
+
+Tests: tests/unit/kbnf/test_escapes.py
 """
 
 import re

@@ -20,6 +20,8 @@ of that group. Comments stay between the words between which they are written. T
 lines are chosen after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks
 separate alternatives, his inconsistent breaks the items of a sequence. Linear in the length of the
 stream.
+
+Tests: tests/unit/kbnf/test_layout.py, tests/unit/kbnf/test_layout_of_real_grammars.py
 """
 
 import enum
@@ -32,15 +34,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from kbnf_core.kbnf.pragmas import Ignore, read_pragmas
 from kbnf_core.kbnf.printer import print_words
 from kbnf_core.kbnf.read import Words, parse_kbnf
-from kbnf_core.kbnf.statements import Statement as RawStatement
-from kbnf_core.kbnf.statements import span_of
+from kbnf_core.kbnf.statements import Statement, span_of
 from kbnf_core.kbnf.tree import Definition, Document
 from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.kbnf.statements import Word as RawWord
+    from kbnf_core.kbnf.statements import Word
 
 
 class When(enum.Enum):
@@ -219,7 +220,7 @@ class Gap(NamedTuple):
         return any(self.breaks)
 
 
-class Word(NamedTuple):
+class FormattedWord(NamedTuple):
     """A word, its type in ``grammar.lark``, and the gap in front of it."""
 
     type: str
@@ -229,17 +230,17 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FormattedStatement:
     """One definition, from its name to its ``;``."""
 
-    words: tuple[Word, ...]
+    words: tuple[FormattedWord, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FormattedText:
     """A whole text: its definitions, and the gap after the last one."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[FormattedStatement, ...]
     last: Gap
 
 
@@ -248,9 +249,9 @@ class KeptWords(Words):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.kept: list[list[RawWord]] = []
+        self.kept: list[list[Word]] = []
 
-    def statement(self) -> RawStatement:
+    def statement(self) -> Statement:
         """Return the next statement, which is kept."""
         statement = super().statement()
         if statement.words:
@@ -270,11 +271,11 @@ def contents_of(source: Source, read: KeptWords) -> FormattedText:
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
     statements = []
     for words in raw:
-        parts = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        parts = [FormattedWord(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
         if parts[-1].type != "END":
             end = parts[-1].span.end
-            parts.append(Word("END", ";", Gap(), Span(end, end)))
-        statements.append(Statement(tuple(parts)))
+            parts.append(FormattedWord("END", ";", Gap(), Span(end, end)))
+        statements.append(FormattedStatement(tuple(parts)))
     return FormattedText(*_end_lines_with_comments(statements, next(gaps)))
 
 
@@ -296,10 +297,10 @@ def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[G
 
 
 def _end_lines_with_comments(
-    statements: list[Statement], last: Gap
-) -> tuple[tuple[Statement, ...], Gap]:
+    statements: list[FormattedStatement], last: Gap
+) -> tuple[tuple[FormattedStatement, ...], Gap]:
     """Move a comment that ends a line in front of a ``;`` to after it, on the same line."""
-    moved: list[Statement] = []
+    moved: list[FormattedStatement] = []
     carried: tuple[str, ...] = ()
     following = [*(statement.words[0].gap for statement in statements[1:]), last]
     for statement, behind in zip(statements, following, strict=True):
@@ -307,7 +308,7 @@ def _end_lines_with_comments(
         first = first._replace(gap=_behind(carried, first.gap))
         carried = _movable(end.gap, behind)
         end = end._replace(gap=Gap()) if carried else end
-        moved.append(Statement((first, *middle, end)))
+        moved.append(FormattedStatement((first, *middle, end)))
     return tuple(moved), _behind(carried, last)
 
 
@@ -340,7 +341,7 @@ _BLANK = Printed(" ")
 _NOTHING = Printed("")
 
 
-def lay_out(statement: Statement) -> list[Piece]:
+def lay_out(statement: FormattedStatement) -> list[Piece]:
     """Return the stream for a definition, without the gap in front of it."""
     name, sign, *body, end = statement.words
     layout = _DefinitionLayout(_filled_bars(body))
@@ -351,9 +352,9 @@ def lay_out(statement: Statement) -> list[Piece]:
     return layout.pieces
 
 
-def _filled_bars(body: list[Word]) -> set[Word]:
+def _filled_bars(body: list[FormattedWord]) -> set[FormattedWord]:
     """Return each ``|`` of the groups that are lists of words."""
-    groups: list[list[Word]] = [[]]
+    groups: list[list[FormattedWord]] = [[]]
     inside = groups[:]
     for word in body:
         if word.type in _CLOSING:
@@ -366,7 +367,7 @@ def _filled_bars(body: list[Word]) -> set[Word]:
     return {bar for group in groups if _is_word_list(group) for bar in group[1::2]}
 
 
-def _is_word_list(group: list[Word]) -> bool:
+def _is_word_list(group: list[FormattedWord]) -> bool:
     texts, bars = group[::2], group[1::2]
     return (
         all(word.type == "STRING" for word in texts)
@@ -386,13 +387,13 @@ class _DefinitionLayout:
     arguments are being read: they are close together.
     """
 
-    def __init__(self, filled: Set[Word]) -> None:
+    def __init__(self, filled: Set[FormattedWord]) -> None:
         self._filled = filled
         self.pieces: list[Piece] = []
         self._before: Piece | None = None
         self._arguments: str | None = None
 
-    def begin(self, name: Word, sign: Word) -> None:
+    def begin(self, name: FormattedWord, sign: FormattedWord) -> None:
         """Read the left side."""
         self.pieces.append(Printed(name.text))
         self._gap(sign.gap, _BLANK)
@@ -403,13 +404,13 @@ class _DefinitionLayout:
             Open(is_choice=False),
         ]
 
-    def end(self, end: Word) -> None:
+    def end(self, end: FormattedWord) -> None:
         """Read the ``;``."""
         self.pieces.append(Close())
         self._stick(end, _NOTHING)
         self.pieces.append(Close())
 
-    def add(self, word: Word, following: list[Word]) -> None:
+    def add(self, word: FormattedWord, following: list[FormattedWord]) -> None:
         """Read a word of the right side; ``following`` is the next one, or empty."""
         if self._arguments is not None:
             self._argument(word)
@@ -424,13 +425,13 @@ class _DefinitionLayout:
         else:
             self._symbol(word)
 
-    def _symbol(self, word: Word) -> None:
+    def _symbol(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
         self.pieces.append(Printed(word.text))
         self._before = _NOTHING if word.type in _CLOSE_TO_NEXT else Break(When.FULL)
         self._arguments = word.type if word.type in _ARGUMENTS else None
 
-    def _argument(self, word: Word) -> None:
+    def _argument(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
         self.pieces.append(Printed(word.text))
         spaced = word.type == "_COMMA" and self._arguments == "EXCEPT"
@@ -438,7 +439,7 @@ class _DefinitionLayout:
         if word.type in _CLOSING:
             self._before, self._arguments = Break(When.FULL), None
 
-    def _bar(self, word: Word, following: list[Word]) -> None:
+    def _bar(self, word: FormattedWord, following: list[FormattedWord]) -> None:
         if word in self._filled:
             before = Break(When.FULL)
         else:
@@ -449,19 +450,19 @@ class _DefinitionLayout:
         self.pieces += [_BLANK, Open(is_choice=False)]
         self._before = None
 
-    def _open(self, word: Word) -> None:
+    def _open(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
         pad = _BLANK if word.type == "LBRACE" else Pad()
         self.pieces += [Open(is_choice=True), Printed(word.text), pad, Open(is_choice=False)]
         self._before = None
 
-    def _close(self, word: Word) -> None:
+    def _close(self, word: FormattedWord) -> None:
         self.pieces.append(Close())
         self._stick(word, Break(When.BROKEN, " " if word.type == "RBRACE" else ""))
         self.pieces.append(Close())
         self._before = Break(When.FULL)
 
-    def _stick(self, word: Word, before: Piece) -> None:
+    def _stick(self, word: FormattedWord, before: Piece) -> None:
         """Read a word that belongs to what precedes it, as do the comments between them."""
         comments, (first, *later) = word.gap.comments, word.gap.breaks
         if comments:
@@ -547,18 +548,21 @@ def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
     if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
         return f"{name} ::= {''.join(body)};"
     gap = Gap()
-    words = [Word("NAME", name, gap, NOWHERE), Word("DEFINE", "::=", gap, NOWHERE)]
+    words = [
+        FormattedWord("NAME", name, gap, NOWHERE),
+        FormattedWord("DEFINE", "::=", gap, NOWHERE),
+    ]
     for written in (*map(str.strip, body), ";"):
         if written:
             type_ = _TYPES.get(written) or ("STAR" if written[0] in "?*+{" else "SYMBOL")
-            words.append(Word(type_, written, gap, NOWHERE))
-    return print_pieces(lay_out(Statement(tuple(words))), 0, width, "\n")
+            words.append(FormattedWord(type_, written, gap, NOWHERE))
+    return print_pieces(lay_out(FormattedStatement(tuple(words))), 0, width, "\n")
 
 
 def _write(source: Source, contents: FormattedText, width: int, kept: Set[int]) -> str:
     """Return the text in which the statements with the numbers ``kept`` stay as they are."""
     newline = _newline(source)
-    written = _Lines(newline)
+    written = _OutputLines(newline)
     for number, statement in enumerate(contents.statements):
         written.gap(statement.words[0].gap, together={number - 1, number} <= kept)
         if number in kept:
@@ -575,7 +579,7 @@ def _newline(source: Source) -> str:
     return "\r\n" if long and long == every else "\n"
 
 
-def _as_it_is(source: Source, statement: Statement) -> str:
+def _as_it_is(source: Source, statement: FormattedStatement) -> str:
     *_, last, end = statement.words
     behind = source.text[last.span.end : end.span.start]
     if "(*" in behind and not end.gap.comments:
@@ -583,7 +587,7 @@ def _as_it_is(source: Source, statement: Statement) -> str:
     return source.slice(statement.words[0].span.cover(last.span)) + behind + end.text
 
 
-class _Lines:
+class _OutputLines:
     """The text while it is written."""
 
     def __init__(self, newline: str) -> None:

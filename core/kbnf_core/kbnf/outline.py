@@ -1,6 +1,8 @@
 """The outline of a grammar text: where each nonterminal is defined and used.
 
 Editors navigate by it. It applies for texts with errors, of which the readable statements are left.
+
+Tests: tests/unit/kbnf
 """
 
 from collections.abc import Iterator

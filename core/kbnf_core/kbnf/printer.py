@@ -5,6 +5,8 @@ no text has (a sequence inside a sequence, an alternation under an operator) get
 that their meaning needs.
 
 Patterns as the regex engine reads them: after the escapes of the quoted text.
+
+Tests: tests/unit/kbnf/test_printer.py, tests/unit/kbnf/test_forms.py
 """
 
 import re

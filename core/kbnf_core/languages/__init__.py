@@ -2,6 +2,8 @@
 
 What reads, converts, detects or keeps grammars takes the languages from here. So a language is its
 folder and a line.
+
+Tests: tests/unit/languages
 """
 
 import json

@@ -2,6 +2,8 @@
 
 ``LINTS`` is the list of lints, ``run_lints`` runs them, and their fixes are applied here, too: none
 that would lose a comment.
+
+Tests: tests/unit/lint/test_languages.py, tests/unit/lint/test_lark_files.py
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,6 +6,8 @@ is such a text is undecidable in general, so the search is bounded.
 
 ``finish=token`` writes such a text where a token goes on past the complete one. Over a vocabulary
 the search follows, beside the state, the trie nodes of the tokens that may be under way.
+
+Tests: tests/unit/lint/test_token_finish.py
 """
 
 from collections import deque

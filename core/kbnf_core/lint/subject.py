@@ -1,6 +1,8 @@
 """The subject of a lint: a text and all that is computed of it on demand, and a lint's needs.
 
 Below it are the analyses and words that several lints share: of patterns, bytes and texts.
+
+Tests: tests/unit/lint
 """
 
 import enum

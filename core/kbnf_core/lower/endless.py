@@ -9,6 +9,8 @@ Where the start has no finite text but is endless, its infinite texts are what t
 this one know finite texts only, so each endless part gets finite ones: the text so far, and then
 ``NEVER``, a terminal that matches no token. A text is viable if it begins one of those; and as
 nothing matches ``NEVER``, none is ever complete.
+
+Tests: tests/unit/test_endless.py
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

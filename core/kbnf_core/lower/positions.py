@@ -16,6 +16,8 @@ edge.
 Calls are tail calls (Leo 1991) only where nothing else may follow the occurrence, and nothing is
 passed over after it: then derivations can be read back from the end of a text without knowing how
 many rules end there.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from array import array
@@ -44,7 +46,7 @@ from kbnf_core.lower.build import assemble
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import split_large
-from kbnf_core.lower.nfa import Alphabet, Piece, TooManyStatesError
+from kbnf_core.lower.nfa import Alphabet, ClosedAutomaton, TooManyStatesError
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -165,10 +167,10 @@ def build_positions(
     split = split_large(grammar, analysis)
     if split is not grammar:
         grammar, analysis = split, analyse(split, budget)
-    return _Builder(grammar, analysis, named, limits, budget).build()
+    return _PositionBuilder(grammar, analysis, named, limits, budget).build()
 
 
-class _Builder:
+class _PositionBuilder:
     def __init__(
         self,
         grammar: Grammar,
@@ -475,7 +477,7 @@ class _PieceBuilder:
 
     def __init__(
         self,
-        builder: _Builder,
+        builder: _PositionBuilder,
         rule: _Rule,
         alphabet: Alphabet,
         keys: Mapping[_Variant, str],
@@ -577,13 +579,13 @@ class _PieceBuilder:
             for (symbol, target), edge in sorted(row.items()):
                 yield state, symbol, target, edge
 
-    def piece(self) -> Piece:
+    def piece(self) -> ClosedAutomaton:
         """Return the columns of the automaton."""
         rows = list(self._sorted())
         source = array("i", [row[0] for row in rows]).tobytes()
         symbol = array("i", [row[1] for row in rows]).tobytes()
         target = array("i", [row[2] for row in rows]).tobytes()
-        return Piece(source, symbol, target, bytes(self._accepting))
+        return ClosedAutomaton(source, symbol, target, bytes(self._accepting))
 
     def by_kind(
         self, alphabet: Alphabet, terminals: int

@@ -2,6 +2,8 @@
 
 A whole part becomes one nondeterministic automaton, made deterministic once. Its leaves are
 literals and automata that exist already: a regular expression's, or that of a nonterminal.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections import defaultdict

@@ -1,4 +1,7 @@
-"""The grammar as numbers: what lowering produces and recognition runs on."""
+"""The grammar as numbers: what lowering produces and recognition runs on.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
+"""
 
 from dataclasses import dataclass
 

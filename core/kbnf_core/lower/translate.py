@@ -7,6 +7,8 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 are names, brackets, and symbols side by side, whose texts are joined. The expansion of names is
 memoised for all that a document excludes, and its work is bounded: a few alternatives side by side
 have many texts.
+
+Tests: tests/corpus, tests/unit/kernel/test_lowering.py
 """
 
 import re

@@ -12,6 +12,8 @@ Where the free tokens are bounded, a position counts them, too: ``WAITING``, and
 that have come the tokens that were written. After the last of them only tokens can occur that spell
 the text alone, or end it, and after which fewer are missing than before (``_Spelling``); one of
 them always can.
+
+Tests: tests/unit/mask/test_boundary.py
 """
 
 import warnings

@@ -12,6 +12,8 @@ writes for them is the only one.
 
 Of other bytes one step is looked ahead (``Narrows``): a token after which the grammar allows few
 tokens, and none of them is canonical, is left out as long as another token stays.
+
+Tests: tests/property/test_canonical.py
 """
 
 from collections import Counter

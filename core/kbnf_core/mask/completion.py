@@ -12,6 +12,8 @@ No grammar can keep all names of a JSON object apart. JSON lets a text repeat a 
 readers keep the last of such members. So in a text that is JSON from its first byte on
 (``MemberNames``) a name that would repeat another one gives way to the shortest that does not,
 where there is one.
+
+Tests: tests/unit/mask/test_member_names.py
 """
 
 import heapq

@@ -18,6 +18,8 @@ bounds.
 A token can match by its bytes and by its name at once; the state after it is then the union of
 both. A union costs the least of its members that have a cost, and is searched only where none has
 one: so a search is asked of the union, never of a member.
+
+Tests: tests/unit/mask
 """
 
 import heapq

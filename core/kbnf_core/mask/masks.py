@@ -12,6 +12,8 @@ The tokens of a state are those of its item sets' walks and, for every completio
 over the residual tokens from the item set that resumes; that can complete again, and so on down the
 stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of trie nodes only, so a
 text of any length needs few of them.
+
+Tests: tests/unit/mask, tests/unit/kernel/test_walks.py
 """
 
 from collections.abc import Iterable
@@ -137,17 +139,19 @@ class Walk(NamedTuple):
     completions: tuple[tuple[int, int], ...]
 
 
-class Found(NamedTuple):
+class WalkResults(NamedTuple):
     """What walks speak of by number: sets of trie nodes, and masks."""
 
     node_sets: "Pool[np.int32]"
     rows: "Pool[np.uint32]"
 
 
-def nothing_found(vocabulary: Vocabulary) -> Found:
+def nothing_found(vocabulary: Vocabulary) -> WalkResults:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     root, empty = np.zeros(1, np.int32), np.zeros(word_count(vocabulary.size), np.uint32)
-    return Found(Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary)))
+    return WalkResults(
+        Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary))
+    )
 
 
 ENTRY_BYTES = 256

@@ -77,7 +77,7 @@ _FOLLOWING = (
 """Texts that stand for all that may follow; those of them are tried that differ somewhere."""
 
 
-class _Kinds(dict[int, str]):
+class _CharacterKinds(dict[int, str]):
     """The kinds of characters by their numbers, found as they come."""
 
     def __missing__(self, number: int) -> str:
@@ -85,7 +85,7 @@ class _Kinds(dict[int, str]):
         return kind
 
 
-_KINDS = _Kinds()
+_KINDS = _CharacterKinds()
 
 
 def kind_of(character: str) -> str:

@@ -16,6 +16,8 @@ any characters of text lead to one position, the tails are walked from there, ea
 tokens that end with it.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
 one on the states of any grammar.
+
+Tests: tests/unit/test_slices.py, tests/unit/kernel/test_walks.py
 """
 
 from collections.abc import Mapping

@@ -13,6 +13,8 @@ token terminals. Of a row: what the mask of a state is written from (``StateMask
 masks cost 1.2 times as much; where an array is asked for, that of the position (``words``), which
 many positions share (``Masks.unions``); and walks by item set, from which all are made. The texts
 that a vocabulary's tokenizer cut, for forced tokens, are shared by all grammars (``texts_of``).
+
+Tests: tests/unit/mask
 """
 
 from math import inf

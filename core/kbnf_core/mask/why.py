@@ -1,4 +1,7 @@
-"""Explanations of masks: why a token, or bytes, can or cannot occur (``mask --why``, ``play``)."""
+"""Explanations of masks: why a token, or bytes, can or cannot occur (``mask --why``, ``play``).
+
+Tests: tests/unit/mask
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 The parts are free text, reasoning and calls: those that the marked rules of a grammar match
 (``languages.structural_tag.marks``). A part is reported as soon as it has certainly begun, with its
 certain content: a possible beginning of a call is not text yet. Nothing is withdrawn.
+
+Tests: tests/unit/parse/test_calls.py
 """
 
 from codecs import getincrementaldecoder

@@ -9,6 +9,8 @@ text is over, a name is there together with its value, and nothing that was ther
 and objects are there from their first bracket. The rules of a grammar are not asked: a text that
 fits a JSON Schema is JSON, and JSON says by itself where values begin and end. So a reader costs
 the same for any schema, and needs no derivations.
+
+Tests: tests/unit/parse/test_follow.py, tests/unit/parse/test_values.py
 """
 
 import copy

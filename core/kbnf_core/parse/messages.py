@@ -34,8 +34,8 @@ from kbnf_core.languages.structural_tag.pieces import (
     read_json,
 )
 from kbnf_core.languages.structural_tag.reading import (
+    CallLanguage,
     Frame,
-    Language,
     is_marker,
     shapes_in,
     words_of,
@@ -143,7 +143,7 @@ class MessageReader:
 
     def __init__(
         self,
-        language: Language,
+        language: CallLanguage,
         vocabulary: Vocabulary | None = None,
         *,
         any_name: bool = False,

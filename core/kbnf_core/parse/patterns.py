@@ -20,10 +20,10 @@ from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, Manner
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.reading import (
     BLANKS,
-    Form,
+    CallForm,
+    CallLanguage,
     Frame,
     Item,
-    Language,
     Section,
     is_marker,
     loosely,
@@ -45,7 +45,7 @@ class CallPatterns:
     after them, None where they have patterns.
     """
 
-    form: Form
+    form: CallForm
     head: "regex.Pattern[str]"
     tail: tuple[tuple["regex.Pattern[str]", str], ...]
     behind: str
@@ -106,7 +106,7 @@ class Patterns:
 
 @lru_cache(maxsize=64)
 def compiled(
-    forms: tuple[Form, ...],
+    forms: tuple[CallForm, ...],
     sections: tuple[Section, ...],
     frames: tuple[Frame, ...],
     glue: tuple[str, ...],
@@ -148,7 +148,7 @@ def compiled(
     )
 
 
-def may_begin(language: Language, text: str) -> bool:
+def may_begin(language: CallLanguage, text: str) -> bool:
     """Return whether a text has what calls begin with."""
     known = compiled(*language.of_any_tools)
     return any(
@@ -209,7 +209,7 @@ def _words(items: Iterable[Item]) -> list[tuple[str, str]]:
     return result
 
 
-def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
+def _form(form: CallForm, sections: Sequence[Section]) -> CallPatterns:
     import regex
 
     name_path, arguments_path, head, tail = _object_of(form)
@@ -232,7 +232,7 @@ def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
     )
 
 
-def _manner(form: Form, sections: Sequence[Section]) -> Manner:
+def _manner(form: CallForm, sections: Sequence[Section]) -> Manner:
     """Return how the arguments of a form are written."""
     if form.style in OF_BRACKETS:
         return Manner(form.style, form.words)
@@ -252,7 +252,7 @@ _AT_NAME, _AT_ARGUMENTS = "\0name", "\0arguments"
 
 
 def _object_of(
-    form: Form,
+    form: CallForm,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Item, ...], tuple[Item, ...]]:
     """Return the members for name and arguments in the object of a call, and the rest around them.
 
@@ -305,7 +305,7 @@ def _optional_plain(words: Sequence[tuple[str, str]]) -> list[str]:
     return result
 
 
-def _head_pattern(form: Form, opening: Sequence[tuple[str, str]], *, is_object: bool) -> str:
+def _head_pattern(form: CallForm, opening: Sequence[tuple[str, str]], *, is_object: bool) -> str:
     """Return the pattern of what leads to the arguments of a call, or to its object."""
     words = "".join(_optional_plain(opening))
     if is_object:

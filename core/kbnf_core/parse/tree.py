@@ -3,6 +3,8 @@
 A node is a number in four columns: its label, where it starts and ends in the text, and how many
 nodes are below it. So a tree of millions of nodes is four arrays, a subtree is a slice of them,
 and nothing here recurses. Only rules are nodes; what lies between children is text.
+
+Tests: tests/unit/parse
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,6 +6,8 @@ state, and a grammar without recursion in the midst of a rule has finitely many.
 
 Distances to the end: the length of a shortest completion of the start, by state
 (``kernel/end_costs.pxi``, ``kernel/ends.pxi``).
+
+Tests: tests/unit/kernel
 """
 
 from collections.abc import Callable, Iterable
@@ -56,7 +58,7 @@ MOST_PARTS = 256
 """Parts of a state on average. States of an ambiguous nesting have as many as the text is long."""
 
 
-class Closing(NamedTuple):
+class ClosedStates(NamedTuple):
     """The states met, breadth first from the initial one; all there are if ``closed``."""
 
     states: list[int]
@@ -69,7 +71,7 @@ def close_states(
     classes: Iterable[int],
     by_token: Callable[[int], Iterable[int]],
     eager: bool = False,
-) -> Closing:
+) -> ClosedStates:
     """Return the first ``most`` states, or fewer large ones, that bytes and tokens lead to.
 
     ``classes``: those of the bytes; ``by_token(state)``: the states after tokens that are more than
@@ -91,18 +93,18 @@ def close_states(
         for found in (*after, *by_token(state)):
             if found != DEAD and found not in met:
                 if len(order) == most or states.grown > most_grown:
-                    return Closing(order, False)
+                    return ClosedStates(order, False)
                 met.add(found)
                 order.append(found)
-    return Closing(order, True)
+    return ClosedStates(order, True)
 
 
-def close_grammar(tables: Tables, most: int) -> Closing:
+def close_grammar(tables: Tables, most: int) -> ClosedStates:
     """Return the first ``most`` states of a grammar over every vocabulary that has all bytes."""
     return _close(StateTable(tables), most)
 
 
-def _close(states: StateTable, most: int) -> Closing:
+def _close(states: StateTable, most: int) -> ClosedStates:
     def by_token(state: int) -> Iterable[int]:
         return [states.step_token(state, frozenset((t,))) for t in states.token_terminals(state)]
 
@@ -138,7 +140,7 @@ def endless_rules(tables: Tables) -> list[int]:
     return sorted(result)
 
 
-def why_not_closed(tables: Tables, closing: Closing) -> str:
+def why_not_closed(tables: Tables, closing: ClosedStates) -> str:
     """Return in a sentence why a grammar has more states than were met, and what to change."""
     beyond = f"it has more than {len(closing.states):,} states"
     nesting = endless_rules(tables)

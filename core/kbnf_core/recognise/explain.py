@@ -2,6 +2,8 @@
 
 The engine's tables merge equivalent positions, so they cannot name them. Explaining replays the
 text on the position automata, in which every occurrence of a symbol is a state of its own.
+
+Tests: tests/unit/kernel
 """
 
 from collections import deque

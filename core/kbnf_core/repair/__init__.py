@@ -7,6 +7,8 @@ them; what only a token can be, no text is.
 
 The search for the nearest text is compiled (``kernel/repairs.pxi``). Its edits are named here:
 which text was lost, and which data was invented.
+
+Tests: tests/unit/repair/test_repair.py, tests/unit/repair/test_reported.py
 """
 
 import re

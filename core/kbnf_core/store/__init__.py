@@ -17,6 +17,8 @@ texts grammars from this store allow.
 ``collect`` removes these entries, and what only they refer to.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_s3.py
 """
 
 import atexit

@@ -3,6 +3,8 @@
 Object stores show an upload whole or not at all; elsewhere it goes to a temporary name and is
 moved. Everything is tried again a few times: an upload that was cut off is an upload that did not
 happen.
+
+Tests: tests/unit/store/test_fsspec_store.py, tests/unit/store/test_artifact_store.py
 """
 
 import re

@@ -5,6 +5,8 @@ and the versions of the format, of this program and of the Unicode tables; of a 
 tokens, as `<any!>` of BNF does, also the vocabulary. A schema counts as the value that its text
 stands for: a request that brings it finds the result compiled from a file, however that is laid
 out.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_farm.py
 """
 
 import hashlib

@@ -1,6 +1,8 @@
 """Making what a store has not: compiling a recipe, and keeping the result or the reason.
 
 The store is below grammars: what reads and restores one is given as a value.
+
+Tests: tests/unit/store
 """
 
 from collections.abc import Callable

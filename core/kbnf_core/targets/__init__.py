@@ -4,6 +4,8 @@ Engines are asked, not tabulated: what becomes of a keyword depends on the schem
 engine runs in a process of its own (``process``, ``engines``); the documents it is asked about are
 made here (``values``, ``violations``) and judged by two others (``judges``). This file contains the
 names of targets, for options and settings, and imports nothing for them.
+
+Tests: tests/unit/targets/test_process.py
 """
 
 from collections.abc import Iterable, Mapping

@@ -2,6 +2,8 @@
 
 A target is an engine (``engines``) or a hosted service. ``check_targets`` asks all targets of a
 ``Panel`` about each schema of a text, which is a JSON Schema or a list of tools.
+
+Tests: tests/unit/targets/test_exam.py
 """
 
 import json
@@ -24,9 +26,9 @@ from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import (
     Exam,
+    Examined,
     Fault,
     Finding,
-    Result,
     examine,
     examine_grammar,
     reads_grammars,
@@ -53,7 +55,7 @@ _NOTABLE_SECONDS, _NOTABLE_BYTES = 0.1, 100 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PanelTarget:
     """The version of an engine that a panel asks, or the date of a service's document."""
 
     name: str
@@ -155,18 +157,18 @@ class Panel:
             asked.close()
 
 
-def _target(name: str, note: str) -> Target:
+def _target(name: str, note: str) -> PanelTarget:
     if name in SERVICE_NAMES:
-        return Target(name, AS_OF[Service(name)], "as documented then")
+        return PanelTarget(name, AS_OF[Service(name)], "as documented then")
     how = ENGINES[name].defaults
-    return Target(name, version_of(name), f"{how}; {note}" if note else how)
+    return PanelTarget(name, version_of(name), f"{how}; {note}" if note else how)
 
 
 HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
 """The languages whose texts are asked about schema by schema; others are as grammars."""
 
 
-def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
+def ask_installed(text: str, path: str) -> tuple[Checked, tuple[PanelTarget, ...]]:
     """Ask the engines that are installed about a text in any language, and return which were asked.
 
     Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
@@ -296,7 +298,7 @@ def schemas_of(
         yield "", "", value
 
 
-def costs(result: Result, results: Sequence[Result]) -> Iterator[Finding]:
+def costs(result: Examined, results: Sequence[Examined]) -> Iterator[Finding]:
     """Yield what a schema costs an engine, where that is much beside the others, or at all."""
     answer = result.answer
     if not answer.takes:

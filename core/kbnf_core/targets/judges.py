@@ -3,6 +3,8 @@
 A document is *valid* where neither refuses it, *invalid* where neither accepts it; what one of the
 two cannot judge, the other one does. All else is in doubt, and nothing is reported of it. ``Texts``
 asks a grammar of this library as engines are asked.
+
+Tests: tests/unit/targets/test_documents.py
 """
 
 import copy

@@ -4,6 +4,8 @@ Nothing that an engine does reaches the caller: exceptions, the end of its proce
 answers like any other. The functions at the end are those that the process calls. Its stderr is a
 file, which has the text that an engine prints before it ends the process, and the messages of
 llama.cpp's parser.
+
+Tests: tests/unit/targets/test_process.py, tests/unit/targets/test_exam.py
 """
 
 import os
@@ -15,7 +17,7 @@ from enum import Enum
 from typing import Any
 
 from kbnf_core.processes import Process, ProcessError, StartError
-from kbnf_core.targets.engines import ENGINES, Adapter, Reader, words_of
+from kbnf_core.targets.engines import ENGINES, Adapter, EngineReader, words_of
 from kbnf_core.text.errors import KbnfError, install_command
 
 SECONDS = 10.0
@@ -60,7 +62,7 @@ class EngineAnswer:
         return self.how is How.TAKES
 
 
-class BrokenError(Exception):
+class EngineFailedError(Exception):
     """An engine failed while it read a text; the message is in its words."""
 
 
@@ -152,11 +154,11 @@ class Asked:
     def reads(self, text: str) -> int | None:
         """Return None where the engine takes a text, else how many of its bytes it takes.
 
-        Raises ``BrokenError`` where the engine raises an error, ends its process or takes too long,
-        and ``NotInstalledError``.
+        Raises ``EngineFailedError`` where the engine raises an error, ends its process or takes too
+        long, and ``NotInstalledError``.
         """
         if self._compiled is None:
-            raise BrokenError("nothing is compiled")
+            raise EngineFailedError("nothing is compiled")
         try:
             if self._process.pid is None:
                 self.open()
@@ -164,14 +166,14 @@ class Asked:
             taken: int | None = self._process.call(_read, text, seconds=self.seconds)
         except ProcessError as error:
             how = How.HANGS if error.is_late else How.CRASHES
-            raise BrokenError(f"{how.value}: {error}") from None
+            raise EngineFailedError(f"{how.value}: {error}") from None
         return taken
 
     def accepts(self, text: str) -> bool:
         """Return whether the engine takes a text; what breaks it, it does not take."""
         try:
             return self.reads(text) is None
-        except BrokenError:
+        except EngineFailedError:
             return False
 
     def spent(self) -> float:
@@ -187,7 +189,7 @@ class _Loaded:
     """The engine of this process, and what it has compiled."""
 
     adapter: Adapter
-    reader: Reader | None = None
+    reader: EngineReader | None = None
 
 
 def _load(load: Callable[[], Adapter]) -> None:
@@ -215,13 +217,13 @@ def _compile(language: str, text: str, options: dict[str, Any]) -> EngineAnswer:
 
 def _read(text: str) -> int | None:
     if _Loaded.reader is None:
-        raise BrokenError("nothing is compiled")
+        raise EngineFailedError("nothing is compiled")
     try:
         return _Loaded.reader.read(text.encode("utf-8", "surrogatepass"))
     except MemoryError:
         raise
     except BaseException as error:
-        raise BrokenError(words_of(error)) from error
+        raise EngineFailedError(words_of(error)) from error
 
 
 def _resident() -> int:

@@ -5,6 +5,8 @@ member; ``type`` stays where another keyword does, as many are read by it. The e
 the rest in the same words, apart from what they quote. Then the part is taken out of the schema,
 and the engine is asked about the rest, until it accepts it: a schema may have several. At last each
 must be needed: with the others left out, the engine refuses the schema for it.
+
+Tests: tests/unit/targets/test_exam.py
 """
 
 import json

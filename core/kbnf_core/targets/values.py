@@ -9,6 +9,8 @@ its members, so that there are as many documents as the member with most variant
 with pointers. The schema and the document are walked side by side. Branches of ``anyOf`` and
 ``oneOf`` are visited where the value fits them, so that a change there is one in the branch that
 applies.
+
+Tests: tests/unit/targets/test_documents.py
 """
 
 import re

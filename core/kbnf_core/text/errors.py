@@ -1,4 +1,7 @@
-"""Errors that the library raises: one family, with attributes rather than only words."""
+"""Errors that the library raises: one family, with attributes rather than only words.
+
+Tests: tests/unit/text/test_errors.py, tests/unit/text/test_collecting.py
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -2,6 +2,8 @@
 
 The least recently used goes first, approximately in an ``LruDict``, whose hit costs that of a dict.
 Values that differ in size by a factor of thousands, as automata do, need a bound of bytes.
+
+Tests: tests/unit/mask/test_cache.py
 """
 
 from collections import OrderedDict

@@ -2,6 +2,8 @@
 
 Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
 Line, column and byte offset are computed here, when a span is displayed.
+
+Tests: tests/unit/text/test_excerpt.py, tests/unit/text/test_json.py
 """
 
 import json

@@ -9,6 +9,8 @@ without a token are written as tokens of their bytes (``fallback``).
 So each two neighbours return whether a sequence of tokens is what the tokenizer writes
 (``kernel/canonical.pxi``). That does not apply of Unigram, which weighs whole words, of WordPiece,
 which takes the longest piece first, and of ``ignore_merges``, which looks a word up first.
+
+Tests: tests/unit/mask/test_pretokens.py
 """
 
 import copy

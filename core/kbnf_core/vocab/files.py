@@ -10,6 +10,8 @@ and inode, the same of the companion files, the stop ids asked for, and the vers
 Data computed from a vocabulary alone are *beside* it, in an entry with the same identity. A damaged
 entry, or one with another identity, is a miss. Entries are written atomically, so any number of
 processes may read and write them; beyond a total size, the least recently used are evicted.
+
+Tests: tests/unit/vocab/test_cache.py
 """
 
 import hashlib

@@ -2,6 +2,8 @@
 
 What knows the formats of files (``vocab.read``) is imported where one is read: from the second
 process on a vocabulary is not.
+
+Tests: tests/unit/vocab/test_load.py, tests/unit/vocab/test_cache.py
 """
 
 import os

@@ -3,6 +3,8 @@
 No library is imported here; each kind of object is recognised by the methods it has. A kind reads
 the same facts from the object as a module of ``formats`` does from its file: which id spells which
 bytes, which ids are special, and which end a sequence.
+
+Tests: tests/unit/vocab
 """
 
 import json

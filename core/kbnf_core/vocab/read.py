@@ -2,6 +2,8 @@
 
 Files that only list tokens say nothing of how a text is cut; for them the longest token that
 is at each place is taken, which is what RWKV's tokenizer does too.
+
+Tests: tests/unit/vocab/test_encode.py, tests/unit/vocab/test_load.py
 """
 
 from collections.abc import Collection, Iterator, Mapping

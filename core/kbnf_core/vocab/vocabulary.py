@@ -1,4 +1,7 @@
-"""The vocabulary of a language model: which id spells which bytes; its inspection."""
+"""The vocabulary of a language model: which id spells which bytes; its inspection.
+
+Tests: tests/unit/vocab/test_vocabulary.py, tests/unit/vocab/test_cache_forms.py
+"""
 
 import hashlib
 import struct

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from kbnf_cli.checking import FileCheck, FileReport
-from kbnf_core.targets.engines import Adapter, Reader, RefusedError
+from kbnf_core.targets.engines import Adapter, EngineReader, RefusedError
 from kbnf_core.text.errors import SourceError
 
 
 class _Fake:
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del language, options
         if "(?=" in text:
             raise RefusedError(f"look-ahead in {text}")
@@ -53,7 +53,7 @@ class _FakeReader:
 
 
 class _ByType:
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del language, options
         if _is_refused(json.loads(text)):
             raise RefusedError("unsupported structure")

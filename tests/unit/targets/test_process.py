@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from kbnf_core.targets import ENGINE_NAMES, SERVICE_NAMES, process
-from kbnf_core.targets.engines import ENGINES, Adapter, Engine
+from kbnf_core.targets.engines import ENGINES, Adapter, TargetEngine
 from kbnf_core.targets.exam import Exam, Fault, examine
 from kbnf_core.targets.process import (
     Asked,
-    BrokenError,
     EngineAnswer,
+    EngineFailedError,
     How,
     NotInstalledError,
     version_of,
@@ -69,11 +69,11 @@ def test_texts_are_asked_about_again_in_a_new_process(asked: Asked) -> None:
 
 def test_what_breaks_while_it_reads(asked: Asked) -> None:
     asked.compile('{"title": "broken"}')
-    with pytest.raises(BrokenError, match="something is wrong inside"):
+    with pytest.raises(EngineFailedError, match="something is wrong inside"):
         asked.reads("1")
     assert not asked.accepts("1")
     asked.compile('{"title": "kill"}')
-    with pytest.raises(BrokenError, match="nothing is compiled"):
+    with pytest.raises(EngineFailedError, match="nothing is compiled"):
         asked.reads("1")
 
 
@@ -123,7 +123,7 @@ def _no_adapter() -> Adapter:
 
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
+    engine = TargetEngine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
     monkeypatch.setattr(process, "ENGINES", {"none": engine})
     with pytest.raises(NotInstalledError, match=r"pip install '\.\[none\]'"):
         version_of("none")

@@ -2,6 +2,8 @@
 
 Classes of thousands of members are common in schemas (letters and digits of Unicode, listed), so
 runs of plain members are read at once; whatever is not plain, or wrong, is read one by one.
+
+Tests: tests/unit/automata, tests/property/test_automata_regex.py
 """
 
 import re

@@ -2,6 +2,8 @@
 
 Perl's classes and the orbits of simple case folding, which nearly every pattern needs, are in the
 generated file ``classes.txt``; Unicode's other properties in ``properties.txt``.
+
+Tests: tests/unit/automata/test_regex_tables.py
 """
 
 from bisect import bisect_left

@@ -14,6 +14,8 @@ HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
 
 *Checks.* What the grammar of ABNF does not say is checked beside: characters, values, counts and
 indentation.
+
+Tests: tests/unit/languages/abnf
 """
 
 import re
@@ -36,8 +38,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     character,
     parse_statements,
@@ -145,9 +147,9 @@ def _number(digits: str, base: int) -> int:
 
 
 @cache
-def abnf_parser(octets: bool) -> Parser:
+def abnf_parser(octets: bool) -> StatementParser:
     """Return the parser of ABNF whose values above 127 are ``octets``, or else code points."""
-    return Parser(Path(__file__).parent, AbnfBuilder(octets))
+    return StatementParser(Path(__file__).parent, AbnfBuilder(octets))
 
 
 def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
@@ -355,7 +357,7 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
     The start is the given one, in whatever case, else the pragma's, else the first rule.
     """
     statements, comments = split(source.text)
-    metasyntax = _Abnf(source, limits, statements)
+    metasyntax = _AbnfRules(source, limits, statements)
     read = parse_statements(statements, metasyntax)
     findings = [*read.findings, *_check_signs(source, statements)]
     if not (read.trees or findings):
@@ -415,7 +417,7 @@ def _without_gaps(document: Document, start: str | None) -> tuple[Document, list
     return changed, findings
 
 
-class _Abnf(Metasyntax[Definition]):
+class _AbnfRules(Metasyntax[Definition]):
     """The rules of a text."""
 
     def __init__(self, source: Source, limits: Limits, statements: list[Statement]) -> None:
@@ -427,7 +429,7 @@ class _Abnf(Metasyntax[Definition]):
             if word.type == "VALUE"
         )
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return abnf_parser(self._octets)
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:

@@ -32,8 +32,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     counted,
     parse_statements,
@@ -378,14 +378,14 @@ def both_cases(points: CodePoints) -> CodePoints:
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Path(__file__).parent, _Builder())
+def _parser() -> StatementParser:
+    return StatementParser(Path(__file__).parent, _Builder())
 
 
 class _Antlr(Metasyntax[tree.Rule]):
     """The rules of a file."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return _parser()
 
     def names(self, statement: Statement) -> Iterable[str]:

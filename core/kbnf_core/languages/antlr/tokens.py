@@ -20,7 +20,7 @@ from kbnf_core.automata.algebra import EMPTY, Choice, Repeat
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference, intersect, union
 from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.automata.traversal import fold, resolve
 from kbnf_core.kbnf import build
@@ -209,7 +209,7 @@ class Lexer:
             option = yield branch
             if option is None:
                 return None
-            if isinstance(option, Characters):
+            if isinstance(option, CharacterSet):
                 option = self._builder.characters(difference(option.points, taken))
             else:
                 taken = union(taken, _beginning(option)[1])
@@ -235,7 +235,7 @@ class Lexer:
             return expression
 
     def _complement(self, node: tree.Node, inner: Expression | None) -> Expression | None:
-        if isinstance(inner, Characters):
+        if isinstance(inner, CharacterSet):
             return self._builder.characters(difference(complement(inner.points), _END))
         self._report(node, "`~` is for one character")
         return None
@@ -266,7 +266,7 @@ class Lexer:
 
         def one(node: Expression, parts: list[Expression]) -> Expression:
             match node:
-                case Characters(points):
+                case CharacterSet(points):
                     return change(points)
                 case Choice():
                     return builder.alternation(parts)
@@ -279,7 +279,7 @@ class Lexer:
 
 
 def _may_end(leaf: Expression) -> bool:
-    return isinstance(leaf, Characters) and bool(intersect(leaf.points, _END))
+    return isinstance(leaf, CharacterSet) and bool(intersect(leaf.points, _END))
 
 
 def _beginning(expression: Expression) -> tuple[bool, CodePoints]:
@@ -288,7 +288,7 @@ def _beginning(expression: Expression) -> tuple[bool, CodePoints]:
     def one(node: Expression, parts: list[tuple[bool, CodePoints]]) -> tuple[bool, CodePoints]:
         points: CodePoints = ()
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 return False, points
             case Choice():
                 for _, more in parts:
@@ -314,9 +314,9 @@ def _only_text(expression: Expression) -> str | None:
     letters: list[str] = []
     for part in parts:
         match part:
-            case Repeat(Characters(((low, high),)), count, most) if (low, count) == (high, most):
+            case Repeat(CharacterSet(((low, high),)), count, most) if (low, count) == (high, most):
                 letters.append(chr(low) * count)
-            case Characters(((low, high),)) if low == high:
+            case CharacterSet(((low, high),)) if low == high:
                 letters.append(chr(low))
             case _:
                 return None

@@ -15,6 +15,8 @@ tokens, but lets them begin and end inside of one, as in ``<except!('ar')>'ard'`
 ``card``: so ``#token`` sets, which begin and end with a token, would be further from it. Without a
 vocabulary they are any text, and any text without the excluded one: both may span several tokens,
 which is a loss.
+
+Tests: tests/unit/languages
 """
 
 import re
@@ -26,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from kbnf_core.automata.substrings import Words
+from kbnf_core.automata.substrings import WordSet
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import cyclic_components, reachable
 from kbnf_core.kbnf.build import (
@@ -45,8 +47,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     shown,
@@ -89,19 +91,19 @@ _PIECE = re.compile(
 )
 
 
-class Piece(NamedTuple):
+class BnfPiece(NamedTuple):
     """A part of a text: its bytes, None for an invalid escape, and its place."""
 
     data: bytes | None
     span: Span
 
 
-def pieces(text: str, start: int) -> Iterator[Piece]:
+def pieces(text: str, start: int) -> Iterator[BnfPiece]:
     """Split ``text``, without its quotes, that is at ``start``."""
     for match in _PIECE.finditer(text):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
-        yield Piece(_data(kind, match[kind]), span)
+        yield BnfPiece(_data(kind, match[kind]), span)
 
 
 def decode(text: str) -> bytes:
@@ -221,9 +223,9 @@ _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is 
 
 
 @cache
-def bnf_parser() -> Parser:
+def bnf_parser() -> StatementParser:
     """Return the parser of the dialect."""
-    return Parser(Path(__file__).parent, BnfBuilder())
+    return StatementParser(Path(__file__).parent, BnfBuilder())
 
 
 def parse_bnf(
@@ -233,7 +235,7 @@ def parse_bnf(
 
     ``vocabulary`` has the tokens that ``<any!>`` and ``<except!(..)>`` take.
     """
-    read = parse_statements(_split(source.text), _Bnf(source, limits))
+    read = parse_statements(_split(source.text), _BnfRules(source, limits))
     definitions = [tree for tree in read.trees if not is_vocabulary(tree.name.value)]
     findings = read.findings
     if not (definitions or findings):
@@ -258,10 +260,10 @@ def parse_bnf(
     return Parsed(document, ordered, losses=tuple(losses))
 
 
-class _Bnf(Metasyntax[Definition]):
+class _BnfRules(Metasyntax[Definition]):
     """The productions of a text."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return bnf_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
@@ -392,7 +394,7 @@ def fill_vocabulary(
     for each in made:
         texts = tokens
         if words := _excluded(rough, each.name.value, vocabulary, limits):
-            excluded = Words(words)
+            excluded = WordSet(words)
             texts = [data for data in tokens if next(excluded.within(data), None) is None]
         filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
     return filled

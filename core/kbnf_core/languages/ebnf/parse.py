@@ -30,9 +30,9 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Read,
     Statement,
+    StatementParser,
     Word,
     counted,
     parse_statements,
@@ -118,7 +118,7 @@ class Notation(ABC):
     sign = "="
     folder = ""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser of one rule."""
         return _parser(self.folder)
 
@@ -395,8 +395,8 @@ def _point(written: str) -> int:
 
 
 @cache
-def _parser(folder: str) -> Parser:
-    return Parser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
+def _parser(folder: str) -> StatementParser:
+    return StatementParser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
 
 
 _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_COMMENT": "this comment is never closed"}
@@ -409,7 +409,7 @@ class _Ebnf(Metasyntax[Definition]):
         super().__init__(source, limits)
         self._notation = notation
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return self._notation.parser()
 
     def names(self, statement: Statement) -> Iterable[str]:

@@ -29,26 +29,26 @@ from kbnf_core.automata.algebra import (
     where,
 )
 from kbnf_core.automata.codepoints import ANY, CodePoints
-from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.ir.analysis import cycles, fixpoint, reachable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class RuleUse:
     """A rule."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Token:
+class GbnfToken:
     """One token, as it is written: ``<[1]>``, ``!<[1]>`` or ``<text>``."""
 
     written: str
 
 
-Leaf: TypeAlias = Characters | Call | Token
+Leaf: TypeAlias = CharacterSet | RuleUse | GbnfToken
 Node: TypeAlias = Leaf | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
 
 
@@ -69,18 +69,18 @@ class Rules(dict[str, Node]):
     def callees(self) -> dict[str, set[str]]:
         """Return for every rule the names that it uses."""
         return {
-            name: {node.name for node in self.parts(name) if type(node) is Call} for name in self
+            name: {node.name for node in self.parts(name) if type(node) is RuleUse} for name in self
         }
 
 
 def characters(points: CodePoints) -> Node:
     """Return one character of a set, which may be empty."""
-    return Characters(points) if points else NOTHING
+    return CharacterSet(points) if points else NOTHING
 
 
 def text(value: str) -> Node:
     """Return exactly this text."""
-    return sequence(Characters(((ord(char), ord(char)),)) for char in value)
+    return sequence(CharacterSet(((ord(char), ord(char)),)) for char in value)
 
 
 def sequence(parts: Iterable[Node]) -> Node:
@@ -128,7 +128,7 @@ def _simplified(node: Node | Regex, parts: list[Node]) -> Node:
             return alternation(parts)
         case Repeat():
             return repetition(parts[0], node.low, node.high)
-        case Characters():
+        case CharacterSet():
             return characters(node.points)
         case Assertion():
             return EMPTY
@@ -147,7 +147,7 @@ def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
 
 def called(root: Node) -> Iterator[str]:
     """Yield the names of the rules that ``root`` uses."""
-    return (node.name for node in postorder(root) if isinstance(node, Call))
+    return (node.name for node in postorder(root) if isinstance(node, RuleUse))
 
 
 def parts_where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
@@ -155,7 +155,7 @@ def parts_where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> di
 
     ``names`` are the rules of which it is true, ``leaf`` whether it is of other leaves.
     """
-    return where(parts, lambda node: node.name in names if isinstance(node, Call) else leaf)
+    return where(parts, lambda node: node.name in names if isinstance(node, RuleUse) else leaf)
 
 
 def names_where(rules: Rules, leaf: bool) -> set[str]:
@@ -217,7 +217,7 @@ def end_at_endless(rules: Rules) -> bool:
 def _goes_on(parts: Iterable[Node]) -> bool:
     """Return whether some part may have an infinite text."""
     return any(
-        isinstance(node, Call) or (isinstance(node, Repeat) and node.high is None)
+        isinstance(node, RuleUse) or (isinstance(node, Repeat) and node.high is None)
         for part in parts
         for node in postorder(part)
     )
@@ -227,7 +227,7 @@ def prune(rules: Rules, keep: Collection[str], alive: Collection[str]) -> None:
     """Remove, in place, rules that are not ``alive``, and those that none of ``keep`` leads to."""
 
     def change(node: Node) -> Node:
-        return NOTHING if isinstance(node, Call) and node.name not in alive else node
+        return NOTHING if isinstance(node, RuleUse) and node.name not in alive else node
 
     dead = [name for name in rules if name not in alive]
     for name in dead:
@@ -296,8 +296,8 @@ def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> No
     if not nullable[id(node)]:
         return node
     match node:
-        case Call():
-            return Call(node.name + SUFFIX)
+        case RuleUse():
+            return RuleUse(node.name + SUFFIX)
         case Choice():
             return alternation(parts)
         case Repeat():
@@ -319,7 +319,7 @@ def generate_nonempty(rules: Rules, start: str, nonempty: Nonempty) -> None:
         inner = start + INNER
 
         def change(node: Node) -> Node:
-            return Call(inner) if isinstance(node, Call) and node.name == start else node
+            return RuleUse(inner) if isinstance(node, RuleUse) and node.name == start else node
 
         for name, body in [*rules.items()]:
             rules[name] = rewrite(body, change)
@@ -367,7 +367,7 @@ def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]
         if len(members) <= MOST_MEMBERS:
             _solve(rules, members, nonempty)
             continue
-        rules.update(dict.fromkeys(members, repetition(Characters(ANY), 1, None)))
+        rules.update(dict.fromkeys(members, repetition(CharacterSet(ANY), 1, None)))
         lost.append(members)
     return lost
 
@@ -376,17 +376,17 @@ def _split_nullable(rules: Rules, recursive: set[str], nonempty: Nonempty) -> No
     """Let rules on a cycle that may be empty call each other without the empty text only."""
     split = recursive & nonempty.nullable
     for name in sorted(split):
-        nonempty.of(Call(name))
+        nonempty.of(RuleUse(name))
 
     def change(node: Node) -> Node:
-        if isinstance(node, Call) and node.name in split:
-            return alternation([Call(node.name + SUFFIX), EMPTY])
+        if isinstance(node, RuleUse) and node.name in split:
+            return alternation([RuleUse(node.name + SUFFIX), EMPTY])
         return node
 
     for name in sorted({*recursive, *(name for name in rules if name.endswith(SUFFIX))}):
         rules[name] = rewrite(rules[name], change)
     for name in split:
-        rules[name] = alternation([Call(name + SUFFIX), EMPTY])
+        rules[name] = alternation([RuleUse(name + SUFFIX), EMPTY])
 
 
 def _first_calls(rules: Rules, nullable: set[str]) -> dict[str, set[str]]:
@@ -400,12 +400,12 @@ def _first_calls_of(root: Node, names: set[str]) -> set[str]:
     pending = [root]
     while pending:
         node = pending.pop()
-        if isinstance(node, Call):
+        if isinstance(node, RuleUse):
             found.add(node.name)
         elif isinstance(node, Sequence):
             for item in node.parts:
                 pending.append(item)
-                if isinstance(item, Characters | Token):
+                if isinstance(item, CharacterSet | GbnfToken):
                     break
                 nullable = nullable_parts(root, names) if nullable is None else nullable
                 if not nullable[id(item)]:
@@ -434,7 +434,7 @@ def _solve(rules: Rules, members: list[str], nonempty: Nonempty) -> None:
     behind = _Behind(splits, nonempty)
     for name in members:
         rules[name] = alternation(
-            sequence([splits[first].base, Call(behind.name(first, name))])
+            sequence([splits[first].base, RuleUse(behind.name(first, name))])
             for first in members
             if splits[first].base is not NOTHING
         )
@@ -472,7 +472,7 @@ class _Behind:
 
     def _body(self, first: str, outer: str) -> Node:
         steps = [
-            sequence([self._step(via, inner), Call(self.name(inner, outer))])
+            sequence([self._step(via, inner), RuleUse(self.name(inner, outer))])
             for via in self._free[first]
             for inner in self._members
         ]
@@ -515,7 +515,7 @@ def _cut_one(
     nonempty: Nonempty,
 ) -> _Split:
     match node:
-        case Call() if node.name in members:
+        case RuleUse() if node.name in members:
             return _Split(NOTHING, {node.name: EMPTY})
         case Choice() if any(part.rest for part in parts):
             return _union(parts)

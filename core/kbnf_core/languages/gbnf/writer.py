@@ -41,7 +41,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.evidence import example_of_loss, going_on
@@ -55,11 +55,11 @@ from kbnf_core.kbnf.parsed import Conversion, Loss, Request
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.gbnf.expression import (
     JOINT,
-    Call,
+    GbnfToken,
     Node,
     Nonempty,
     Rules,
-    Token,
+    RuleUse,
     alternation,
     characters,
     eliminate_left_recursion,
@@ -121,16 +121,16 @@ class _Splitter:
 
     def _as_unit(self, item: Node) -> Node:
         """Return ``item``, as a rule of its own unless it counts for one anyhow."""
-        if isinstance(item, Call | Characters | Token):
+        if isinstance(item, RuleUse | CharacterSet | GbnfToken):
             return item
         return self._rule(item, "item")
 
-    def _rule(self, body: Node, word: str) -> Call:
+    def _rule(self, body: Node, word: str) -> RuleUse:
         number = 1
         while (name := f"{self._name}{JOINT}{word}{number}") in self._rules:
             number += 1
         self._rules[name] = body
-        return Call(name)
+        return RuleUse(name)
 
     def _exactly(self, item: Node, count: int) -> Node:
         if count <= LIMIT:
@@ -151,8 +151,8 @@ class _Splitter:
 
 def _size(parts: list[Node]) -> int:
     """Return for how many symbols llama.cpp counts an operand with these parts, or more."""
-    names = {part.name for part in parts if isinstance(part, Call)}
-    operators = (part for part in parts if not isinstance(part, Characters))
+    names = {part.name for part in parts if isinstance(part, RuleUse)}
+    operators = (part for part in parts if not isinstance(part, CharacterSet))
     return max(1, sum(map(_symbols, operators)) + len(names) * (len(parts) > 1))
 
 
@@ -185,9 +185,9 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
         piece = pending.pop()
         if isinstance(piece, str):
             written.append(piece)
-        elif isinstance(piece, Call):
+        elif isinstance(piece, RuleUse):
             written.append(names[piece.name])
-        elif isinstance(piece, Characters | Token):
+        elif isinstance(piece, CharacterSet | GbnfToken):
             written.append(_leaf(piece))
         else:
             pending.extend(reversed(_pieces(piece)))
@@ -211,7 +211,7 @@ def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
     pieces: list[str | Node] = []
     run = ""
     for item in (*items, None):
-        if type(item) is Characters and (single := _single(item)) is not None:
+        if type(item) is CharacterSet and (single := _single(item)) is not None:
             run += single
             continue
         if run:
@@ -222,7 +222,7 @@ def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
     return pieces[1:]
 
 
-def _single(item: Characters) -> str | None:
+def _single(item: CharacterSet) -> str | None:
     """Return the character that a set has, if it is just one."""
     low, high = item.points[0]
     return chr(low) if low == high and len(item.points) == 1 else None
@@ -234,8 +234,8 @@ def _grouped(item: Node, looser: tuple[type, ...]) -> list[str | Node]:
     return ["(", item, ")"] if isinstance(item, looser) else [item]
 
 
-def _leaf(node: Characters | Token) -> str:
-    if isinstance(node, Token):
+def _leaf(node: CharacterSet | GbnfToken) -> str:
+    if isinstance(node, GbnfToken):
         return node.written
     single = _single(node)
     return print_set(node.points) if single is None else quote(single)
@@ -355,7 +355,7 @@ class Unfolder:
             case tree.ByteString():
                 return _Bytes(node.value, node.span)
             case tree.Reference():
-                return Call(self._names[node.name.value])
+                return RuleUse(self._names[node.name.value])
             case tree.TokenName():
                 return self._token_name(node)
             case tree.TokenSet():
@@ -395,7 +395,7 @@ class Unfolder:
         except LimitError:
             message = f"this needs more than {MOST_RULES:,} rules; any text is taken instead"
             self._lose("W404", message, node.span)
-            return repetition(Characters(ANY), 0, None)
+            return repetition(CharacterSet(ANY), 0, None)
 
     def _texts(self, dfa: Dfa, span: Span, word: str) -> Node:
         anything = compile_regex("(?s:.)*", self._limits).dfa or operations.empty()
@@ -415,12 +415,12 @@ class Unfolder:
         base = self._free_name(word)
         for state, edges in enumerate(texts.edges):
             branches = [
-                sequence([characters(points), Call(f"{base}{JOINT}{target}")])
+                sequence([characters(points), RuleUse(f"{base}{JOINT}{target}")])
                 for points, target in edges
             ]
             end = [EMPTY] if texts.accepting[state] else []
             self.rules[f"{base}{JOINT}{state}"] = alternation([*branches, *end])
-        return Call(f"{base}{JOINT}0")
+        return RuleUse(f"{base}{JOINT}0")
 
     def _free_name(self, word: str) -> str:
         """Return a name for a part of the rule at hand."""
@@ -432,7 +432,7 @@ class Unfolder:
     def _token_name(self, node: tree.TokenName) -> Node:
         name = node.text.value
         if name.startswith("<") and name.endswith(">") and not set(name[1:-1]) & set("<>[\n"):
-            return Token(name)
+            return GbnfToken(name)
         self._lose("W402", f"GBNF names tokens as `<text>`; `{name}` becomes a text", node.span)
         return text(name)
 
@@ -443,7 +443,7 @@ class Unfolder:
             if count > 1:
                 message = f"GBNF can exclude one token only; here it excludes {first}"
                 self._lose("W402", message, node.span)
-            return Token(f"!<[{first}]>")
+            return GbnfToken(f"!<[{first}]>")
         if count > MOST_TOKENS:
             message = f"the set has more than {MOST_TOKENS} tokens; only the first are taken"
             self._lose("W402", message, node.span)
@@ -452,7 +452,7 @@ class Unfolder:
             for low, high in node.ranges
             for token in range(low, min(high, low + MOST_TOKENS) + 1)
         ]
-        return alternation(Token(f"<[{token}]>") for token in ids[:MOST_TOKENS])
+        return alternation(GbnfToken(f"<[{token}]>") for token in ids[:MOST_TOKENS])
 
     def _lose(self, code: str, message: str, span: Span) -> None:
         self.losses.setdefault(self._name, []).append(Loss(code, message, span))

@@ -9,6 +9,8 @@ ends the turn, which the model's server does.
 A field of calls says where a name and arguments are: in a JSON object, in the opening, or in a list
 of calls of Python. Arguments are JSON, a notation or elements of a style that the template's own
 pattern reads.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +21,14 @@ from kbnf_core.automata.algebra import Choice, Repeat, fold, postorder
 from kbnf_core.automata.algebra import Sequence as InOrder
 from kbnf_core.automata.codepoints import ANY, difference, from_text, intersect
 from kbnf_core.automata.expression import Builder, print_characters, print_expression
-from kbnf_core.automata.regex.search import Pattern
-from kbnf_core.automata.regex.syntax import WHITE_SPACE, Characters, Named, Node
+from kbnf_core.automata.regex.search import SearchPattern
+from kbnf_core.automata.regex.syntax import WHITE_SPACE, CharacterSet, Named, Node
 from kbnf_core.languages.response_template.template import (
     INVALID,
     PLACEHOLDER,
     Anchor,
-    Field,
     Template,
+    TemplateField,
 )
 from kbnf_core.languages.structural_tag.models import (
     CHOICES,
@@ -68,7 +70,7 @@ class _UnwritableError(Exception):
 class _CallField(NamedTuple):
     """Where the parts of a call are: ``group`` has the name, or the ``members`` of an object."""
 
-    field: Field
+    field: TemplateField
     group: str = ""
     members: tuple[str, str] = ("", "")
 
@@ -139,7 +141,7 @@ class _FormatWriter:
             parts.append(_optional(_or(last)))
         return _in_order(parts)
 
-    def _often(self, field: Field) -> Format:
+    def _often(self, field: TemplateField) -> Format:
         region = self._region(field)
         if field.repeats:
             return {"type": "plus" if not field.is_optional else "star", "content": region}
@@ -162,7 +164,7 @@ class _FormatWriter:
     def _text(self, excluded: Sequence[str]) -> Format:
         return {"type": "any_text", "excludes": [*dict.fromkeys(excluded)]}
 
-    def _region(self, field: Field) -> Format:
+    def _region(self, field: TemplateField) -> Format:
         """Return a region whose content is not a call."""
         excluded = [] if field.close is None else self._texts_in(field.close)
         content: Format = self._text(excluded)
@@ -173,7 +175,7 @@ class _FormatWriter:
             content = _json(True, {})
         return self._closed(field, [*self._written(field.open), content])
 
-    def _closed(self, field: Field, parts: list[Format]) -> Format:
+    def _closed(self, field: TemplateField, parts: list[Format]) -> Format:
         """Return a region as a tag, whose texts its beginning and end mark."""
         begin, *rest = parts
         if begin["type"] != "const_string":
@@ -187,7 +189,7 @@ class _FormatWriter:
 
     # Calls
 
-    def _call(self, field: Field) -> _CallField | None:
+    def _call(self, field: TemplateField) -> _CallField | None:
         """Return how a field contains calls; None if it contains none."""
         transform = field.transform
         function = transform.get("function") if isinstance(transform, dict) else None
@@ -209,7 +211,7 @@ class _FormatWriter:
         self._refuse(field, "calls have the name and the arguments in places that are not known")
         return None
 
-    def _refuse(self, field: Field, message: str) -> None:
+    def _refuse(self, field: TemplateField, message: str) -> None:
         self._report.error(f"{field.pointer}/transform", message, code=INVALID)
 
     def _tags(self, call: _CallField, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
@@ -251,10 +253,10 @@ class _FormatWriter:
             return self._merged(field, [*self._lead(field.open, is_first, call.group), *body])
         raise _UnwritableError(f"no grammar writes calls as `{kind}` so")
 
-    def _merged(self, field: Field, parts: list[Format]) -> Format:
+    def _merged(self, field: TemplateField, parts: list[Format]) -> Format:
         return self._closed(field, [*_joined(parts)])
 
-    def _style(self, field: Field) -> str:
+    def _style(self, field: TemplateField) -> str:
         """Return the style of arguments that the content of a field reads."""
         content = field.content
         if content.kind == "json":
@@ -396,7 +398,7 @@ def _joined(parts: Sequence[Format]) -> Iterator[Format]:
 
 def _letter(node: Node) -> str | None:
     """Return the character that a node is, if it is one certain one."""
-    if isinstance(node, Characters) and len(node.points) == 1:
+    if isinstance(node, CharacterSet) and len(node.points) == 1:
         low, high = node.points[0]
         return chr(low) if low == high else None
     return None
@@ -404,7 +406,7 @@ def _letter(node: Node) -> str | None:
 
 def _blank(node: Node) -> Mapping[str, bool]:
     inner = node.body if isinstance(node, Repeat) else node
-    is_blank = isinstance(inner, Characters) and not difference(inner.points, _BLANKS)
+    is_blank = isinstance(inner, CharacterSet) and not difference(inner.points, _BLANKS)
     return {"is_blank": True} if is_blank else {}
 
 
@@ -414,7 +416,7 @@ def _printed(tree: Node) -> str:
 
     def rebuilt(node: Node, parts: list[Any]) -> Any:
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 plain = intersect(points, _ASCII)
                 return make.characters(plain if len(points) > _MOST_RANGES and plain else points)
             case Choice():
@@ -431,12 +433,12 @@ def _printed(tree: Node) -> str:
     return print_expression(fold(tree, rebuilt), spelled)
 
 
-def _needed(pattern: Pattern) -> tuple[str, ...]:
+def _needed(pattern: SearchPattern) -> tuple[str, ...]:
     """Return texts one of which is in each match of a pattern, long ones; none if unknown."""
 
     def needed(node: Node, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
         match node:
-            case Characters():
+            case CharacterSet():
                 letter = _letter(node)
                 return () if letter is None else (letter,)
             case Choice():

@@ -12,6 +12,8 @@ The ways to read a *content* are those of transformers, which documents them in
 ``chat_response_parsing``. Values that Python's own ``int``, ``float`` and ``json`` read there are
 read so here. Elements are found by patterns without backtracking; calls of Python are read by a
 parser whose depth has a bound.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json
@@ -21,13 +23,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple, TypeVar
 
-from kbnf_core.automata.regex.search import Match, Pattern
+from kbnf_core.automata.regex.search import Match, SearchPattern
 from kbnf_core.languages.response_template.template import (
     PLACEHOLDER,
     Anchor,
     Content,
-    Field,
     Template,
+    TemplateField,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import MessageError
@@ -104,7 +106,9 @@ class _AnchorSearch:
         return self._found
 
 
-def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Field, _Region]]:
+def _regions(
+    template: Template, text: str, budget: Budget
+) -> Iterator[tuple[TemplateField, _Region]]:
     """Yield the regions of a text in order."""
     fields = sorted(template.fields.values(), key=lambda field: field.name)
     openings = [(each, _AnchorSearch(each.open, text, budget)) for each in fields if each.open]
@@ -115,7 +119,7 @@ def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Fi
     while start < len(text):
         budget.spend(len(openings))
         # Of those that begin at one place the longest, openings ahead of what closes.
-        found: list[tuple[tuple[int, ...], Match, Field | None]] = [
+        found: list[tuple[tuple[int, ...], Match, TemplateField | None]] = [
             ((match.start, -match.end, 0, number), match, field)
             for number, (field, search) in enumerate(openings)
             if (match := search.after(start)) is not None
@@ -136,7 +140,7 @@ def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Fi
             start = len(text) if end is None else end.end
 
 
-def _add(message: dict[str, Any], field: Field, value: Any) -> None:
+def _add(message: dict[str, Any], field: TemplateField, value: Any) -> None:
     name = field.name
     if field.join is not None:
         if not isinstance(value, str):
@@ -244,7 +248,7 @@ def _number(text: str) -> int | float:
 # Contents
 
 
-def value_of(field: Field, body: str, groups: Mapping[str, str], budget: Budget) -> Any:
+def value_of(field: TemplateField, body: str, groups: Mapping[str, str], budget: Budget) -> Any:
     """Return what a region is read to. Raises ``UnreadError``."""
     try:
         value = content_of(body, field.content, budget)
@@ -261,7 +265,7 @@ def value_of(field: Field, body: str, groups: Mapping[str, str], budget: Budget)
     return [_placed(field, field.transform, {**groups, **each}) for each in value]
 
 
-def _placed(field: Field, transform: Any, scope: Mapping[str, Any]) -> Any:
+def _placed(field: TemplateField, transform: Any, scope: Mapping[str, Any]) -> Any:
     """Return a transform with what its placeholders stand for; its depth has a bound."""
     if isinstance(transform, dict):
         return {name: _placed(field, each, scope) for name, each in transform.items()}
@@ -377,7 +381,7 @@ def _inner(text: str, content: Content, budget: Budget) -> Any:
     return text if content.inner is None else content_of(text, content.inner, budget)
 
 
-def matches(pattern: Pattern, text: str, budget: Budget) -> Iterator[Match]:
+def matches(pattern: SearchPattern, text: str, budget: Budget) -> Iterator[Match]:
     """Yield the matches of a pattern that do not overlap."""
     at = 0
     while (found := pattern.find(text, at, budget)) is not None:

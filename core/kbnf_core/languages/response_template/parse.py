@@ -3,6 +3,8 @@
 A template in the configuration of a tokenizer is compared with the chat template beside it: the
 text that it renders for an answer and for calls reads back as the same values, or the lint says
 where not (W443). Rendering runs in a process with limits, as for formats that are derived.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json

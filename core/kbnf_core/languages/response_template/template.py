@@ -9,6 +9,8 @@ Python's dialect. ``start_anchor`` is the text after which messages begin in a w
 Templates that transformers refuses are an error here (E443), and so are patterns that cannot be
 searched for in linear time (``automata.regex.search``). That a region cannot be closed, or never
 opens, is W443.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json
@@ -17,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from kbnf_core.automata.regex.search import Match, Pattern, read_pattern
+from kbnf_core.automata.regex.search import Match, SearchPattern, read_pattern
 from kbnf_core.languages.response_template.detect import KEY
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
@@ -62,7 +64,7 @@ class Anchor(NamedTuple):
     """What begins or ends a region: one of some texts, or a pattern."""
 
     texts: tuple[str, ...] = ()
-    pattern: Pattern | None = None
+    pattern: SearchPattern | None = None
 
     def find(self, text: str, start: int, budget: Budget) -> Match | None:
         """Return where it occurs first, at ``start`` or later; of several texts the longest."""
@@ -82,11 +84,11 @@ class Content(NamedTuple):
 
     kind: str
     arguments: Mapping[str, Any]
-    tag: Pattern | None = None
+    tag: SearchPattern | None = None
     inner: "Content | None" = None
 
 
-class Field(NamedTuple):
+class TemplateField(NamedTuple):
     """A region of texts, and how it is read."""
 
     name: str
@@ -106,11 +108,11 @@ class Template(NamedTuple):
 
     value: Mapping[str, Any]
     defaults: Mapping[str, Any]
-    fields: Mapping[str, Field]
+    fields: Mapping[str, TemplateField]
     anchor: Anchor
 
     @property
-    def implicit(self) -> Field | None:
+    def implicit(self) -> TemplateField | None:
         """The field that has the text outside of the others."""
         return next((field for field in self.fields.values() if field.open is None), None)
 
@@ -193,7 +195,7 @@ class _TemplateReader:
             message = f"{what} has no `{name}`"
             self._wrong(f"{pointer}/{escape(name)}", message, f"there are {', '.join(names)}")
 
-    def _field(self, name: str, value: Any, pointer: str) -> Field | None:
+    def _field(self, name: str, value: Any, pointer: str) -> TemplateField | None:
         if not isinstance(value, dict):
             self._wrong(pointer, "a field is an object")
             return None
@@ -224,7 +226,7 @@ class _TemplateReader:
         )
         if content is None:
             return None
-        return Field(
+        return TemplateField(
             name, pointer, opening, closing, content, value.get("repeats", False), join,
             value.get("optional", True), transform, value.get("transform_each", False),
         )  # fmt: skip
@@ -248,7 +250,7 @@ class _TemplateReader:
         pattern = self._pattern(value[by_pattern], f"{pointer}/{by_pattern}")
         return None if pattern is None else Anchor((), pattern)
 
-    def _pattern(self, text: Any, pointer: str, *, is_mark: bool = True) -> Pattern | None:
+    def _pattern(self, text: Any, pointer: str, *, is_mark: bool = True) -> SearchPattern | None:
         if not isinstance(text, str):
             self._wrong(pointer, "a pattern is a text")
             return None
@@ -264,7 +266,7 @@ class _TemplateReader:
 
     def _content(self, kind: Any, given: Any, pointer: str, key: str) -> Content | None:
         """Return how a content is read, and how values within it are, without recursion."""
-        inside: list[tuple[str, Mapping[str, Any], Pattern | None]] = []
+        inside: list[tuple[str, Mapping[str, Any], SearchPattern | None]] = []
         where = f"{pointer}/{key}"
         while self._is_content(kind, given, pointer, where):
             tag = None
@@ -307,9 +309,9 @@ class _TemplateReader:
             return False
         return True
 
-    def _warn(self, fields: Mapping[str, Field]) -> None:
+    def _warn(self, fields: Mapping[str, TemplateField]) -> None:
         """Note regions that cannot be closed, and those that never open."""
-        seen: dict[str, Field] = {}
+        seen: dict[str, TemplateField] = {}
         for _, field in sorted(fields.items()):
             if field.open is not None and field.close is None and len(fields) > 1:
                 message = f"nothing closes `{field.name}`: all that follows is part of it"

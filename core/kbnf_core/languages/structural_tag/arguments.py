@@ -31,8 +31,8 @@ from kbnf_core.languages.structural_tag.pieces import (
     BrokenError,
     Container,
     CutError,
-    Literal,
     Made,
+    NotationReader,
     Pieces,
     Reading,
     characters,
@@ -509,7 +509,7 @@ def _literal_of(text: str) -> str | None:
     source, made = Pieces(), list[str]()
     source.text, source.is_over = f"({text})", True
     try:
-        for _ in Literal(source, made.append, NOTATIONS["python"]).read():
+        for _ in NotationReader(source, made.append, NOTATIONS["python"]).read():
             return None
     except (BrokenError, CutError):
         return None
@@ -575,7 +575,7 @@ def reading_of(
     """Return what reads arguments, of a tool whose schema has these shapes."""
     style = manner.style
     if style in NOTATIONS:
-        return Literal(source, made, NOTATIONS[style], shapes).read()
+        return NotationReader(source, made, NOTATIONS[style], shapes).read()
     if style in _STYLES:
         return _Elements(source, made, manner, shapes).read()
     return _OF_TEXT[style](source, made)

@@ -1,9 +1,9 @@
 """Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
-formats around them are written once, in the IR. In trees, what several contents have in common,
-such as the strings of JSON, is written once: rules are shared where they and all that they call
-have the same names and texts.
+*Rules* are those of the IR that are run (``RuleContents``), or the trees that people read
+(``TreeContents``); the formats around them are written once, in the IR. In trees, rules that
+several contents have in common, such as the strings of JSON, are written once: they are shared
+where they and all their callees have the same names and texts.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -13,6 +13,8 @@ trigger begins, and an automaton says which texts lead up to it.
 
 *Arguments* in XML and other notations write strings, objects and other values differently. So in
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
+
+Tests: tests/unit/languages/test_tag_rules.py
 """
 
 import re
@@ -426,7 +428,7 @@ class Contents(ABC, Generic[B]):
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-class Rules(Contents[ir.Node]):
+class RuleContents(Contents[ir.Node]):
     """Makes the rules that are run.
 
     Those of schemas and grammars keep their names. A name that is in use for another rule is
@@ -486,7 +488,7 @@ _MOST_SHARED = 32
 """Rules that a shared rule calls, directly or not, at most."""
 
 
-class Trees(Contents[Form]):
+class TreeContents(Contents[Form]):
     """Makes the trees that people read."""
 
     def __init__(self, names: Names, report: Report, limits: Limits) -> None:
@@ -644,7 +646,7 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
-class Schemas:
+class SchemaContents:
     """Takes apart the schemas of a document, which is sound, at ``pointer``."""
 
     def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:

@@ -12,6 +12,8 @@ installed may know more of them. ``OWN`` has further ones, and ours of ``gemma_4
 has otherwise: they are made of the texts around a call, around all calls (``Calls``), and around
 thoughts, as are those of a chat template (``languages/tools/chat_template.py``). ``ALIASES`` are
 the names that vLLM and SGLang have for their parsers of the same calls.
+
+Tests: tests/unit/languages/test_presets.py, tests/unit/languages/tools/test_token_markers.py
 """
 
 import json

@@ -13,6 +13,8 @@ outermost object are keyword arguments, strings and the names within values are 
 whose template writes ``(city='Köln', opts={"deep": true}, tags=['a'])``: a string or name is in the
 quotes of either, a constant is spelt as in either. A notation has no gaps other than its own, since
 models write none.
+
+Tests: tests/unit/languages/test_literals.py
 """
 
 import re
@@ -30,7 +32,7 @@ from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     OF_OBJECTS,
     Contents,
-    Schemas,
+    SchemaContents,
     constants,
     is_restricted,
 )
@@ -38,7 +40,7 @@ from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.xml import (
     PYTHON_WORDS,
     STYLES,
-    Members,
+    ElementMembers,
     kind_of,
     other_members,
     spellings,
@@ -68,7 +70,7 @@ class NestedArguments(ABC):
         self.report = contents.report
         self.options = options
         where = f"{pointer}/json_schema"
-        self.schemas = Schemas(fields["json_schema"], where, self.report, options)
+        self.schemas = SchemaContents(fields["json_schema"], where, self.report, options)
         self.fields = fields
         self.pointer = pointer
         self.names: dict[str, str] = {}
@@ -121,7 +123,7 @@ class NestedArguments(ABC):
             for name, (each, where) in listed.items()
         }
         other = self._other(schema, [*listed], pointer, f"{hint}_other")
-        return self._members(Members(elements, needed, other, self.space), pointer, hint)
+        return self._members(ElementMembers(elements, needed, other, self.space), pointer, hint)
 
     def _array(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         if self.schemas.refuses(schema, pointer, OF_ARRAYS):
@@ -210,7 +212,7 @@ class NestedArguments(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def _members(self, members: "Members", pointer: str, hint: str) -> Node:
+    def _members(self, members: "ElementMembers", pointer: str, hint: str) -> Node:
         """Return the contents of an object."""
 
     @abstractmethod
@@ -250,7 +252,7 @@ class CohereArguments(NestedArguments):
         values = alternation(self._values(value, f"{pointer}/additionalProperties", hint))
         return self._of_any_name([name.translate(_SPELLED) for name in listed], values)
 
-    def _members(self, members: Members, pointer: str, hint: str) -> Node:
+    def _members(self, members: ElementMembers, pointer: str, hint: str) -> Node:
         return sequence(members.written(self.contents, self.options, pointer, hint), self.space)
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
@@ -336,7 +338,7 @@ class MiniMaxM3Arguments(NestedArguments):
             self.report.error(where, message, code=UNSUPPORTED)
         return EMPTY
 
-    def _members(self, members: Members, pointer: str, hint: str) -> Node:
+    def _members(self, members: ElementMembers, pointer: str, hint: str) -> Node:
         """Return the contents of an object: nothing, or elements in gaps."""
         if not members.elements:
             return EMPTY
@@ -552,7 +554,7 @@ class LiteralArguments(NestedArguments):
             return EMPTY
         return alternation(self._values(value, f"{pointer}/additionalProperties", hint))
 
-    def _members(self, members: Members, pointer: str, hint: str) -> Node:
+    def _members(self, members: ElementMembers, pointer: str, hint: str) -> Node:
         """Return an object in its brackets, with separators between its members."""
         is_inner = hint not in self._outermost
         if self.options.order is Order.ANY and len(members.elements) > 1:

@@ -301,7 +301,7 @@ class Container:
         return ANYTHING if number is None else shapes[number]
 
 
-class Literal:
+class NotationReader:
     """Reads a notation: the outermost object, with its brackets."""
 
     def __init__(

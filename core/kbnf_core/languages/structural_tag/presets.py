@@ -1,4 +1,7 @@
-"""The structural tags of tool calls: formats (``models``) that the tools of a request fill."""
+"""The structural tags of tool calls: formats (``models``) that the tools of a request fill.
+
+Tests: tests/unit/languages/test_presets.py, tests/unit/languages/tools/test_chat_templates.py
+"""
 
 import json
 import re

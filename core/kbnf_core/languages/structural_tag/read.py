@@ -3,6 +3,8 @@
 ``FORMATS`` says which fields each format has, and what these may contain: a check returns the value
 of a field, or raises ``WrongError`` with what it should be. The older form, ``{"structures": [...],
 "triggers": [...]}``, is read as the ``triggered_tags`` that it stands for.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 import enum
@@ -318,7 +320,7 @@ def guessed(value: Mapping[str, Any]) -> str | None:
 
 
 @dataclass(slots=True)
-class Node:
+class FormatNode:
     """A format: its type, where it is, its fields, and the formats inside, in order.
 
     ``ends`` are those of the nearest tag around it, at which unlimited text stops.
@@ -328,7 +330,7 @@ class Node:
     pointer: str
     fields: dict[str, Any]
     ends: Ends = ()
-    parts: list["Node"] = field(default_factory=list)
+    parts: list["FormatNode"] = field(default_factory=list)
 
 
 class Report:
@@ -393,7 +395,7 @@ def schemas_in(value: Any, pointer: str = "") -> Iterator[tuple[Any, str]]:
                 pending.append((each, f"{where}/{escape(str(name))}"))
 
 
-def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[Node]:
+def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[FormatNode]:
     """Return the nodes of a structural tag, outer ones first; none where there are errors."""
     try:
         value = parse_json(source.text, unique=True)
@@ -410,7 +412,7 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
     return read_value(value, report, limits)
 
 
-def read_value(value: Any, report: Report, limits: Limits) -> list[Node]:
+def read_value(value: Any, report: Report, limits: Limits) -> list[FormatNode]:
     """Return the nodes of a structural tag as a JSON value, outer ones first."""
     top = _top(value, report)
     if top is None:
@@ -478,10 +480,12 @@ class _TagReader:
         self._report = report
         self._depth = limits.nesting_depth
 
-    def read(self, value: Any, pointer: str) -> list[Node]:
+    def read(self, value: Any, pointer: str) -> list[FormatNode]:
         """Return the nodes of a format, outer ones first."""
-        waiting: list[tuple[Any, str, Ends, Node | None, int]] = [(value, pointer, (), None, 0)]
-        nodes: list[Node] = []
+        waiting: list[tuple[Any, str, Ends, FormatNode | None, int]] = [
+            (value, pointer, (), None, 0)
+        ]
+        nodes: list[FormatNode] = []
         while waiting:
             held, where, around, owner, depth = waiting.pop()
             if depth > self._depth:
@@ -498,7 +502,9 @@ class _TagReader:
             waiting += reversed(inside)
         return nodes
 
-    def _node(self, value: Any, pointer: str, ends: Ends, *, must_be_tag: bool) -> Node | None:
+    def _node(
+        self, value: Any, pointer: str, ends: Ends, *, must_be_tag: bool
+    ) -> FormatNode | None:
         try:
             value = value.format() if isinstance(value, _Older) else value
         except WrongError as error:
@@ -519,7 +525,9 @@ class _TagReader:
             return None
         return self._checked(kind, value, pointer, ends)
 
-    def _checked(self, kind: str, value: dict[str, Any], pointer: str, ends: Ends) -> Node | None:
+    def _checked(
+        self, kind: str, value: dict[str, Any], pointer: str, ends: Ends
+    ) -> FormatNode | None:
         fields = FORMATS[kind]
         result = {
             name: self._value(kind, name, each, value, pointer) for name, each in fields.items()
@@ -527,7 +535,7 @@ class _TagReader:
         for name in value.keys() - {"type", *fields}:
             where = f"{pointer}/{escape(name)}"
             self._report.note(where, f"`{kind}` has no field `{name}`: ignored")
-        return None if _WRONG in result.values() else Node(kind, pointer, result, ends)
+        return None if _WRONG in result.values() else FormatNode(kind, pointer, result, ends)
 
     def _value(
         self, kind: str, name: str, wanted: Field, value: dict[str, Any], pointer: str
@@ -543,7 +551,7 @@ class _TagReader:
             self._report.error(f"{pointer}/{name}", f"`{name}` is {error}")
             return _WRONG
 
-    def _inside(self, value: Any, node: Node) -> Iterator[tuple[Any, str]]:
+    def _inside(self, value: Any, node: FormatNode) -> Iterator[tuple[Any, str]]:
         """Yield the formats inside a node, with their pointers."""
         for name, each in FORMATS[node.kind].items():
             held: Any = value[name] if each.inside is not Inside.NOTHING else None
@@ -561,5 +569,5 @@ class _TagReader:
 _WRONG = object()
 
 
-def _holds_tags(owner: Node | None) -> bool:
+def _holds_tags(owner: FormatNode | None) -> bool:
     return owner is not None and "tags" in owner.fields

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
+from kbnf_core.languages.structural_tag.contents import SchemaContents, is_sound
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
@@ -56,7 +56,7 @@ def problem_of(text: str) -> str:
     except NoJsonError as error:
         return error.reason
     if is_sound(schema, "", report, Options()):
-        schemas = Schemas(schema, "", report, Options())
+        schemas = SchemaContents(schema, "", report, Options())
         for each in objects_in(schema):
             # One to another document may lead somewhere where that is known.
             if str(each.get("$ref")).startswith("#"):
@@ -64,14 +64,14 @@ def problem_of(text: str) -> str:
     return report.errors[0].message if report.errors else ""
 
 
-class _RepeatedError(Exception):
+class _RepeatedNameError(Exception):
     """An object has a name twice."""
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        raise _RepeatedError
+        raise _RepeatedNameError
     return result
 
 
@@ -83,7 +83,7 @@ def value_of(text: str) -> tuple[Any, str | None]:
 
     Of the values of such a name the last counts. Raises ``ValueError`` or ``RecursionError``.
     """
-    with suppress(_RepeatedError):
+    with suppress(_RepeatedNameError):
         return _DECODER.decode(text), None
     repeating: list[tuple[dict[str, Any], str]] = []
 

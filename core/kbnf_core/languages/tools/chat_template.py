@@ -20,6 +20,9 @@ calls, calls without arguments, with quotes and brackets in strings, with values
 and thoughts before calls; and refuses other names, other arguments, and calls that lack one. Text
 is given for arguments only to a template that cannot be rendered with values: it would write any
 text as if that were JSON. A refusal names the formats that take the probes, if any do.
+
+Tests: tests/unit/languages/tools/test_chat_templates.py,
+tests/unit/languages/tools/test_own_tools.py
 """
 
 import json

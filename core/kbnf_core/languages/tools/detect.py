@@ -1,4 +1,7 @@
-"""Whether a JSON value lists tools or asks for an answer in some form, by its content."""
+"""Whether a JSON value lists tools or asks for an answer in some form, by its content.
+
+Tests: tests/unit/languages/tools/test_lists.py
+"""
 
 from collections.abc import Mapping
 from typing import Any

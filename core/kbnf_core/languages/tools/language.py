@@ -1,4 +1,7 @@
-"""Lists of tools as one of the grammar languages: the calls that a model may write."""
+"""Lists of tools as one of the grammar languages: the calls that a model may write.
+
+Tests: tests/unit/languages/tools
+"""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType

@@ -1,4 +1,7 @@
-"""Options of a list of tools: which calls are written, and how."""
+"""Options of a list of tools: which calls are written, and how.
+
+Tests: tests/unit/languages/tools
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

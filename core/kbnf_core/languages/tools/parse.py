@@ -4,6 +4,8 @@ Without a format, a call is a JSON object with the name of a tool and its argume
 that contains all schemas of the list allows, each with an identifier of its own, so that references
 stay inside. With a format (``tool_calls``) it is the structural tag of the model that writes so.
 Every place in either is one in the list: each tool's schema has a pointer there.
+
+Tests: tests/unit/languages/tools/test_token_markers.py
 """
 
 import json
@@ -54,10 +56,10 @@ from kbnf_core.languages.tools.forms import (
     OF_SERVICES,
     REQUIRED,
     TEXT_MARKERS,
-    Answer,
-    Choice,
-    Form,
+    AnswerForm,
     Tool,
+    ToolChoice,
+    ToolForm,
     refusals,
     tools_of,
 )
@@ -71,7 +73,7 @@ from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, prin
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.structural_tag.reading import Language
+    from kbnf_core.languages.structural_tag.reading import CallLanguage
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class _List:
     notes: tuple[Problem, ...]
     options: Options
     errors: tuple[Problem, ...] = ()
-    answer: Answer | None = None
-    choice: Choice = ANY_CHOICE
+    answer: AnswerForm | None = None
+    choice: ToolChoice = ANY_CHOICE
     facts: Mapping[int, Review] = field(default_factory=dict)
     """Those of the schemas, by identity."""
 
@@ -129,16 +131,16 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),), facts)
         return SchemaReading(text, as_tree=request.as_tree)
     if answer is not None and answer.tag is not None:
-        report = _Report(source, {"": answer.pointer})
+        report = _ListReport(source, {"": answer.pointer})
         nodes = read_value(answer.tag, report, request.limits)
         result = TagReading(nodes, report, request, options)
         remarks = listed.notes
     elif how.tool_calls is None and (texts or answer is not None):
-        result = _Texts(listed, request)
+        result = _CustomCalls(listed, request)
         remarks = listed.notes
     elif how.tool_calls is None:
         try:
-            result = _Objects(listed, as_tree=request.as_tree)
+            result = _ObjectCalls(listed, as_tree=request.as_tree)
         except GrammarError as error:
             return Parsed(broken(source), tuple(error.diagnostics))
         wrong = [] if result.are_all_possible() else _one_by_one(listed)
@@ -147,7 +149,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         result = ToolTag(listed, how, request)
         wrong = _one_by_one(listed) if _errors_in(result.diagnostics) else []
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
-        wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
+        wrong += _CustomCalls(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
         result.losses += tuple(_unkept(listed, source))
     if _errors_in(wrong):
@@ -230,7 +232,7 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
                 errors.append(Problem(INVALID, message, pointer, f"there are {known}"))
     answer = found.answer if choice.mode == AUTO else None
     if choice.mode == NONE:
-        tools, answer = [], found.answer or Answer(None, choice.pointer)
+        tools, answer = [], found.answer or AnswerForm(None, choice.pointer)
     if answer is not None and answer.tag is not None and tools:
         message = "the structural tag says all that is written, and these tools are not in it"
         found.notes.append(Problem(LEFT_OUT, message, "/tools"))
@@ -254,17 +256,17 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
     return _List(source, sound, notes, options, tuple(errors), answer, choice, facts)
 
 
-def _choice(asked: Choice, how: CallOptions) -> Choice:
+def _choice(asked: ToolChoice, how: CallOptions) -> ToolChoice:
     """Return which tools are called: as options say, or else as a request does."""
     wanted = how.tool or how.tool_choice
     if wanted is None:
         return asked
     if how.tool is None and wanted in CHOICES:
-        return Choice(wanted, is_single=asked.is_single)
-    return Choice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
+        return ToolChoice(wanted, is_single=asked.is_single)
+    return ToolChoice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
 
 
-def _asked(options: Options) -> tuple[Form, ...]:
+def _asked(options: Options) -> tuple[ToolForm, ...]:
     """Return the form of the service whose strict mode is asked for."""
     form = None if options.strict is None else OF_SERVICES.get(options.strict)
     return () if form is None else (form,)
@@ -274,7 +276,9 @@ def _is_in(pointer: str, tool: Tool) -> bool:
     return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
 
 
-def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) -> Iterator[Problem]:
+def _errors(
+    found: Tool | AnswerForm, options: Options, facts: dict[int, Review]
+) -> Iterator[Problem]:
     """Yield the mistakes in the form of a tool's schema, or of an answer's; note its facts."""
     for number, (schema, pointer) in enumerate(found.schemas):
         try:
@@ -303,7 +307,7 @@ def _moved(problem: Problem, pointer: str) -> Problem:
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     """Yield the warnings about the tools of a list, each read alone."""
-    every: Sequence[Tool | Answer] = listed.tools
+    every: Sequence[Tool | AnswerForm] = listed.tools
     for each in every if listed.answer is None else (*every, listed.answer):
         for schema, pointer in each.schemas:
             has_arguments = isinstance(each, Tool) and schema is each.schema
@@ -316,7 +320,7 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 # Calls as JSON objects
 
 
-class _Objects(SchemaReading):
+class _ObjectCalls(SchemaReading):
     """The calls of some tools as JSON objects."""
 
     def __init__(self, listed: _List, *, as_tree: bool) -> None:
@@ -452,7 +456,7 @@ def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
         yield Loss(found.code, found.message, found.span)
 
 
-class _Texts(TagReading):
+class _CustomCalls(TagReading):
     """The calls of some tools, of which custom ones are their texts, the others JSON objects.
 
     Where a request says so, there is also an answer without a call.
@@ -478,7 +482,7 @@ class _Texts(TagReading):
             answered = {"type": "json_schema", "json_schema": schema, "style": "call"}
             elements.append({"type": "any_text"} if schema is None else answered)
         tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
-        report = _Report(listed.source, places)
+        report = _ListReport(listed.source, places)
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
 
@@ -519,7 +523,7 @@ class ToolTag(TagReading):
 
     def __init__(self, listed: _List, how: CallOptions, request: Request) -> None:
         tag = tag_of(listed, how)
-        report = _Report(listed.source, _places(tag, listed.tools))
+        report = _ListReport(listed.source, _places(tag, listed.tools))
         report.sound = {
             id(tool.arguments): (tool.arguments, listed.facts_of(tool)) for tool in listed.tools
         }
@@ -534,7 +538,7 @@ class ToolTag(TagReading):
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self.listed)
 
-    def language(self) -> "Language | None":
+    def language(self) -> "CallLanguage | None":
         """Return the reading language of the format, whatever is asked of the model."""
         from kbnf_core.languages.structural_tag.reading import language_of_format
 
@@ -559,7 +563,7 @@ def _markers(known: Format, how: CallOptions, request: Request) -> dict[str, Tok
     return token_markers(known, request.vocabulary)
 
 
-class _Report(Report):
+class _ListReport(Report):
     """A report whose places are those of the list."""
 
     def __init__(self, source: Source, places: Mapping[str, str]) -> None:

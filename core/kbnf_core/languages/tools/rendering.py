@@ -11,6 +11,9 @@ make no difference; a format that needs one is refused (``chat_template``).
 *Messages* are the texts that a template writes for calls, without those around every message, which
 a plain answer or a prompt has, too. Texts are compared by markers (``<...>``, ``[...]``) and
 characters, so that no marker is cut.
+
+Tests: tests/unit/languages/tools/test_chat_templates.py,
+tests/unit/languages/tools/test_own_tools.py
 """
 
 import json

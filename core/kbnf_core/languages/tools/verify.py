@@ -12,6 +12,8 @@ schema requires, is not. A conversation that the template refuses proves nothing
 Outside of JSON some values have one text: `3` is a number where the schema allows one, and a string
 where it has no type. So a value equals the one that is read if the schema names its type, and
 otherwise its text is compared.
+
+Tests: tests/unit/languages/tools/test_own_tools.py
 """
 
 import json

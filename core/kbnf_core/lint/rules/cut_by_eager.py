@@ -8,6 +8,8 @@ Most grammars are proved to have none, without automata of the whole. In a stron
 text can only go on after its end if somewhere both its end and a byte would do; where no step is
 like that, no text is a proper prefix of another. Most formats are of this kind, and proving it here
 saves building their tables.
+
+Tests: tests/property/test_deterministic.py, tests/golden/lint
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

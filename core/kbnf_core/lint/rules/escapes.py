@@ -1,4 +1,7 @@
-"""W501: escapes that mean something else in the languages that grammars come from and go to."""
+"""W501: escapes that mean something else in the languages that grammars come from and go to.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach."""
+"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

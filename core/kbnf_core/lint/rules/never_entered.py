@@ -2,6 +2,8 @@
 
 With ``finish=token`` they are entered only within a token that goes on past that end. Over a
 vocabulary W307 says whether there is one, and nothing is reported here.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
 """
 
 from collections import Counter

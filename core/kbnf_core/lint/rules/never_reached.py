@@ -1,4 +1,7 @@
-"""W301: alternatives of the start that eager finish can never reach."""
+"""W301: alternatives of the start that eager finish can never reach.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

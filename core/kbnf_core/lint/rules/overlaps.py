@@ -3,6 +3,8 @@
 A shortest common text comes from a lazy product. Neither part becomes an automaton. The residual of
 a part after some bytes is a set of *rests*, and only those that both parts reach are made: the walk
 is over as soon as the parts differ, however large they are.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
 """
 
 from bisect import bisect, bisect_left

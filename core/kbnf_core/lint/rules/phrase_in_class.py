@@ -2,6 +2,8 @@ r"""W208: classes that contain a phrase, such as ``[hello]`` or ``[^"The answer 
 
 A class is a set of characters, so a character that is in it twice was meant as part of a text. Only
 letters that match themselves are counted: a list of signs may have one twice.
+
+Tests: tests/golden/lint
 """
 
 import re

@@ -2,6 +2,8 @@ r"""W207: quoted texts that read like a regular expression, such as ``"[0-9]"{4}
 
 A text is one if it is a class with a range of letters or digits, or a class escape, and nothing but
 a count follows.
+
+Tests: tests/golden/lint
 """
 
 import re

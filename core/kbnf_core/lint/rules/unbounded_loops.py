@@ -3,6 +3,8 @@
 A loop is one of whitespace, too, if some of its turns are nothing else and the others begin with
 signs, as in ``(" " | "--" comment)*``. If the others begin with letters or digits it is a loop of
 text, such as ``[a-z ]*``, in which blanks are as good as anything else.
+
+Tests: tests/golden/lint
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,7 @@
-"""W103: rules and alternatives that can never be completed, and are therefore ignored."""
+"""W103: rules and alternatives that can never be completed, and are therefore ignored.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

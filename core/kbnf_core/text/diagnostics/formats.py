@@ -2,6 +2,8 @@
 
 The shape of the JSON is published in ``check.schema.json`` beside this file. Positions are those of
 ``source.Position``; ends are exclusive.
+
+Tests: tests/unit/text/test_json.py
 """
 
 import json

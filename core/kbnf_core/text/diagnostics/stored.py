@@ -3,6 +3,8 @@
 Unlike ``formats``, which shows findings to other programs, an entry leaves nothing out. The text
 that was checked is not stored but given again; other texts, such as imported ones, are. In a
 baseline fingerprints stand for findings: they stay the same while the lines around them move.
+
+Tests: tests/unit/text/test_stored.py
 """
 
 import json

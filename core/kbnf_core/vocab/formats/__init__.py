@@ -1,6 +1,8 @@
 """One module per vocabulary format, and what all share: what a format is, its result, its stop ids.
 
 Only ``kbnf_core.vocab.read`` reads the vocabulary file and decides which of these it is for.
+
+Tests: tests/unit/vocab/test_load_gguf.py
 """
 
 import json

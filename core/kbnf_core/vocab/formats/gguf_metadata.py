@@ -8,6 +8,8 @@ nothing.
 ``gpt2`` in GPT-2's alphabet of bytes, ``llama`` and ``t5`` with U+2581 for a space.
 ``tokenizer.ggml.token_type`` says what a token is: control and unknown tokens have no text, unused
 ones are never to be produced, and all three are special here. User-defined tokens are their text.
+
+Tests: tests/unit/vocab/test_load_gguf.py
 """
 
 import struct
@@ -30,14 +32,14 @@ from kbnf_core.vocab.formats import (
     expect,
     library,
 )
-from kbnf_core.vocab.formats.huggingface import SPACE_MARK, Spelling
+from kbnf_core.vocab.formats.huggingface import SPACE_MARK, PieceSpelling
 
 _PREFIX = "tokenizer.ggml."
 _VERSIONS = (2, 3)
 _SPELLINGS = {
-    "gpt2": Spelling(byte_level=True),
-    "llama": Spelling(((SPACE_MARK, " "),)),
-    "t5": Spelling(((SPACE_MARK, " "),)),
+    "gpt2": PieceSpelling(byte_level=True),
+    "llama": PieceSpelling(((SPACE_MARK, " "),)),
+    "t5": PieceSpelling(((SPACE_MARK, " "),)),
 }
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _SPECIAL = {_UNKNOWN, _CONTROL, _UNUSED}
@@ -140,9 +142,9 @@ def _contents(metadata: Mapping[str, Any]) -> FileContents:
     return FileContents(tokens, special, eos or common_stop_ids(special))
 
 
-def _spelled(text: str, kind: int, token_id: int, spelling: Spelling) -> bytes:
+def _spelled(text: str, kind: int, token_id: int, spelling: PieceSpelling) -> bytes:
     if kind == _BYTE:
-        data = Spelling(byte_fallback=True).added(text)
+        data = PieceSpelling(byte_fallback=True).added(text)
         if len(data) != 1:
             raise VocabularyError(f"token {token_id} should be a byte <0xNN>, not {text[:40]!r}")
         return data

@@ -2,6 +2,8 @@
 
 The form of the RWKV vocabulary that kbnf's own examples use. A text stands for its UTF-8; a
 list of numbers is for tokens that are not UTF-8. There are no special tokens and no stop ids.
+
+Tests: tests/unit/vocab
 """
 
 import re

@@ -3,6 +3,8 @@ r"""RWKV's vocabulary text: lines of ``ID LITERAL LENGTH``.
 The literal is a Python string (for its UTF-8) or a bytes literal, the length is in bytes:
 ``33 ' ' 1``, ``65529 b'\xe4\xbd' 2``. RWKV-LM evaluates the literal; here it is only parsed.
 RWKV uses id 0, which is not in the file, as the end of a document.
+
+Tests: tests/unit/vocab
 """
 
 import ast

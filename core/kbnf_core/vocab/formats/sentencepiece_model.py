@@ -5,6 +5,8 @@ unknown pieces have no text, and unused ones are never to be produced: all three
 here. User-defined pieces are ordinary text. The space that SentencePiece puts before a text
 (``add_dummy_prefix``) belongs to encoding, not to any piece, and is kept: the first token of
 ``hello`` spells `` hello``.
+
+Tests: tests/unit/vocab
 """
 
 from typing import TYPE_CHECKING, Any

@@ -5,6 +5,8 @@ are special (``default_num_special_tokens``); ``vocab`` lists the others by rank
 often more of them than are in use; ``special_tokens`` names the special ones (up to version 7
 it may be absent), and the rest of those are called ``<SPECIAL_n>``. Facts from
 ``mistral_common.tokens.tokenizers.tekken``, against which the tests compare.
+
+Tests: tests/unit/vocab
 """
 
 import base64

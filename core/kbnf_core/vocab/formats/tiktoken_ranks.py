@@ -2,6 +2,8 @@
 
 Read as ``tiktoken.load.load_tiktoken_bpe`` reads it. The special tokens of such a model are in
 the program that uses it, not in the file, so there are none here, and no stop ids.
+
+Tests: tests/unit/vocab
 """
 
 import base64

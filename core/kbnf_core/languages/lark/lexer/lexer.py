@@ -19,7 +19,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import common_word
 from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
@@ -92,7 +92,7 @@ class _Reach(NamedTuple):
 
 def _reach_of(node: Regex, parts: list[_Reach]) -> _Reach:
     match node:
-        case Characters():
+        case CharacterSet():
             least = next(iter(node.points), None)
             return _Reach(0 if least is None else len(chr(least[0]).encode()), goes_on=True)
         case Repeat(_, 1, 1):

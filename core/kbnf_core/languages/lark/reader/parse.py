@@ -24,8 +24,8 @@ from kbnf_core.kbnf.read import MANY, number
 from kbnf_core.kbnf.statements import (
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     span_of,
@@ -467,9 +467,9 @@ class Parsed:
 
 
 @cache
-def lark_dialect_parser() -> Parser:
+def lark_dialect_parser() -> StatementParser:
     """Return the parser of one statement."""
-    return Parser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, Builder())
 
 
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -483,7 +483,7 @@ def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
 class _Lark(Metasyntax[lark.Statement]):
     """The statements of a text."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return lark_dialect_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
