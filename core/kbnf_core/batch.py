@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core import kernel
-from kbnf_core.engine import Engine, checked_tree
+from kbnf_core.engine import Engine
 from kbnf_core.mask.ahead import Ahead
-from kbnf_core.mask.bits import as_words, check_rows, word_count
+from kbnf_core.mask.bits import as_words, check_rows, checked_tree, word_count
 from kbnf_core.text.errors import VocabularyError
 
 BATCHES = Ahead()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, Regular, postorder
 from kbnf_core.kbnf.parsed import (
     NO_ATTRIBUTES,
     PLAIN_REQUEST,
@@ -173,6 +173,10 @@ class _Kbnf(Language):
 KBNF = _Kbnf()
 
 
+_READ_BYTES = 64
+"""The memory of a tree and its rules, for a character of the text."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Reading:
     """The result of reading a grammar text: its ``Parsed`` form, and its meaning.
@@ -215,6 +219,14 @@ class Reading:
     def losses(self) -> tuple[Loss, ...]:
         """What the grammar does not keep of the text, which is among the findings, too."""
         return self.parsed.losses
+
+    @cached_property
+    def known_bytes(self) -> int:
+        """The memory that it takes, estimated by characters but for automata."""
+        rules = () if self.grammar is None else self.grammar.rules.values()
+        nodes = (node for body in rules for node in postorder(body) if isinstance(node, Regular))
+        automata = {id(node.dfa): node.dfa.size for node in nodes}
+        return _READ_BYTES * len(self.parsed.source.text) + sum(automata.values())
 
     @property
     def is_endless(self) -> bool:

@@ -47,6 +47,10 @@ class VocabularyMark:
         """Return the mark of a vocabulary."""
         return cls(vocabulary.name, (vocabulary.base or vocabulary).fingerprint)
 
+    def is_of(self, vocabulary: "Vocabulary") -> bool:
+        """Return whether a vocabulary is the marked one, whatever its name and stop ids."""
+        return self.fingerprint == self.of(vocabulary).fingerprint
+
 
 @dataclass(frozen=True, slots=True)
 class ArtifactSection:

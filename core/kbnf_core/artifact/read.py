@@ -148,8 +148,9 @@ class Stored:
 
     def check_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Raise ``VocabularyError`` where the grammar was read over another vocabulary."""
-        mark, given = self.manifest.vocabulary, VocabularyMark.of(vocabulary)
-        if mark is not None and mark.fingerprint != given.fingerprint:
+        mark = self.manifest.vocabulary
+        if mark is not None and not mark.is_of(vocabulary):
+            given = VocabularyMark.of(vocabulary)
             raise VocabularyError(
                 f"{self.path} was compiled for the vocabulary {mark.name or mark.fingerprint}, not"
                 f" for {given.name or given.fingerprint}; compile it again with this one"

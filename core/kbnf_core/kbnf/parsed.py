@@ -10,7 +10,7 @@ Tests: tests/unit/kbnf, tests/unit/languages
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -176,6 +176,15 @@ class Attributes(NamedTuple):
     captures: Mapping[str, frozenset[str]] = MappingProxyType({})
     temperatures: Mapping[str, float] = MappingProxyType({})
     unkept: tuple[Loss, ...] = ()
+
+    def temperature_in(self, rules: Iterable[str], origins: Mapping[str, str]) -> float | None:
+        """Return the highest temperature of some rules, None where none of them has one.
+
+        ``origins`` names, for a rule that was made of another one, that rule.
+        """
+        written = {origins.get(name, name) for name in rules}
+        known = written & self.temperatures.keys()
+        return max((self.temperatures[name] for name in known), default=None)
 
 
 NO_ATTRIBUTES = Attributes()

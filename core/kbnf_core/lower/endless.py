@@ -103,13 +103,20 @@ def infinite_texts(grammar: Grammar) -> Grammar | None:
     where a regular expression loops at the end of such a text.
     """
     rules: dict[str, Node] = {}
+    loops: list[Node] = []
 
     def combine(node: Node, parts: list[Node | None]) -> Node | None:
         match node:
-            case Sequence((Repeat(body, _, None, span), Token(terminal))) if terminal is NEVER:
+            case Sequence((*_, Token(terminal))) if terminal is NEVER:
+                *before, last = node.parts[:-1]
+                some = [part for part in parts[: len(before)] if part]
+                if not isinstance(last, Repeat):
+                    loops.append(last)
+                if not isinstance(last, Repeat) or len(some) < len(before):
+                    return None
                 name = f"{_SUFFIX}{len(rules)}"
-                rules[name] = Sequence((body, Call(name, span)), span)
-                return Call(name, span)
+                rules[name] = Sequence((last.body, Call(name, last.span)), last.span)
+                return Sequence((*some, Call(name, last.span)), node.span)
             case Choice(_, span):
                 return _choice(parts, span)
             case Token(terminal) if terminal is NEVER:
@@ -120,7 +127,7 @@ def infinite_texts(grammar: Grammar) -> Grammar | None:
 
     for name, body in grammar.rules.items():
         infinite = fold(body, children, combine)
-        if infinite is None:
+        if infinite is None or loops:
             return None
         rules[name] = infinite
     return Grammar(grammar.start, rules)

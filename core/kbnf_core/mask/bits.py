@@ -130,6 +130,18 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
     return chosen
 
 
+def checked_tree(parents: Any, tokens: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
+    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
+    if above.ndim != 1 or above.shape != read.shape:
+        raise ValueError(
+            f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
+        )
+    if ((above < -1) | (above >= np.arange(len(above)))).any():
+        raise ValueError("the parent of a node is -1, or a node before it")
+    return above, read
+
+
 def check_rows(words: npt.NDArray[np.int32], first: int, count: int, size: int) -> None:
     """Raise ``ValueError`` unless a bitmask of two dimensions has these rows of ``size`` bits."""
     if words.ndim != 2 or not words.flags.c_contiguous or not words.flags.writeable:

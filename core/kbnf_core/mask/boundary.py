@@ -17,6 +17,7 @@ Tests: tests/unit/mask/test_boundary.py
 """
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator
 from math import inf
 from operator import index
@@ -33,7 +34,7 @@ from kbnf_core.text.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.suggest import edits
 from kbnf_core.vocab.trie import ABSENT
-from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_core.vocab.vocabulary import Vocabulary, spelled
 
 After = str | int
 """The text to wait for, or the id of a token."""
@@ -173,13 +174,6 @@ def begin_with(automaton: TokenAutomaton, rest: bytes) -> int:
         return automaton.beginning
 
 
-def rest_behind(automaton: TokenAutomaton, after: str, seen: bytes) -> bytes:
-    """Return the bytes after a text that has come, empty where the grammar does not take them."""
-    rest = seen.partition(after.encode())[2]
-    state, _ = automaton.rule.feed(automaton.masks.states, automaton.masks.states.initial, rest)
-    return b"" if state == DEAD else rest
-
-
 class WaitingAutomaton(TokenAutomaton):
     """A token automaton before which everything is free, until a text or a token has come.
 
@@ -232,6 +226,31 @@ class WaitingAutomaton(TokenAutomaton):
             return (), reason
         come = (position - WAITING) % self._stride
         return tuple((value, value) for value in self._spelling.next_bytes(come)), reason
+
+    def forced_bytes(self, position: int, limit: int) -> bytes:
+        """Return the forced bytes of the grammar; before it nothing is forced."""
+        return b"" if position >= WAITING else super().forced_bytes(position, limit)
+
+    def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
+        """Return the forced tokens of the grammar; before it nothing is forced."""
+        return [] if position >= WAITING else super().forced_tokens(position, accepted, limit)
+
+    def before_grammar(
+        self, position: int, positions: list[int], accepted: list[int | bytes]
+    ) -> tuple[int, bytes]:
+        """Return how much was waiting for the grammar, and what the last token has of its text."""
+        waited = bisect_left(positions, 1, key=lambda place: place < WAITING)
+        if self._awaited is None or position >= WAITING:
+            return waited, b""
+        # The text ends in the last of what was waiting: as much before that as it is long will do.
+        vocabulary, text = self.masks.vocabulary, self._awaited.text
+        first, missing = waited - 1, len(text)
+        while first > 0 and missing > 0:
+            first -= 1
+            missing -= len(spelled(vocabulary, accepted[first : first + 1]))
+        rest = spelled(vocabulary, accepted[first:waited]).partition(text)[2]
+        state, _ = self.rule.feed(self.masks.states, self.masks.states.initial, rest)
+        return waited, b"" if state == DEAD else rest
 
     def can_finish(self, position: int) -> bool:
         """Return whether the text is over, or may be ended by the end of sequence."""

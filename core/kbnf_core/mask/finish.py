@@ -38,6 +38,7 @@ from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -217,6 +218,18 @@ class NearestEnd:
         if position < 0 or left < self._end_cost:
             return left >= 0 > position
         return self.least(position) <= left
+
+    def check_budget(self, position: int, left: int) -> None:
+        """Raise ``ConfigError`` if no text is known to end in ``left`` tokens, with a number."""
+        if self.fits(position, left):
+            return
+        least = self.least(position)
+        if least == inf:
+            raise ConfigError(
+                "no tokens of the vocabulary lead to the end of a text, in any number"
+            )
+        enough = "1 token is" if least == 1 else f"{least:,.0f} tokens are"
+        raise ConfigError(f"budget={left} is too small: {enough} enough")
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of a mask after which a text can end within the rest of its budget."""

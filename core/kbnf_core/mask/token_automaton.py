@@ -27,7 +27,7 @@ from kbnf_core.kernel import Forced, StateMasks, Texts, TokenSteps
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.finish import finish_rule
-from kbnf_core.mask.masks import STATE, Masks
+from kbnf_core.mask.masks import STATE, Masks, state_at
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError, VocabularyError
@@ -198,6 +198,33 @@ class TokenAutomaton:
     def forced(self) -> Forced:
         """The finder of forced bytes and tokens, with what it remembers."""
         return Forced(self, texts_of(self.masks.vocabulary))
+
+    def forced_bytes(self, position: int, limit: int) -> bytes:
+        """Return the bytes, at most ``limit``, with which all texts from a position begin."""
+        found = self.forced.bytes_from(state_at(position), limit)
+        # Without its count a state is the same as far as a token reaches; more bytes may stop
+        # at a bound.
+        exact = position <= STATE or not found
+        return found if exact else self.forced.bytes_from(self._exact(position), limit)
+
+    def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
+        """Return the tokens, at most ``limit``, that certainly come after what was accepted."""
+        found = self.forced.find(state_at(position), accepted, limit)
+        exact = position <= STATE or not found
+        return found if exact else self.forced.find(self._exact(position), accepted, limit)
+
+    def _exact(self, position: int) -> int:
+        return self.masks.counting.exact(position)
+
+    def before_grammar(
+        self, position: int, positions: list[int], accepted: list[int | bytes]
+    ) -> tuple[int, bytes]:
+        """Return how much was accepted before the grammar began, and the rest of the last of it.
+
+        ``positions``: those before each of ``accepted``; ``position``: the one after all.
+        """
+        del position, positions, accepted
+        return 0, b""
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

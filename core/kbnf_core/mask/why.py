@@ -39,6 +39,11 @@ class Explanation:
     places: tuple[LivePlace, ...]
     reason: str
 
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules of the places."""
+        return frozenset(name for place in self.places for name in place.rules)
+
 
 class Why:
     """Explains positions of one grammar over one vocabulary, by replaying them on its positions.

@@ -17,7 +17,7 @@ import copy
 import marshal
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from json import loads
 from typing import Any
 
@@ -359,8 +359,14 @@ class Follower:
         self._given = max(self._given, len(self._events))
         return fresh
 
-    def captures(self, rules: Set[str]) -> list[bytes]:
-        """Return the texts of rules whose ends are certain, in the order in which they end."""
+    def captures(self, name: str, groups: Mapping[str, frozenset[str]]) -> list[bytes]:
+        """Return the texts of a rule whose ends are certain, in the order in which they end.
+
+        ``groups``: the rules that are captured under one name. Raises ``ConfigError`` for no rule.
+        """
+        rules = groups.get(name, frozenset((name,)))
+        if rules.isdisjoint(self._parser.names):
+            raise ConfigError(f"the grammar has no rule `{name}`")
         result = []
         opened: list[Event] = []
         for event in self._events:

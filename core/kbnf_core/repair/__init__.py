@@ -27,7 +27,7 @@ from kbnf_core.mask.token_automaton import TokenAutomata
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewriter, Weights
-from kbnf_core.text.errors import EngineError, ParseError, Status, WorkLimitError
+from kbnf_core.text.errors import ConfigError, EngineError, ParseError, Status, WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -152,8 +152,10 @@ class Judge:
 
         Without ``weights`` the table of ``self.weights`` is used.
         Raises ``WorkLimitError`` where the search takes too long to find the first, and ends where
-        it takes too long to find another one.
+        it takes too long to find another one; ``ConfigError`` for a negative cost, or for no text.
         """
+        if most < 0 or best < 1:
+            raise ConfigError("a repair costs at least 0, and at least one is wanted")
         status = self.status(data)
         weights = weights or self.weights
         automaton, work = self._automaton, self._limits.work // _WORK

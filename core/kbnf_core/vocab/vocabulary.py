@@ -575,3 +575,9 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def spelled(vocabulary: Vocabulary, accepted: Iterable[int | bytes]) -> bytes:
+    """Return the bytes of tokens, by id, and of byte strings, as an engine accepts them."""
+    decode = vocabulary.decode
+    return b"".join(each if isinstance(each, bytes) else decode((each,)) for each in accepted)

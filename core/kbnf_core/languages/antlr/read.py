@@ -19,8 +19,9 @@ from posixpath import dirname, join, normpath
 
 from kbnf_core import ir
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, without_lexer
+from kbnf_core.conversion.scannerless import Scannerless, Token, without_lexer
 from kbnf_core.frontend import too_much_work
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
@@ -248,7 +249,7 @@ class _Reader:
         before_end = lexer.form_before_end(rule) if is_skipped else None
         yield Token(name, before_end or form, rule.span, is_skipped, rule.mode)
         if before_end is not None:
-            last = Name(fresh(f"{rule.name}_EOF", {*self._gathered.rules}), rule.name_span)
+            last = Name(FreshNames(self._gathered.rules).fresh(f"{rule.name}_EOF"), rule.name_span)
             yield Token(last, form, rule.span, is_skipped=True, mode=rule.mode, is_last=True)
 
     def _check_uses(self, written: list[tree.Rule]) -> None:

@@ -19,9 +19,10 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import write_dfa
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, without_lexer
+from kbnf_core.conversion.scannerless import Scannerless, Token, take, without_lexer
 from kbnf_core.frontend import too_much_work
 from kbnf_core.ir.analysis import callers_of, reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.kbnf.tree import (
@@ -184,7 +185,7 @@ class _Reader:
         words = {leaf.text.value.encode() for each in bodies for leaf in _words(each.body)}
         for token in tokens.values():
             self.losses += take(token, [operations.literals(words)], limits, budget)
-        names = {each.name.value for each in definitions}
+        names = FreshNames(each.name.value for each in definitions)
         blank, word = (self._made(name, bodies[0].name.span, names) for name in _LEXER)
         blank.is_skipped = True
         # A lexer would look for words everywhere, so that one does not end inside another one.
@@ -194,11 +195,11 @@ class _Reader:
         self.losses += result.losses
         return result.reached()
 
-    def _made(self, name: str, span: Span, names: set[str]) -> Token:
+    def _made(self, name: str, span: Span, names: FreshNames) -> Token:
         """Return a token that nobody wrote."""
         form = build.regex(_LEXER[name], span)
         form.dfa = compile_regex(_LEXER[name], self._request.limits).dfa
-        return Token(Name(fresh(name, names), span), form, span)
+        return Token(Name(names.fresh(name), span), form, span)
 
     def _tokens(self, definitions: Iterable[Definition]) -> dict[str, Token]:
         """Return the rules that are tokens."""

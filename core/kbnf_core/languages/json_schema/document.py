@@ -25,6 +25,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.languages.json_schema import Options, Standard
 from kbnf_core.languages.json_schema.algebra import (
     ANYTHING,
@@ -697,7 +698,7 @@ class _Bundler:
         self._path = path
         self._imports = imports
         self._own = _address_of(value, "")
-        self._names = set(value.get(self.keyword) or ())
+        self._names = FreshNames(value.get(self.keyword) or ())
         self._room = room
         self._files = {normpath(path): _File(value, self._own, "", {})}
 
@@ -784,13 +785,7 @@ class _Bundler:
         return found
 
     def _new_name(self, path: str) -> str:
-        stem = name = basename(path).partition(".")[0] or "file"
-        number = 1
-        while name in self._names:
-            number += 1
-            name = f"{stem}_{number}"
-        self._names.add(name)
-        return name
+        return self._names.fresh(basename(path).partition(".")[0] or "file")
 
 
 def _address_of(value: dict[str, Json], around: str) -> str:

@@ -30,9 +30,10 @@ from kbnf_core.languages.response_template.template import (
     Content,
     Template,
     TemplateField,
+    template_of,
 )
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import MessageError
+from kbnf_core.text.errors import ConfigError, MessageError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 T = TypeVar("T")
@@ -40,6 +41,20 @@ T = TypeVar("T")
 
 class UnreadError(ValueError):
     """A content that cannot be read as its field says."""
+
+
+def read_message(messages: str, text: str | bytes, prefix: str, limits: Limits) -> dict[str, Any]:
+    """Return the message of a text, as ``message_of`` does.
+
+    ``messages``: a JSON object with the ``template`` and the ``tools`` of a grammar, as
+    ``Marked.messages`` has it. Raises ``ConfigError`` if it is empty.
+    """
+    if not messages:
+        raise ConfigError("messages are read by a response template, and there is none")
+    known = json.loads(messages)
+    template = template_of(known["template"], limits)
+    data = text if isinstance(text, str) else text.decode()
+    return message_of(template, data, prefix=prefix, tools=known["tools"], limits=limits)
 
 
 def message_of(

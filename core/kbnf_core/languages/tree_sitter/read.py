@@ -24,9 +24,10 @@ from kbnf_core.automata.operations import literals
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, without_lexer
+from kbnf_core.conversion.scannerless import Scannerless, Token, take, without_lexer
 from kbnf_core.frontend import too_much_work
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
@@ -136,7 +137,7 @@ class _Reader:
         self._losses: dict[str, Loss] = {}
         self._rules: dict[str, Node] = {}
         self._tokens: dict[str, Token] = {}
-        self._names: set[str] = set()
+        self._names = FreshNames()
         """Names of rules, and of tokens without rules."""
         self._rule = ""
         self._word = ""
@@ -152,7 +153,7 @@ class _Reader:
         self._rules = _rules(value)
         if not isinstance(value, dict) or not self._rules:
             return self._refused("a grammar of tree-sitter has `rules`", self._source.locate(""))
-        self._names = {*self._rules}
+        self._names = FreshNames(self._rules)
         first = next(iter(self._rules))
         start = self._request.start or first
         try:
@@ -230,14 +231,14 @@ class _Reader:
             if not isinstance(leaf, Reference) or leaf.name.value != self._word:
                 return leaf
             if context not in self._contexts:
-                self._contexts[context] = fresh(f"{self._word}_{context}", self._names)
+                self._contexts[context] = self._names.fresh(f"{self._word}_{context}")
             return build.call(self._contexts[context], leaf.span)
 
         return form if context == "global" else rewrite(form, change)
 
     def _name_token(self, node: Node, form: Form, *, is_skipped: bool = False) -> str:
         """Add a token under a name of its own, and return that."""
-        name = fresh(self._rule if is_skipped else f"{self._rule}_token", self._names)
+        name = self._names.fresh(self._rule if is_skipped else f"{self._rule}_token")
         span = self._source.locate(node.pointer)
         self._tokens[name] = Token(Name(name, span), form, span, is_skipped, "", not is_skipped)
         return name

@@ -21,6 +21,7 @@ from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
+from kbnf_core.ir import postorder
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -45,6 +46,7 @@ from kbnf_core.languages.lark.lexer.maximal_munch import (
     Doubt,
     LexemeSplit,
     LexemeSplitter,
+    is_character,
     scanner_of,
 )
 from kbnf_core.languages.lark.reader.model import (
@@ -419,6 +421,24 @@ def _shown(node: Lexeme) -> Span:
     return node.span if node.span.end > node.span.start else node.terminal.span
 
 
+def _has_characters_only(grammar: LexicalGrammar) -> bool:
+    """Tell whether each lexeme is one character, as in texts of which no lexer is certain."""
+    dfas: dict[Dfa, None] = {}
+    for body in grammar.rules.values():
+        for node in postorder(body):
+            if isinstance(node, Embedded):
+                return False
+            if isinstance(node, Lexeme) and node.terminal.dfa not in dfas:
+                if not is_character(node.terminal.dfa):
+                    return False
+                dfas[node.terminal.dfa] = None
+    return True
+
+
+def _never(_one: Terminal, _other: Terminal) -> bool:
+    return False
+
+
 def apply_lexer(
     grammar: LexicalGrammar,
     cutter: LexemeSplitter,
@@ -434,5 +454,8 @@ def apply_lexer(
         cutter.lexing is Lexing.LALR and expected is None
     )
     confusable = cutter.confusable if with_others else None
+    if cutter.lexing is Lexing.LLGUIDANCE and _has_characters_only(grammar):
+        # Whatever is expected with one, none can go on.
+        confusable = _never
     positions = analyse(grammar, confusable, cutter.budget)
     return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)

@@ -25,6 +25,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
 from kbnf_core.automata.explore import Product, States, common_word, explore, words_to
 from kbnf_core.automata.nfa import ending_in
+from kbnf_core.automata.to_regex import NotTextError, to_characters
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
@@ -44,6 +45,16 @@ from kbnf_core.languages.lark.lexer.lookahead import (
 from kbnf_core.languages.lark.reader.model import Lexing, Order, Terminal
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
+
+
+def is_character(dfa: Dfa) -> bool:
+    """Return whether all words of an automaton are texts of one character."""
+    try:
+        characters = to_characters(dfa)
+    except NotTextError:
+        return False
+    targets = {target for _, target in characters.edges[0]}
+    return not characters.accepting[0] and not any(characters.edges[to] for to in targets)
 
 
 def is_string(terminal: Terminal) -> bool:
