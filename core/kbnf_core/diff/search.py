@@ -146,8 +146,10 @@ class Search:
         try:
             while self._heap and None in self._found and not self._is_beyond:
                 length, _, place = heapq.heappop(self._heap)
+                # Entries of the heap are not updated: one of a larger length was replaced.
                 if length == self._length[place]:
                     if place.level == TOP:
+                        # Lengths leave the heap in order, so all shorter texts have been seen.
                         below = min(length - 1, _EXACT)
                     self._visit(place, length)
         except WorkLimitError:
@@ -158,6 +160,7 @@ class Search:
         return self.states.enter(sorted(components))
 
     def _reach(self, place: _Place, length: int, way: tuple[_Place, _Read]) -> None:
+        # Dijkstra: a node is reached again only by a shorter way.
         if place.state != DEAD and length < self._length.get(place, length + 1):
             self._length[place] = length
             self._way[place] = way
@@ -166,11 +169,13 @@ class Search:
     def _visit(self, place: _Place, length: int) -> None:
         states, state = self.states, place.state
         positions = sum(1 + len(states.items.items(items)) for _, items in states.pairs(state))
+        # A step over a state costs as much as it has positions, which ambiguity multiplies.
         self._budget.spend(1 + positions)
         ends = frozenset(states.completions(state))
         over = place.over
         if place.level != TOP:
             if ends:
+                # Inside of nests, their ends are kinds of texts between the brackets.
                 self._settle(place, ends & place.level, length)
         else:
             over = self._end(place, ends)
@@ -212,6 +217,7 @@ class Search:
         groups: dict[int, set[int]] = {}
         for terminal in sorted(self.states.token_terminals(place.state)):
             component = terminal - self._first
+            # Nests that open with the same bracket are read together: the bracket does not choose.
             if component in self._machine.nests:
                 groups.setdefault(self._machine.nests[component], set()).add(component)
                 continue
@@ -235,6 +241,7 @@ class Search:
         level = self._levels.get(nests)
         if level is None:
             level = self._levels[nests] = _SearchLevel()
+            # One nest needs no search: its shortest text is known, whatever the other side does.
             if len(nests) > 1:
                 begin = _Place(nests, self._begin(nests))
                 self._reach(begin, 0, (begin, _START))
@@ -243,12 +250,14 @@ class Search:
             if size is not None:
                 self._resume(place, over, nests, nests, length + size)
             return
+        # Kinds found later resume the callers that wait now; those found before do so at once.
         level.waiting.append((place, over, length))
         for kind, (size, _) in level.kinds.items():
             self._resume(place, over, nests, kind, length + size)
 
     def _settle(self, place: _Place, kind: Kind, length: int) -> None:
         level = self._levels[place.level]
+        # Only the shortest text of a kind can be part of a shortest difference.
         if kind in level.kinds and level.kinds[kind][0] <= length:
             return
         level.kinds[kind] = (length, place)

@@ -175,6 +175,8 @@ class _LineWriter:
             case Pad():
                 self._put(" " if level.broken else "")
             case Open(is_choice, offset):
+                # A group of alternatives stays on one line if it fits, whatever the group
+                # around it does.
                 broken = level.broken and not (is_choice and self._fits(room))
                 self._levels.append(_OpenGroup(max(0, self._column + offset), broken))
             case Close():
@@ -198,6 +200,7 @@ class _LineWriter:
         self._column = len(text) + (-text.rindex("\n") - 1 if "\n" in text else self._column)
 
     def _end_line(self, indent: int) -> None:
+        # No blanks at the end of a line: a pad was written before the break was known.
         while self._written and not self._written[-1].strip(" "):
             self._written.pop()
         self._put(self._newline)
@@ -272,6 +275,7 @@ def contents_of(source: Source, read: KeptWords) -> FormattedText:
     statements = []
     for words in raw:
         parts = [FormattedWord(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        # The grammar takes a last definition without `;` as well.
         if parts[-1].type != "END":
             end = parts[-1].span.end
             parts.append(FormattedWord("END", ";", Gap(), Span(end, end)))

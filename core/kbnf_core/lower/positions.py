@@ -264,6 +264,8 @@ class _PositionBuilder:
 
     def _find_empty(self) -> None:
         """Find how rules are empty: the first choice that does not need the rule itself."""
+        # In rounds, since a rule is empty by others that are empty. Each round finds one at least:
+        # facts say that every rule of the list has a finite empty derivation.
         missing = [name for name in self._order if self._analysis.facts[name].nullable]
         while missing:
             for name in missing:
@@ -295,6 +297,7 @@ class _PositionBuilder:
                 yield place, passed
             elif place == rule.end:
                 yield _END, passed
+            # A stack reverses the order, and the first alternative is to be seen first.
             for target, over in reversed(rule.free[place]):
                 if not over:
                     pending.append((target, passed))
@@ -304,6 +307,7 @@ class _PositionBuilder:
     def _find_follows(self, rule: _Rule) -> None:
         known: dict[int, _Follow] = {}
         for place, (_, after) in rule.leaves.items():
+            # Occurrences of a loop or of alternatives share what comes after them.
             if after not in known:
                 known[after] = list(self._reached(rule, after, self._empty))
             rule.follows[place] = known[after]
@@ -362,6 +366,7 @@ class _PositionBuilder:
                 each = pending.pop()
                 self._budget.spend()
                 if isinstance(each, int):
+                    # All below it follows it in preorder, so its size is the distance.
                     nodes[each][1] = len(nodes) - each - 1
                     continue
                 if self._label[each] != HIDDEN:
@@ -380,6 +385,7 @@ class _PositionBuilder:
         )
         if NEVER in terminals:
             terminals = [*(each for each in terminals if each != NEVER), NEVER]
+        # Part 2 of the start has all its choices: nothing outside decides about its empty text.
         variants = [_Variant(start, 2)] + [
             _Variant(name, part)
             for name in self._order
@@ -453,6 +459,7 @@ def _copies(
         return copies
     for _ in range(high - low):
         first, after = rule.add(), rule.add()
+        # Edges are in order of preference: another round before the end.
         rule.free[here] += [(first, ""), (end, "")]
         copies.append((body, first, after))
         here = after
