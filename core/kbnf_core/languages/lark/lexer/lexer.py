@@ -8,7 +8,7 @@ it hides it takes back from its output with the token that contains it, so its m
 that goes on after a stop; the texts are the same, and masks here have such tokens.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import NamedTuple
@@ -453,7 +453,9 @@ def apply_lexer(
     with_others = cutter.lexing is Lexing.LLGUIDANCE or (
         cutter.lexing is Lexing.LALR and expected is None
     )
-    confusable = cutter.confusable if with_others else None
+    confusable: Callable[[Terminal, Terminal], bool] | None = (
+        cutter.confusable if with_others else None
+    )
     if cutter.lexing is Lexing.LLGUIDANCE and _has_characters_only(grammar):
         # Whatever is expected with one, none can go on.
         confusable = _never
