@@ -28,7 +28,7 @@ from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Expression, Leaf, Name, Reference
 from kbnf_core.text.json_text import NoJsonError, escape, parse_json
