@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.statements import (
     CLOSERS,
@@ -20,8 +20,8 @@ from kbnf_core.kbnf.statements import (
     SIGNS,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Tree,
     Word,
     counted,
@@ -119,7 +119,7 @@ def one_of(ranges: Iterable[tuple[int, int]], span: Span) -> Expression:
     points = from_ranges(ranges)
     if not points:
         return build.nothing(span)
-    return build.regex(print_characters(points), span, Characters(points))
+    return build.regex(print_characters(points), span, CharacterSet(points))
 
 
 class Hints(NamedTuple):
@@ -152,14 +152,19 @@ class Rules(Metasyntax[Tree]):
     """The rules of a text."""
 
     def __init__(
-        self, source: Source, limits: Limits, parser: Parser, notation: Notation, hints: Hints
+        self,
+        source: Source,
+        limits: Limits,
+        parser: StatementParser,
+        notation: Notation,
+        hints: Hints,
     ) -> None:
         super().__init__(source, limits)
         self._parser = parser
         self._notation = notation
         self._hints = hints
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser of the notation."""
         return self._parser
 

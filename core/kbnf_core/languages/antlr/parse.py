@@ -24,7 +24,14 @@ from kbnf_core.automata.codepoints import CodePoints, complement
 from kbnf_core.automata.regex.unicode import named_property, property_value
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
-from kbnf_core.kbnf.statements import Lexer, Parser, Statement, Word, parse_statements, span_of
+from kbnf_core.kbnf.statements import (
+    Lexer,
+    Statement,
+    StatementParser,
+    Word,
+    parse_statements,
+    span_of,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import Limits
@@ -333,5 +340,5 @@ _HINTS = Hints(
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Path(__file__).parent, _NOTATION)
+def _parser() -> StatementParser:
+    return StatementParser(Path(__file__).parent, _NOTATION)

@@ -27,7 +27,7 @@ from kbnf_core.automata.codepoints import (
 from kbnf_core.automata.expression import Expression as Texts
 from kbnf_core.automata.expression import print_expression
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.automata.traversal import fold
@@ -167,7 +167,7 @@ class Lexer:
                 return None
             case Terminal(text):
                 return self._folded(self._builder.text(text.value))
-            case Pattern(parsed=Characters(points)):
+            case Pattern(parsed=CharacterSet(points)):
                 return self._folded(self._builder.characters(points))
             case Pattern():
                 return algebra.NOTHING
@@ -193,7 +193,7 @@ class Lexer:
                 return loop
             case Repetition(_, low, high):
                 return self._builder.repetition(whole, low, high)
-            case Negation() if isinstance(whole, Characters):
+            case Negation() if isinstance(whole, CharacterSet):
                 return self._before_end(complement(whole.points))
             case Negation():
                 self._reader.refuse("`~` is for one character", node.span)
@@ -220,7 +220,7 @@ class Lexer:
         taken: CodePoints = ()
         options: list[Texts] = []
         for option in loop.options:
-            if isinstance(option, Characters):
+            if isinstance(option, CharacterSet):
                 options.append(self._builder.characters(difference(option.points, taken)))
             else:
                 taken = union(taken, _beginning(option)[1])
@@ -252,7 +252,7 @@ class Lexer:
     def _rebuilt(self, texts: Texts, change: Callable[[CodePoints], Texts]) -> Texts:
         def one(node: Texts, parts: list[Texts]) -> Texts:
             match node:
-                case Characters(points):
+                case CharacterSet(points):
                     return change(points)
                 case Choice():
                     return self._builder.alternation(parts)
@@ -265,7 +265,7 @@ class Lexer:
 
 
 def _may_end(leaf: Texts) -> bool:
-    return isinstance(leaf, Characters) and bool(intersect(leaf.points, _END))
+    return isinstance(leaf, CharacterSet) and bool(intersect(leaf.points, _END))
 
 
 def _beginning(expression: Texts) -> tuple[bool, CodePoints]:
@@ -274,7 +274,7 @@ def _beginning(expression: Texts) -> tuple[bool, CodePoints]:
     def one(node: Texts, parts: list[tuple[bool, CodePoints]]) -> tuple[bool, CodePoints]:
         points: CodePoints = ()
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 return False, points
             case Choice():
                 for _, more in parts:

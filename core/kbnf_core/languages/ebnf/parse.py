@@ -28,9 +28,9 @@ from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     Lexer,
-    Parser,
     Read,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     span_of,
@@ -112,7 +112,7 @@ class Ebnf(Notation):
     sign = "="
     folder = ""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser of one rule."""
         return _parser(self.folder)
 
@@ -304,5 +304,5 @@ def _point(written: str) -> int:
 
 
 @cache
-def _parser(folder: str) -> Parser:
-    return Parser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
+def _parser(folder: str) -> StatementParser:
+    return StatementParser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())

@@ -28,7 +28,7 @@ from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Expression, Leaf, Name, Reference
 from kbnf_core.text.json_text import NoJsonError, escape, parse_json
@@ -93,7 +93,7 @@ def outline_tree_sitter(source: Source) -> Outline:
     return Outline(
         tuple(Symbol(name, span, span) for name, span in spans.items()),
         tuple(
-            Use(node.text("name"), source.locate(f"{node.pointer}/name"))
+            OutlineUse(node.text("name"), source.locate(f"{node.pointer}/name"))
             for root in rules.values()
             for node in postorder(root, children)
             if node.kind == "SYMBOL"
