@@ -9,8 +9,8 @@ grammar nowhere distinguishes are one: the most readable stands for all. A text 
 steps of a random walk, then the shortest way to the end.
 
 No grammar can keep all names of a JSON object apart. JSON lets a text repeat a name, and most
-readers keep the last of such members. So in a text that is JSON from its first byte on a name that
-would repeat another one (``text.member_names``) gives way to the shortest one that does not, if any.
+readers keep the last of such members. So in a text that is JSON from its first byte on, a name that
+would repeat another one (``text.member_names``) gives way to the shortest one that does not.
 
 Tests: tests/property/test_completion.py, tests/unit/text/test_member_names.py
 """
