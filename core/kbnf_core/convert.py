@@ -82,11 +82,10 @@ def convert(
         vocabulary=vocabulary,
         lossy=lossy,
         options=options,
-        as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
     found = target.write(reading, limits)
-    unkept = language.attributes(reading.document.source, limits).unkept
+    unkept = language.attributes(reading.parsed.source, limits).unkept
     return found._replace(
         losses=(*_one_a_place(found.losses), *unkept),
         notes=(*found.notes, *reading.parsed.lint()),
