@@ -249,7 +249,7 @@ def read_whole(
     from kbnf_core.kbnf.parsed import Request
 
     imports = permitted_imports()
-    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True)
+    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True, as_tree=True)
     reading = read_grammar(found.source, found.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)

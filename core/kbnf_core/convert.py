@@ -82,6 +82,7 @@ def convert(
         vocabulary=vocabulary,
         lossy=lossy,
         options=options,
+        as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
     found = target.write(reading, limits)

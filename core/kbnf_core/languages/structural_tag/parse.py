@@ -51,8 +51,8 @@ class TagReading(Parsed):
     """The rules of the nodes of a tag, outer ones first, with the findings.
 
     ``markers`` are texts that are one token each. It has the rules that are run. The tree of the
-    same texts is made where it is asked for, at once by a request for a start, whose name is one in
-    the tree.
+    same texts is made where it is asked for, at once by a request for a tree, or for a start, whose
+    name is one in the tree.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class TagReading(Parsed):
         self._pointers: dict[str, str] = {}
         source = report.source
         document = Document(source, (), (), frozenset((START,)))
-        if request.start not in (None, START) or not nodes:
+        if request.as_tree or request.start not in (None, START) or not nodes:
             document = self._tree(report)
         else:
             rules = Writer(Rules, nodes, report, request, options, markers).write()
