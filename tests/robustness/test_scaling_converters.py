@@ -48,15 +48,6 @@ def test_the_counted_work_of_schemas_is_in_proportion_too(
     assert spent[1] < MOST * spent[0]
 
 
-def test_patterns_of_names_are_not_compared_in_pairs() -> None:
-    def schema(count: int) -> str:
-        return json.dumps(
-            {"patternProperties": {f"^x{i}_": {"type": "null"} for i in range(count)}}
-        )
-
-    assert growth(from_json_schema, schema, 30) < MOST
-
-
 @pytest.mark.parametrize("family", LARK)
 def test_lark_costs_in_proportion_to_its_size(family: str) -> None:
     # The suffixes of a text are sorted. Few words are written in another form than many.

@@ -199,6 +199,7 @@ def test_a_format_is_not_read_again_for_another_length(monkeypatch: pytest.Monke
 
 
 def test_a_pattern_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    Grammar.from_json_schema({"type": "string", "pattern": "^once$"})
     made: list[object] = []
     whole = compile_module._whole_matches
 
@@ -209,3 +210,17 @@ def test_a_pattern_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_module, "_whole_matches", counted_once)
     Grammar.from_json_schema({"type": "string", "pattern": "^once and (never|not) again$"})
     assert len(made) == 1
+
+
+def test_patterns_of_names_are_not_compared_in_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    product = operations._product
+
+    def counted_product(*arguments: Any, **named: Any) -> Any:
+        made.append(arguments)
+        return product(*arguments, **named)
+
+    monkeypatch.setattr(operations, "_product", counted_product)
+    patterns = {f"^x{number}_": {"type": "null"} for number in range(60)}
+    Grammar.from_json_schema({"patternProperties": patterns})
+    assert len(made) < 4 * len(patterns)

@@ -181,22 +181,22 @@ class ScannerJudge:
 
     def verdicts(self, states: States, _: int) -> tuple[Lookahead, list[Lookahead]]:
         """Return the texts before which any scanner finds the word, and before which each does."""
-        found = [self._found(scanner, states) for scanner in self.scanners]
-        return reduce(either, found, NOTHING), found
+        result = [self._found(scanner, states) for scanner in self.scanners]
+        return reduce(either, result, NOTHING), result
 
     def _found(self, scanner: Scanner, states: States) -> Lookahead:
-        found, left = NOTHING, ANYTHING
+        result, left = NOTHING, ANYTHING
         for each, strings in scanner:
             if each in self._words:
                 becomes = (s for s in strings if self._before(s, states) != NOTHING)
                 if self._is_wanted(each, next(becomes, each)):
-                    found = either(found, both(left, self._before(each, states)))
+                    result = either(result, both(left, self._before(each, states)))
             if each not in self._begun:
                 break
             state = states[self._begun[each]]
             if state != DEAD and each.beginnings is not None:
                 left = both(left, others(after(each.beginnings, state)))
-        return found
+        return result
 
     def _before(self, terminal: Terminal, states: States) -> Lookahead:
         own = self.terminal if is_same(terminal, self.terminal) else terminal
@@ -350,12 +350,12 @@ class LexemeSplitter:
     ) -> list[Terminal]:
         if self.lexing is not Lexing.LLGUIDANCE:
             return []
-        found = {
+        result = {
             id(other): other
             for other in companions
             if other is not terminal and self._matters(terminal, other, following)
         }
-        return [found[key] for key in sorted(found, key=lambda k: found[k].title)]
+        return [result[key] for key in sorted(result, key=lambda k: result[k].title)]
 
     def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
         if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):
