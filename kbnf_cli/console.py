@@ -3,6 +3,8 @@
 Data goes to stdout; notes, progress and errors go to stderr. rich is imported when something
 is coloured, so plain output does not pay for it.
 So is the end of a run: its exit status, which scripts rely on, and a failure as one message.
+
+Tests: tests/unit/play/test_step.py
 """
 
 import os

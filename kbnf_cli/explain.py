@@ -1,4 +1,7 @@
-"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
+"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts.
+
+Tests: tests/cli/test_explain.py
+"""
 
 import json
 from dataclasses import dataclass, replace
@@ -14,7 +17,7 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     GrammarOr,
     Inputs,
-    Readable,
+    ReadableText,
     complete_rule,
     lacks_vocabulary,
     note_vocabulary,
@@ -167,13 +170,13 @@ def _members(reading: "Reading", name: str) -> list[str]:
     return [each for each in rules if name in (each, family_of(each))]
 
 
-def _readable(subject: str | Path, inputs: Inputs) -> Readable:
+def _readable(subject: str | Path, inputs: Inputs) -> ReadableText:
     if isinstance(subject, Path):
         return inputs.text(subject)
     from kbnf_core.languages import KBNF
     from kbnf_core.text.source import Source
 
-    return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
+    return ReadableText(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
 
 
 def _unknown(name: str, document: "Document") -> str:
@@ -309,14 +312,14 @@ def _value(explained: Explained, source: "Source") -> dict[str, Any]:
         "schema": SCHEMA,
         "path": source.name,
         "rule": explained.name,
-        "spans": [span_value(source, each.span) for each in explained.definitions],
+        "spans": [span_value(source, definition.span) for definition in explained.definitions],
         "words": list(explained.words),
         "regexes": [
             {"regex": regex, "span": span_value(source, span)} for regex, span in explained.regexes
         ],
         "shortest": None
         if texts is None
-        else [{"text": each.decode("utf-8", "replace"), "hex": each.hex()} for each in texts],
+        else [{"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts],
         "begins": [list(bounds) for bounds in explained.first],
         "followed": {
             "bytes": [list(bounds) for bounds in explained.follow],

@@ -1,4 +1,7 @@
-"""Options that several commands share, and the names of the commands, by purpose."""
+"""Options that several commands share, and the names of the commands, by purpose.
+
+Tests: tests/cli/test_options.py, tests/cli/test_man.py
+"""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +33,7 @@ def may_be_configured(arguments: Sequence[str]) -> bool:
     """
     here = Path.cwd()
     folders = (here, *here.parents)
-    is_named = any(each.startswith("--config") for each in arguments)
+    is_named = any(argument.startswith("--config") for argument in arguments)
     return is_named or any((folder / name).exists() for folder in folders for name in CONFIGURATION)
 
 

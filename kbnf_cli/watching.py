@@ -2,6 +2,8 @@
 
 Looks at times and sizes rather than asking the system for events: this works on every file system,
 also in containers, and grammars are few.
+
+Tests: tests/cli/test_check_options.py
 """
 
 import time

@@ -2,6 +2,8 @@
 
 A bitmask has a row a text and a bit a token id: int32 words, bit ``id % 32`` of word ``id // 32``,
 the layout of XGrammar and LLGuidance. ``mask.bits.apply_bitmask`` puts it on logits.
+
+Tests: tests/unit/mask/test_ahead.py
 """
 
 from collections.abc import Iterable, Sequence
@@ -97,9 +99,9 @@ def fill_tree_bitmasks(
 
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
     """Raise ``VocabularyError`` unless all engines are over the same tokens, whatever ends them."""
-    used = {each.vocabulary for each in engines if each is not None}
+    used = {engine.vocabulary for engine in engines if engine is not None}
     if len(used) < 2:
         return
     bases = {each.base or each for each in used}
-    if len(bases) > 1 and len({each.fingerprint for each in bases}) > 1:
+    if len(bases) > 1 and len({base.fingerprint for base in bases}) > 1:
         raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

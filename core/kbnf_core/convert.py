@@ -3,6 +3,8 @@
 A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
 text with errors, and reports a loss for everything that it could not keep; nothing changes
 silently.
+
+Tests: tests/unit/conversion, tests/cli/test_convert.py
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,11 +87,11 @@ def convert(
         as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
-    found = target.write(reading, limits)
+    result = target.write(reading, limits)
     unkept = language.attributes(reading.parsed.source, limits).unkept
-    return found._replace(
-        losses=(*_one_a_place(found.losses), *unkept),
-        notes=(*found.notes, *reading.parsed.lint()),
+    return result._replace(
+        losses=(*_one_a_place(result.losses), *unkept),
+        notes=(*result.notes, *reading.parsed.lint()),
     )
 
 

@@ -68,7 +68,10 @@ class Language(ABC):
 
     @abstractmethod
     def read(self, source: Source, request: Request) -> Parsed:
-        """Parse a readable text; raises nothing but ``ConfigError`` for invalid options."""
+        """Parse a readable text.
+
+        Raises ``ConfigError`` for invalid options, and ``WorkLimitError`` for too large a text.
+        """
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
         """Return a reading in this language. Raises ``GrammarError`` where it cannot be written."""
@@ -128,7 +131,11 @@ class Language(ABC):
         finding = unreadable(source, request.limits.source_bytes)
         if finding is not None:
             return Parsed(Document(source, (), ()), (finding,))
-        return self.read(source, request)
+        try:
+            return self.read(source, request)
+        except WorkLimitError as error:
+            nothing = Parsed(Document(source, (), ()), ())
+            return Parsed(nothing.document, (too_much_work(nothing, error),))
 
 
 INEXACT = frozenset(("W808", "I810"))

@@ -1,4 +1,7 @@
-"""A grammar ready to recognise: read, lowered to tables, and with its caches."""
+"""A grammar ready to recognise: read, lowered to tables, and with its caches.
+
+Tests: tests/unit/test_grammars.py, tests/unit/test_grammar_constructors.py
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -715,14 +718,14 @@ class Grammar:
 
         Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
         """
-        found, known = _OWN_BYTES + len(self.source.text), self.__dict__
+        result, known = _OWN_BYTES + len(self.source.text), self.__dict__
         if "tables" in known:
-            found += self.tables.bytes
+            result += self.tables.bytes
         if "reading" in known:
-            found += self.reading.known_bytes
+            result += self.reading.known_bytes
         if "parser" in known:
-            found += _PARSED_BYTES * self.tables.state_count
-        return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
+            result += _PARSED_BYTES * self.tables.state_count
+        return result + (self.token_automata.known_bytes if "token_automata" in known else 0)
 
     def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
         """Raise ``VocabularyError`` for another one than that over which its text was read."""

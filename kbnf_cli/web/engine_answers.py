@@ -1,4 +1,7 @@
-"""What the page shows with the engine: texts and their trees, samples, tokens, other engines."""
+"""What the page shows with the engine: texts and their trees, samples, tokens, other engines.
+
+Tests: tests/web/test_server.py
+"""
 
 import re
 from collections.abc import Iterable, Iterator

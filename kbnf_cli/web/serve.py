@@ -1,4 +1,7 @@
-"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted."""
+"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted.
+
+Tests: tests/web/test_server.py
+"""
 
 import logging
 import secrets
@@ -36,7 +39,7 @@ def serve(
     try:
         import uvicorn
 
-        from kbnf_cli.web.server import Connection, Desk, Place, make_app
+        from kbnf_cli.web.server import Address, Connection, Desk, make_app
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -49,7 +52,7 @@ def serve(
     # A crash of the worker by a text is reported on the page.
     logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
     with _listen(host) as listener:
-        place = Place(host, listener.getsockname()[1])
+        place = Address(host, listener.getsockname()[1])
         token = secrets.token_urlsafe(32)
         desk = Desk(begin, vocabularies)
         config = uvicorn.Config(

@@ -56,6 +56,8 @@ Of ``reading`` (``reading.py``), so that commands need not read the text:
 Of ``values``:
 
 - ``values`` (uint8): JSON, the rules that say what values are made of, as KBNF, and their marks.
+
+Tests: tests/unit/artifact/test_artifact.py
 """
 
 FORMAT = 6

@@ -1,4 +1,7 @@
-"""The artifact reader: the tables are verified on loading, other sections on first use."""
+"""The artifact reader: the tables are verified on loading, other sections on first use.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -102,7 +105,7 @@ class Stored:
         section = self.manifest.sections.get(name)
         if section is None:
             raise ArtifactError(self.path, f"its section `{name}` is missing")
-        arrays = {each: self._arrays[each] for each in section.arrays if each in self._arrays}
+        arrays = {array: self._arrays[array] for array in section.arrays if array in self._arrays}
         if digest(arrays) != section.digest:
             raise ArtifactError(self.path, f"its section `{name}` is damaged")
         return arrays
@@ -173,5 +176,5 @@ def _tables(manifest: Manifest, arrays: Arrays) -> Tables:
         token_terminal=arrays["token.terminal"],
         token_target=arrays["token.target"],
         token_terminals=manifest.token_terminals,
-        loops=Loops(**{each.name: arrays[f"loop.{each.name}"] for each in fields(Loops)}),
+        loops=Loops(**{field.name: arrays[f"loop.{field.name}"] for field in fields(Loops)}),
     )

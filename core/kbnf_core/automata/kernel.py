@@ -1,4 +1,7 @@
-"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python."""
+"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python.
+
+Tests: tests/unit/automata/test_kernel.py
+"""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, TypeAlias

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from kbnf_core.automata import operations
@@ -31,7 +32,7 @@ def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expr
     if word is not None:
         return text_or_bytes(word, span)
     try:
-        return regex(to_regex(dfa, most_leaves or MOST_LEAVES), span)
+        return replace(regex(to_regex(dfa, most_leaves or MOST_LEAVES), span), dfa=dfa)
     except (NotTextError, LimitError):
         return None
 

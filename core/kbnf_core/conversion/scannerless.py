@@ -212,7 +212,7 @@ def _split(token: Token, names: FreshNames) -> Iterator[Token]:
             part = trimmed(dfa.rows, ends, dfa.classes)[0]
             form = write_dfa(part, token.span)
             if form is not None:
-                parts.append(replace(form, dfa=part) if isinstance(form, Pattern) else form)
+                parts.append(form)
     if len(parts) < 2 or len(parts) < len(ways):
         yield token
         return
@@ -268,7 +268,7 @@ def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> 
         rest = operations.difference(dfa, operations.union(*words, limits=limits), limits, budget)
         form = write_dfa(rest, token.body.span, LARGEST)
     if form is not None:
-        token.body = replace(form, dfa=rest) if isinstance(form, Pattern) else form
+        token.body = form
         return
     shared = next(filter(None, (common_word(each, dfa) for each in words)), b"").decode()
     message = f"`{token.name.value}` keeps texts of other tokens, such as `{shared}`"

@@ -18,6 +18,8 @@ row crosses the bus: four bytes a sequence instead of a mask. Nothing is looked 
 all tables are whole; with a partial one, every step looks at a flag. Distinct masks are few, even
 where states are not: over a thousand schemas and 266,368 steps there were 7,707. So rows are sent
 once, and named by number from then on.
+
+Tests: tests/unit/device/test_constraint.py
 """
 
 from collections.abc import Sequence
@@ -294,8 +296,8 @@ class DeviceConstraint:
         self.vocabulary = vocabulary
         self.grammars = list(grammars)
         self.tables = [
-            TokenTable.build(each, vocabulary, finish, max_states, partial=True)
-            for each in grammars
+            TokenTable.build(grammar, vocabulary, finish, max_states, partial=True)
+            for grammar in grammars
         ]
         self.group = DeviceGrammars(self.tables, device, width)
         self.rows = RowTable(vocabulary, device=device)

@@ -7,6 +7,8 @@
     generator.generate(prompt=prompt, filters=[KbnfFilter(tokenizer, grammar)], ...)
 
 The filter hands over packed masks, which exllamav3 takes as they are.
+
+Tests: tests/serving
 """
 
 from typing import TYPE_CHECKING, Any

@@ -5,6 +5,8 @@ the author's text. A language without written rules is read to its rules alone, 
 requested; its class answers later questions from the value that was read. Commands, lints and
 engines use that; nothing is written as text and read again. A conversion is the new text, and
 everything that it does not keep of the old one.
+
+Tests: tests/unit/kbnf, tests/unit/languages
 """
 
 import re

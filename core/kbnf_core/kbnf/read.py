@@ -29,8 +29,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     character,
     parse_statements,
@@ -67,7 +67,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.kbnf.explain import Foreign
+    from kbnf_core.kbnf.explain import ForeignWords
 
 
 def without_raw(text: str) -> str:
@@ -97,9 +97,9 @@ _REREAD = 4
 
 
 @cache
-def kbnf_parser() -> Parser:
+def kbnf_parser() -> StatementParser:
     """Return the parser of KBNF."""
-    return Parser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, TreeBuilder())
 
 
 _LINE_COMMENT = re.compile(r"""(?:\#(?=[ \t!]|$)(?![ \t]*['"])|//)[^\n]*""", re.MULTILINE)
@@ -192,7 +192,7 @@ def parse_kbnf(
     ``broken_names``. A definition that lacks nothing but its ``;`` (E002, W001) is kept.
     """
     words = words or Words(source.text)
-    metasyntax = _Kbnf(source, limits, words)
+    metasyntax = _KbnfStatements(source, limits, words)
     read = parse_statements(words.statements(), metasyntax)
     findings = [*read.findings, *metasyntax.unended]
     if words.foreign_comments:
@@ -217,7 +217,7 @@ def parse_kbnf(
 _DEFINED = re.compile(r"([\w-]++)(?:@\w++)?\s*+(?=::=|=)")
 
 
-class _Kbnf(Metasyntax[Definition]):
+class _KbnfStatements(Metasyntax[Definition]):
     """The statements of a text; ``unended`` are the findings about missing ``;``."""
 
     def __init__(self, source: Source, limits: Limits, words: Words) -> None:
@@ -228,7 +228,7 @@ class _Kbnf(Metasyntax[Definition]):
         self._angled: list[Diagnostic] = []
         self._names: frozenset[str] | None = None
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return kbnf_parser()
 
     def intended(self, words: list[Word]) -> list[Word]:
@@ -349,7 +349,7 @@ class _Kbnf(Metasyntax[Definition]):
         return unclosed
 
 
-def _without(words: list[Word], form: "Foreign") -> list[Word]:
+def _without(words: list[Word], form: "ForeignWords") -> list[Word]:
     """Return ``words`` with a name, or a bar, in the place of those of another language."""
     standin = words[form.first].as_kind(form.kind)
     return [*words[: form.first], standin, *words[form.behind :]]
@@ -528,7 +528,7 @@ MANY = 10**18
 """Every number of more digits counts as this one, which is above every limit."""
 
 
-class Builder:
+class TreeBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
     def definition(self, parts: tuple[Word, Word, Expression, Word]) -> Definition:

@@ -1,6 +1,8 @@
 """The subject of a lint: a text and all that is computed of it on demand, and a lint's needs.
 
 Below it are the analyses and words that several lints share: of patterns, bytes and texts.
+
+Tests: tests/unit/lint
 """
 
 import enum
@@ -309,7 +311,7 @@ def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str
         yield f"the shortest text has {length}: {show(completion.data)}"
     if completion.tokens is not None:
         count = len(completion.tokens)
-        shown = " ".join(_token(vocabulary, each) for each in completion.tokens[:_MOST_TOKENS])
+        shown = " ".join(_token(vocabulary, token) for token in completion.tokens[:_MOST_TOKENS])
         more = "" if count <= _MOST_TOKENS else " ..."
         verb = "completes" if count == 1 else "complete"
         yield f"{count_of(count, 'token')} {verb} it: {shown}{more}"

@@ -32,6 +32,8 @@ and only an automaton with a state for each is deterministic. There ``fold`` giv
 is built anew with every count a state. A few bytes in common, as those with which characters of
 different sets begin, do not matter: until they are read there are two items. Nor does the text
 after a count of single bytes, as long as it counts nothing itself.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections.abc import Callable

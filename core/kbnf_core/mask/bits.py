@@ -4,6 +4,8 @@ That is the layout of XGrammar and LLGuidance. Applied to logits, the values of 
 become minus infinity: in NumPy arrays and torch tensors, in place where possible, also in a tensor
 that was made in inference mode and a leaf that collects gradients. A device gets the bits, packed,
 in one copy.
+
+Tests: tests/unit/mask/test_forced_tokens.py
 """
 
 from collections.abc import Iterable, Sized

@@ -10,6 +10,8 @@ once took 5 to 14 % of a first request and found nothing.
 
 What grammars and their masks are made of contains nothing that contains it, so that all of it goes
 with its last user: a circle would wait for a pass through the whole heap, and that comes rarely.
+
+Tests: tests/unit/text/test_collecting.py
 """
 
 import gc

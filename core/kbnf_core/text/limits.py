@@ -1,4 +1,7 @@
-"""Named bounds on everything that a grammar, a vocabulary or an input can make large."""
+"""Named bounds on everything that a grammar, a vocabulary or an input can make large.
+
+Tests: tests/unit/test_limits.py
+"""
 
 from dataclasses import dataclass
 

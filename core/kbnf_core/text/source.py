@@ -2,6 +2,8 @@
 
 Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
 Line, column and byte offset are computed here, when a span is displayed.
+
+Tests: tests/unit/text/test_excerpt.py, tests/unit/text/test_json.py
 """
 
 import json
@@ -47,8 +49,8 @@ _HALF = "[\ud800-\udfff]"
 
 def half_of_pair(text: str) -> Span | None:
     """Return where a text has half of a surrogate pair, which UTF-8 does not have."""
-    found = None if text.isascii() else re.search(_HALF, text)
-    return None if found is None else Span(*found.span())
+    result = None if text.isascii() else re.search(_HALF, text)
+    return None if result is None else Span(*result.span())
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,8 @@
 
 Arrays: ``ids``, ``starts`` and ``blob`` of ``PackedTokens``; ``trie.FIELD`` for the fields of
 ``TokenTrie``; ``rest`` (uint8), the JSON of everything else.
+
+Tests: tests/unit/vocab/test_cache_forms.py
 """
 
 import json

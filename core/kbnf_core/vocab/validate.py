@@ -1,4 +1,7 @@
-"""Checks of the data for a vocabulary; warnings about valid but unusual tokens."""
+"""Checks of the data for a vocabulary; warnings about valid but unusual tokens.
+
+Tests: tests/unit/vocab
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

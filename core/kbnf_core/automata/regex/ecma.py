@@ -37,17 +37,17 @@ def conditions(pattern: str) -> list[tuple[str, bool]]:
 
     The first is the pattern without its look-ahead, the others are that.
     """
-    rest, found = pattern, []
+    rest, result = pattern, []
     while rest.startswith("^") and (begin := _LOOK_AHEAD.match(rest, 1)):
         end = _closing(rest, begin.end())
         if end is None:
             break
-        found.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
+        result.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
         rest = "^" + rest[end + 1 :]
     # Behind a bar the condition would not hold, and what is repeated is none.
-    if not found or len(_translate(rest)) > 1 or _REPEATED.match(rest, 1):
+    if not result or len(_translate(rest)) > 1 or _REPEATED.match(rest, 1):
         return [(to_whole(pattern), True)]
-    return [(to_whole(rest), True), *found]
+    return [(to_whole(rest), True), *result]
 
 
 _REPEATED = re.compile(r"[*+?{]")

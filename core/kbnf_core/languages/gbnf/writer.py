@@ -36,7 +36,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
@@ -466,7 +466,7 @@ def _of_regex(root: Regex) -> Node:
                 return any_of(parts) or NOTHING
             case algebra.Repeat(_, low, high):
                 return repeated(parts[0], low, high)
-            case Characters(points):
+            case CharacterSet(points):
                 return one_of(points)
             case _:
                 return EMPTY

@@ -49,7 +49,7 @@ from kbnf_core.automata.dfa import (
 from kbnf_core.automata.expression import Builder, Expression, Spell, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.nfa import minimise
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
@@ -605,13 +605,13 @@ def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
 
     def one(node: Regex, parts: list[Regex]) -> Regex:
         match node:
-            case Repeat(Characters(points), low, None) if any(
+            case Repeat(CharacterSet(points), low, None) if any(
                 not difference(points, run) for run in runs
             ):
                 return builder.repetition(parts[0], low, max(low, MOST_RUN))
             case Repeat(_, low, high):
                 return builder.repetition(parts[0], low, high)
-            case Characters():
+            case CharacterSet():
                 return node
             case Items():
                 return builder.sequence(parts)
@@ -728,13 +728,13 @@ def _size(item: Expression, parts: list[int]) -> int:
     """Return how many characters are written where each repetition is as many copies."""
     if isinstance(item, Repeat):
         return parts[0] * max(item.low, item.high or 1)
-    return 1 if isinstance(item, Characters) else sum(parts)
+    return 1 if isinstance(item, CharacterSet) else sum(parts)
 
 
 def _shortest(item: Expression, parts: list[int]) -> int:
     """Return the characters of the shortest word."""
     match item:
-        case Characters():
+        case CharacterSet():
             return 1
         case Repeat(_, low, _):
             return low * parts[0]
@@ -753,7 +753,7 @@ def is_implied(length: Length, whole: Expression) -> bool:
 
 def _longest(item: Expression, parts: list[int | None]) -> int | None:
     """Return the characters of the longest word, None where there is none."""
-    if isinstance(item, Characters):
+    if isinstance(item, CharacterSet):
         return 1
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
@@ -846,7 +846,7 @@ def _is_loop(item: Expression) -> bool:
 def _fixed(item: Expression) -> int | None:
     """Return the one length that an expression's words have; None where they have several."""
     match item:
-        case Characters():
+        case CharacterSet():
             return 1
         case Items(items):
             parts = [_fixed(each) for each in items]

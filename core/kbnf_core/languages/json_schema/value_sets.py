@@ -46,7 +46,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa, class_count
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
@@ -772,22 +772,22 @@ def _is_any(item: Expression) -> bool:
     return (
         isinstance(item, Repeat)
         and item.high is None
-        and isinstance(item.body, Characters)
+        and isinstance(item.body, CharacterSet)
         and item.body.points == ANY
     )
 
 
 def _is_large(item: Expression) -> bool:
     """Tell whether an item is a character that is repeated, to a large bound."""
-    if not isinstance(item, Repeat) or not isinstance(item.body, Characters):
+    if not isinstance(item, Repeat) or not isinstance(item.body, CharacterSet):
         return False
     return item.low != item.high and max(item.low, item.high or 0) > LARGE
 
 
 def _fixed_length(item: Expression) -> int | None:
     """Return how many characters an item has, where that is one number that is quickly found."""
-    if isinstance(item, Characters):
+    if isinstance(item, CharacterSet):
         return 1
-    if isinstance(item, Repeat) and isinstance(item.body, Characters) and item.low == item.high:
+    if isinstance(item, Repeat) and isinstance(item.body, CharacterSet) and item.low == item.high:
         return item.low
     return None

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
@@ -36,7 +37,7 @@ from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, members, outside
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
@@ -59,9 +60,6 @@ from kbnf_core.text.source import Span
 _MOST_JOINED = 200
 """States of a rule that becomes one terminal; larger ones read better in parts."""
 
-_MOST_LEXEME_STATES = 10_000
-"""States of all parts; where there are more, all are written in characters."""
-
 _Owner = str | int
 """The rule, or the identity of the node, that a lexeme was made of."""
 
@@ -79,8 +77,6 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
 
     Where telling terminals apart takes too much work, everything is written by characters.
     """
-    if sum(dfa.state_count for dfa in texts.values()) > _MOST_LEXEME_STATES:
-        return Forms(frozenset(), frozenset(texts))
     try:
         return _chosen(grammar, texts, Budget(limits.work))
     except WorkLimitError:

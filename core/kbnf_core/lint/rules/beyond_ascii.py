@@ -1,4 +1,7 @@
-"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean."""
+"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean.
+
+Tests: tests/golden/lint
+"""
 
 import re
 from collections.abc import Iterable, Iterator
