@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class _Lark(Language):
     name = "Lark"
     extension = ".lark"
-    options = ("lexing",)
+    options = ("lexing", "indenter")
     is_converted = True
     takes_fixes = False
     is_target = True

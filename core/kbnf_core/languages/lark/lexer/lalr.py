@@ -74,8 +74,13 @@ class TooManyExpansionsError(Exception):
     """More alternatives than the limit, so Lark's analysis is not known."""
 
 
-def expected(grammar: LexicalGrammar, skipped: frozenset[Terminal]) -> Expected:
-    """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``."""
+def expected(
+    grammar: LexicalGrammar, skipped: frozenset[Terminal], always: Iterable[Terminal] = ()
+) -> Expected:
+    """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``.
+
+    The lexer looks for the terminals of ``always`` in all states of the parser.
+    """
     plain = _Plain(skipped)
     for name, body in grammar.rules.items():
         plain.add(name, body)
@@ -94,7 +99,7 @@ def expected(grammar: LexicalGrammar, skipped: frozenset[Terminal]) -> Expected:
     for state, leaves in shifts.by_state().items():
         actions = analyzer.parse_table.states[state]
         own = (plain.terminals[name] for name in actions if name in plain.terminals)
-        looked_for = frozenset((*own, *ignored))
+        looked_for = frozenset((*own, *ignored, *always))
         reached[looked_for] = reached.get(looked_for, 0) | leaves
     by_leaf: defaultdict[int, set[Scanner]] = defaultdict(set)
     scanners = [scanner_of(looked_for) for looked_for in reached]
