@@ -643,7 +643,9 @@ class Builder:
         return number(parts[0]), number(parts[-1])
 
 
-_NUMBER = re.compile(r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*))?(?P<sign>[+-]?)(?P<add>[0-9]*)")
+_NUMBER = re.compile(
+    r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*))?(?P<sign>[+-]?)(?P<add>[0-9]*)"
+)
 
 
 def _number(written: str, start: int) -> Number:

@@ -15,6 +15,7 @@ from kbnf_core.kbnf.parsed import Attributes, Loss, Parsed, Request
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
+from kbnf_core.languages.lark.indenter import indenter_of
 from kbnf_core.languages.lark.read import (
     AUTO,
     Outcome,
@@ -26,7 +27,7 @@ from kbnf_core.languages.lark.read import (
 )
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, dialect_of
-from kbnf_core.languages.lark.reader.indenter import indenter_of
+from kbnf_core.languages.lark.reader.marks import declares_blocks
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, DIALECT, LEXING
@@ -100,7 +101,8 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     wanted = chosen or first
     setting = Setting(request.imports, lexing, indenter, wanted, request.limits)
     outcome = read_lark(source, setting, written)
-    if lexing is None and indenter is None and dialect_of(written.document, None) is Dialect.LARK:
+    has_blocks = indenter is not None or declares_blocks(written.document)
+    if lexing is None and not has_blocks and dialect_of(written.document, None) is Dialect.LARK:
         outcome = _in_the_other_dialect(outcome, source, setting)
     report = outcome.report
     found = [*report.errors, *report.notes]

@@ -10,6 +10,7 @@ from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Repeat
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.tree import Comment
+from kbnf_core.languages.lark.indenter import Indenter
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
@@ -24,7 +25,7 @@ from kbnf_core.languages.lark.reader.dialect import (
     dialect_of,
 )
 from kbnf_core.languages.lark.reader.embedded import Embedding
-from kbnf_core.languages.lark.reader.indenter import Indenter, Marks, usual_indenter
+from kbnf_core.languages.lark.reader.marks import Marks, usual_indenter
 from kbnf_core.languages.lark.reader.model import (
     MOST_VARIANTS,
     Layout,
@@ -87,8 +88,8 @@ class Setting:
     """How to read a Lark file.
 
     ``lexing`` None is the default of the file's dialect; ``indenter`` None is that of the names
-    which the file declares, if it does; ``start`` None is ``start``. ``imports`` says which files may be imported. ``where`` maps the spans of an embedded grammar to those of
-    the file.
+    which the file declares, if it does; ``start`` None is ``start``. ``imports`` says which files
+    may be imported. ``where`` maps the spans of an embedded grammar to those of the file.
     """
 
     imports: Imports

@@ -129,10 +129,11 @@ class _Column:
         accepting = [at for at, yes in enumerate(self._dfa.accepting) if yes]
         last = self._words(state, accepting)
         edges = {
-            (at, blank): self._words(state, [at])
+            (at, blank): words
             for at in self._reached(state)
             for blank in self._widths
             if self._rows[at][self._columns[blank]] != DEAD
+            and (words := self._words(state, [at])) is not None
         }
         spaces = self._repeats_spaces(state, edges)
         if spaces:

@@ -6,9 +6,9 @@ lines around it. A block is called with a greater number, chosen once: its colum
 
 The blanks at the end of a newline belong to the next line, whose column is known only once all
 blocks have ended that end there. So a newline is cut after its last line feed, and the blanks are
-written where the next token is. Between the two a text is in a *state*: a line has ended (``LINE``),
-then a block has begun (``OPENED``) or blocks have ended (``BACK``). A rule is written once for each
-pair of states before and after it. With few exceptions only the rules of statements have several:
+written where the next token is. Between the two a text is in a *state*: a line has ended
+(``LINE``), then a block has begun (``OPENED``) or blocks have ended (``BACK``). A rule is written
+once for each pair of states before and after it. Mostly only the rules of statements have several:
 blanks are written as soon as something follows that is neither empty nor begins with a block.
 
 At the end of the text Lark closes all blocks without a newline (``ENDED``): after that nothing may
@@ -28,7 +28,7 @@ from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.kbnf import build, tree
 from kbnf_core.languages.lark.lexer.columns import Newlines, family, number
 from kbnf_core.languages.lark.reader.model import MOST_VARIANTS, TooManyVariantsError
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import Span
 
 _MOST_ROUNDS = 64
 """Lines of a count that are written one by one."""
@@ -111,9 +111,7 @@ class _Writer:
         self._facts: dict[int, _Facts] = {}
         self._kept: list[tree.Expression] = []
         self._rules = self._facts_of_rules()
-        self._bodies = {
-            name: self._unrolled(each.body) for name, each in self._definitions.items()
-        }
+        self._bodies = {name: self._unrolled(each.body) for name, each in self._definitions.items()}
         self._before_blocks = self._rules_before_blocks()
         self._targets: dict[tuple[str, State], States] = {}
         self._names: dict[_Key, str] = {}
@@ -143,7 +141,9 @@ class _Writer:
             for name, each in self._definitions.items()
             if each is not start and not self._rules[name].has_lines
         ]
-        return Numbered([top, *families, *self._newlines.definitions(self._blanks), *plain], origins)
+        return Numbered(
+            [top, *families, *self._newlines.definitions(self._blanks), *plain], origins
+        )
 
     # ---- Facts -----------------------------------------------------------------------------
 
@@ -386,7 +386,9 @@ class _Writer:
     ) -> tree.Expression | None:
         if before == WITHIN:
             return node
-        ways = [build.text("", node.span)] if before in afters else []
+        ways: list[tree.Expression] = []
+        if before in afters:
+            ways.append(build.text("", node.span))
         if WITHIN in afters:
             blanks = self._blanks_before(before, node.span)
             ways.append(build.sequence(blanks, _longer(node), span=node.span))
@@ -413,14 +415,19 @@ class _Writer:
         layers = [frozenset((before,))]
         for item in items[:-1]:
             layers.append(frozenset(s for each in layers[-1] for s in self._after(item, each)))
-        rest = dict.fromkeys(afters, build.text("", span))
+        nothing_left: tree.Expression = build.text("", span)
+        rest = dict.fromkeys(afters, nothing_left)
         for item, states in zip(reversed(items), reversed(layers), strict=True):
             found = {state: self._before_rest(item, state, rest, span) for state in states}
             rest = {state: way for state, way in found.items() if way is not None}
         return rest.get(before)
 
     def _before_rest(
-        self, item: tree.Expression, before: State, rest: Mapping[State, tree.Expression], span: Span
+        self,
+        item: tree.Expression,
+        before: State,
+        rest: Mapping[State, tree.Expression],
+        span: Span,
     ) -> tree.Expression | None:
         """Write an item with each of the rests that it leads to."""
         groups: dict[int, set[State]] = {}
@@ -482,9 +489,7 @@ def _order(state: State) -> tuple[str, str]:
     return state.kind.name, state.blanks
 
 
-def _either(
-    ways: Iterable[tree.Expression | None], span: Span
-) -> tree.Expression | None:
+def _either(ways: Iterable[tree.Expression | None], span: Span) -> tree.Expression | None:
     written = [way for way in ways if way is not None]
     return build.alternation(written, span) if written else None
 

@@ -64,10 +64,18 @@ class Expected:
     by_leaf: Mapping[int, frozenset[Scanner]]
     conflict: str | None
     scanners: tuple[Scanner, ...] = ()
+    _anywhere: dict[Terminal, frozenset[Scanner]] = field(default_factory=dict)
+    """What all scanners are around an ignored terminal; a large grammar has many uses of it."""
 
     def looked_for(self, leaf: Lexeme) -> Iterable[Scanner]:
         """Return what may be looked for at ``leaf``; ignored text may occur anywhere."""
-        return self.by_leaf.get(id(leaf)) or self.scanners
+        own = self.by_leaf.get(id(leaf))
+        if own:
+            return own
+        terminal = leaf.terminal
+        if terminal not in self._anywhere:
+            self._anywhere[terminal] = frozenset(each.around(terminal) for each in self.scanners)
+        return self._anywhere[terminal]
 
 
 class TooManyExpansionsError(Exception):

@@ -52,9 +52,7 @@ def laid_out(
     for name, is_inside in rules.pending:
         rules.add(name, is_inside)
     by_leaf = rules.by_leaf
-    whole = replace(
-        grammar, rules=rules.made, spans=rules.spans, blocks=frozenset(rules.blocks)
-    )
+    whole = replace(grammar, rules=rules.made, spans=rules.spans, blocks=frozenset(rules.blocks))
     return only_useful(whole), expected and replace(expected, by_leaf=by_leaf)
 
 

@@ -42,7 +42,6 @@ from kbnf_core.languages.lark.lexer.lookahead import State, in_order
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.model import (
-    MOST_VARIANTS,
     Call,
     Embedded,
     Lexeme,
@@ -98,10 +97,7 @@ class Reach:
                 self._targets[self._current] = found
                 for caller in self._callers.get(self._current, ()):
                     self._schedule(caller)
-            if (
-                len(self._targets) > MOST_VARIANTS + len(self.grammar.rules)
-                or len(befores) > MOST_STATES
-            ):
+            if len(self._targets) > self.grammar.most_variants or len(befores) > MOST_STATES:
                 raise TooManyVariantsError
         self._is_solved = True
         return self._targets[first]
@@ -191,10 +187,10 @@ class Reach:
         return {seen: frozenset(group) for seen, group in groups.items()}
 
 
-MOST_PARTS = 3000_000
+MOST_PARTS = 30_000
 """Parts of all variants together; beyond it the conversion gives the lexer up."""
 
-MOST_NODES = 30_000_000
+MOST_NODES = 300_000
 """Nodes of all variants, those that several ways through a sequence share counted for each."""
 
 _MOST_UNROLLED = 8
@@ -250,7 +246,7 @@ class Product:
 
     def _want(self, key: Key) -> None:
         self._wanted.setdefault(key)
-        if len(self._wanted) > MOST_VARIANTS + len(self.grammar.rules):
+        if len(self._wanted) > self.grammar.most_variants:
             raise TooManyVariantsError
 
     def _variant(self, key: Key) -> tree.Expression:
@@ -715,6 +711,8 @@ class Assembly:
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> tree.Document | None:
         lexed = self._lexed(grammar, lexing, report, byte_only)
+        if report.errors:
+            return None
         names = self.names.copy()
         writer = Writer(names)
 

@@ -23,8 +23,7 @@ from kbnf_core.languages.lark.lexer.lookahead import Lookahead
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
 
-
-MOST_VARIANTS = 20_000
+MOST_VARIANTS = 2_000
 """Pairs of a rule and a state, and variants of rules that are written, beyond one for each rule."""
 
 
@@ -166,6 +165,12 @@ class LexicalGrammar:
     skips_first: bool
     layout: Layout | None = None
     blocks: frozenset[str] = frozenset()
+
+    @property
+    def most_variants(self) -> int:
+        """The greatest number of variants of all rules; an indenter's brackets double the rules."""
+        has_modes = self.layout is not None and bool(self.layout.opening)
+        return len(self.rules) + MOST_VARIANTS * (2 if has_modes else 1)
 
 
 def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:

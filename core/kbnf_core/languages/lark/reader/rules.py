@@ -25,7 +25,7 @@ from kbnf_core.languages.lark.lexer.llguidance_terminals import (
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
-from kbnf_core.languages.lark.reader.indenter import Marks
+from kbnf_core.languages.lark.reader.marks import Marks
 from kbnf_core.languages.lark.reader.model import Call, Lexeme, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.report import (
