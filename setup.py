@@ -12,6 +12,7 @@ and UndefinedBehaviorSanitizer, each of whose reports ends the process.
 
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -28,7 +29,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.errors import BaseError, CCompilerError
 
-KERNELS = ("automata._automata", "kernel._compiled", "lower._lowering")
+KERNELS = ("automata._automata", "kernel._engine", "kernel._trees", "lower._lowering")
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
 IS_PURE = os.environ.get("KBNF_PURE", "0") not in ("", "0")
@@ -37,7 +38,7 @@ COMPILER_FLAGS = {
     "bounds": ["-O2", "-g1", "-D_GLIBCXX_ASSERTIONS"],
     "asan": ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS],
 }[CHECKS]
-LEVELS = {"kernel._compiled": "-O3"}
+LEVELS = {"kernel._engine": "-O3", "kernel._trees": "-O3"}
 """How far to optimise; -O2 does it for what is not here, in less time."""
 
 ZIG = "ziglang>=0.13"
@@ -122,6 +123,13 @@ class BuildKernels(build_ext):
             raise SystemExit(f"{error}\n\n{REMEDY}") from error
 
 
+def files_of(source: Path) -> list[str]:
+    """Return the files that the translation of a ``.pyx`` reads besides it."""
+    included = re.findall(r'^include "(.+)"$', source.read_text(encoding="utf-8"), re.MULTILINE)
+    parts = [source.with_name(name) for name in included]
+    return [str(each) for each in (*parts, *sorted(source.parent.glob("*.pxd")))]
+
+
 def kernel(name: str) -> Extension:
     """Return the extension of one file of the kernel."""
     source = f"core/kbnf_core/{name.replace('.', '/')}.pyx"
@@ -133,7 +141,7 @@ def kernel(name: str) -> Extension:
         extra_compile_args=[LEVELS.get(name, "-O2"), *COMPILER_FLAGS],
         extra_link_args=SANITIZERS if CHECKS == "asan" else [],
         language="c++",
-        depends=["setup.py", *sorted(glob(str(Path(source).with_name("*.px[id]"))))],
+        depends=["setup.py", *files_of(Path(source))],
     )
 
 

@@ -24,8 +24,7 @@ from benchmarks.maskbench import Build, RefusedError, Session, session_of
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Compiler, Engine
-from kbnf_core.languages.json_schema import Options, Whitespace
-from kbnf_core.languages.json_schema.options import as_mapping
+from kbnf_core.languages.json_schema import Options, Whitespace, as_mapping
 
 STREAMS = 32
 FORWARD = 0.006

@@ -19,7 +19,7 @@ class Line:
 
     @property
     def passed(self) -> bool:
-        """Tell whether the bar is met."""
+        """Return whether the bar is met."""
         return self.value <= self.limit
 
 

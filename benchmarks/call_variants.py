@@ -49,7 +49,7 @@ def format_of(text: str, template: Template) -> str | None:
 
 
 def reads(format_: str, text: str, calls: Sequence[Called]) -> bool:
-    """Tell whether a text is read as these calls."""
+    """Return whether a text is read as these calls."""
     return read(format_, text) == [*calls]
 
 

@@ -120,7 +120,7 @@ class KbnfAdapter(Adapter):
         return version("kbnf-toolkit")
 
     def supports(self, family: str, model: str) -> Support:
-        """Tell whether there is a format for a model."""
+        """Return whether there is a format for a model."""
         found = format_of(family, model)
         if found is None:
             return Support(False, f"no format for {model}")

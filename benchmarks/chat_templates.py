@@ -153,7 +153,7 @@ class Template:
                 yield from {body, body.strip()}
 
     def has_calls(self) -> bool:
-        """Tell whether calls are written at all."""
+        """Return whether calls are written at all."""
         text = self.written(PATTERNS["one"]) or ""
         return "get_weather" in text[commonprefix_size(self._head, text) :]
 
@@ -173,7 +173,7 @@ class Judge:
         self._template = template
 
     def takes(self, text: str) -> bool:
-        """Tell whether the calls in a text are some of the grammar."""
+        """Return whether the calls in a text are some of the grammar."""
         return any(self._has(body) for body in self._template.bodies(text) if body)
 
     def _has(self, body: str) -> bool:
@@ -197,7 +197,7 @@ class Reader:
                 )
 
     def reads(self, text: str, calls: Sequence[Called]) -> bool:
-        """Tell whether a text is read as these calls."""
+        """Return whether a text is read as these calls."""
         return any(self._calls(each, text) == [*calls] for each in self._grammars)
 
     @staticmethod

@@ -110,7 +110,7 @@ def judge(case: Case, options: Options) -> Outcome:
 
 
 def accepts(grammar: Grammar, text: str) -> bool:
-    """Tell whether a grammar takes a whole text."""
+    """Return whether a grammar takes a whole text."""
     engine = Engine(grammar, BYTES)
     try:
         engine.try_accept_new_bytes(text.encode(errors="surrogatepass"))
@@ -385,7 +385,7 @@ def judge_sample(
 
 
 def is_double(literal: str) -> bool:
-    """Tell whether a double has just the value of a number."""
+    """Return whether a double has just the value of a number."""
     try:
         return Decimal(repr(float(literal))) == Decimal(literal)
     except InvalidOperation:

@@ -197,7 +197,7 @@ def _refusals(value: Any, judges: dict[str, Judge], what: str) -> Iterator[str]:
 
 
 def _has_a_value(text: bytes) -> bool:
-    """Tell whether judges read a text as it is: they have floats, and one member of each name."""
+    """Return whether judges read a text as it is: they have floats, and one member of each name."""
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

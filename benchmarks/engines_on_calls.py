@@ -87,7 +87,7 @@ def renders(folder: Path) -> Iterator[tuple[Fixture, str, Sequence[tuple[str, st
 def takes(
     engine: str, name: str, tools: list[Any], texts: Sequence[tuple[str, str]]
 ) -> bool | None:
-    """Tell whether an engine takes a render, None where it has no such format."""
+    """Return whether an engine takes a render, None where it has no such format."""
     try:
         return any(ENGINES[engine](name, tools, mode)(text) for mode, text in texts)
     except LookupError:

@@ -33,7 +33,7 @@ def _leave_utf8(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vo
 
 
 def _may_become_utf8(data: bytes) -> bool:
-    """Tell whether ``data`` begins some UTF-8 text."""
+    """Return whether ``data`` begins some UTF-8 text."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

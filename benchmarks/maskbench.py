@@ -19,8 +19,7 @@ from benchmarks.engines import LLGuidance
 from benchmarks.vocabulary import Setting
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema import Options, Standard, Whitespace
-from kbnf_core.languages.json_schema.options import as_mapping
+from kbnf_core.languages.json_schema import Options, Standard, Whitespace, as_mapping
 from kbnf_core.text.errors import EngineError, KbnfError
 
 
@@ -53,7 +52,7 @@ class Session(Protocol):
         """Append a token; False if it cannot come."""
 
     def complete(self) -> bool:
-        """Tell whether the text may end here."""
+        """Return whether the text may end here."""
 
 
 Build = Callable[[Any], Callable[[], Session]]

@@ -53,7 +53,7 @@ def compare_gbnf(folder: Path) -> None:
 
 
 def same(first: Grammar, second: Grammar) -> bool:
-    """Tell whether two grammars have the same states, edges and byte classes.
+    """Return whether two grammars have the same states, edges and byte classes.
 
     Remembered parts are named by digests of what was asked, also of the ``lossy`` of commands.
     """

@@ -92,7 +92,7 @@ def _measure(line: Line, case: Case, build: Build, setting: Setting, first: bool
 
 
 def accepts(session: Session, tokens: Sequence[int], times: list[float]) -> bool:
-    """Tell whether a text is taken; adds the time of each step in microseconds."""
+    """Return whether a text is taken; adds the time of each step in microseconds."""
     for token in tokens:
         began = thread_time()
         session.mask()
@@ -104,7 +104,7 @@ def accepts(session: Session, tokens: Sequence[int], times: list[float]) -> bool
 
 
 def _fits_reordered(begin: Any, text: str, schema: Any, setting: Setting) -> bool:
-    """Tell whether a value is taken with its members in the order of the schema.
+    """Return whether a value is taken with its members in the order of the schema.
 
     That is the order of ``properties``, or one that this library takes by default.
     """

@@ -53,20 +53,20 @@ def reads(text: bytes) -> str | None:
 
 
 class Judge:
-    """The grammar as a predicate."""
+    """A shipped grammar as a predicate."""
 
-    def __init__(self) -> None:
-        path = grammar_file("python")
+    def __init__(self, name: str = "python") -> None:
+        path = grammar_file(name)
         if path is None:
-            raise SystemExit("the grammar of Python is not shipped")
+            raise SystemExit(f"the grammar {name} is not shipped")
         self._engine = Engine(Grammar(path.read_text(encoding="utf-8")), Vocabulary.bytes())
 
     def takes(self, text: bytes) -> bool:
-        """Return whether a text is a module."""
+        """Return whether a text is in the language."""
         return self._is_prefix(text) and self._engine.can_finish()
 
     def refused_at(self, text: bytes) -> int:
-        """Return the length of the longest beginning that some module has."""
+        """Return the length of the longest beginning that some text has."""
         low, high = 0, len(text)
         while low < high:
             middle = (low + high + 1) // 2

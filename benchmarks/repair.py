@@ -60,7 +60,7 @@ def documents(folder: Path | None, seed: int) -> list[Document]:
 
 
 def is_valid(schema: Any, text: str) -> bool:
-    """Tell whether a text is JSON that jsonschema takes."""
+    """Return whether a text is JSON that jsonschema takes."""
     from jsonschema.validators import validator_for
 
     try:
@@ -117,7 +117,7 @@ def draw_change(text: str, random: Random) -> Change:
 
 
 def is_seen(document: Document, change: Change) -> bool:
-    """Tell whether an edit makes the text wrong and loses no free character."""
+    """Return whether an edit makes the text wrong and loses no free character."""
     text = document.text
     if document.grammar.status(change.apply(text)) != "wrong":
         return False

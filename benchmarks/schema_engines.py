@@ -36,7 +36,7 @@ class _BitsSession:
         self.complete = complete or self._may_end
 
     def _may_end(self) -> bool:
-        """Tell whether the mask has the end of the text."""
+        """Return whether the mask has the end of the text."""
         self.mask()
         return bool(self.bits[EOS // 32] >> EOS % 32 & 1)
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import click
 
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, compact, pointer_to
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.targets.values import visits
@@ -123,7 +123,7 @@ def judge(
 
 
 def _replays(exam: Exam, asked: Asked, finding: Finding) -> bool:
-    """Tell whether a finding is true when it is asked about again."""
+    """Return whether a finding is true when it is asked about again."""
     if finding.witness is None:
         return True
     value, judges = json.loads(finding.witness), exam.judges
@@ -136,12 +136,12 @@ def _replays(exam: Exam, asked: Asked, finding: Finding) -> bool:
     return not exam.takes(asked, value) and exam.judges.fits(value) is not False
 
 
-def _weak(result: Result) -> set[str]:
+def _weak(result: Examined) -> set[str]:
     return {each.pointer for each in result.findings if each.fault is Fault.WEAK}
 
 
-def _explains(result: Result, exam: Exam, value: Json) -> bool:
-    """Tell whether a finding about rejected documents is at a place that a value has."""
+def _explains(result: Examined, exam: Exam, value: Json) -> bool:
+    """Return whether a finding about rejected documents is at a place that a value has."""
     rejects = [each for each in result.findings if each.fault is Fault.REJECTS]
     if any(each.keyword == "additionalProperties" for each in rejects):
         return True
@@ -150,7 +150,7 @@ def _explains(result: Result, exam: Exam, value: Json) -> bool:
 
 
 def _agrees(exam: Exam, asked: Asked, random: Random, number: int = 200) -> bool:
-    """Tell whether engine and validator agree about random documents, valid and not."""
+    """Return whether engine and validator agree about random documents, valid and not."""
     return all(
         exam.takes(asked, value) == exam.judges.fits(value)
         for value in _documents(exam, random, number)

@@ -3,6 +3,8 @@
 Data goes to stdout; notes, progress and errors go to stderr. rich is imported when something
 is coloured, so plain output does not pay for it.
 So is the end of a run: its exit status, which scripts rely on, and a failure as one message.
+
+Tests: tests/unit/play/test_step.py
 """
 
 import os
@@ -93,7 +95,7 @@ class Console:
         sys.stdout.write(text)
 
     def flush(self) -> None:
-        """Let readers see what has been written so far."""
+        """Let readers see all that was written so far."""
         sys.stdout.flush()
         sys.stderr.flush()
 
@@ -291,7 +293,8 @@ def report(error: BaseException, console: Console) -> int:
 def _is_interrupt(error: BaseException | None) -> bool:
     """Return whether ``error`` is an interrupt, or came of one.
 
-    Python itself wraps one that comes while a class is made; and what is given up for one can fail.
+    Python itself wraps one that comes while a class is made; and a step that is interrupted can
+    fail.
     """
     while error is not None:
         if isinstance(error, KeyboardInterrupt | click.Abort):

@@ -1,4 +1,7 @@
-"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language."""
+"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language.
+
+Tests: tests/cli/test_convert.py
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -146,7 +149,7 @@ def convert_any(
     paths = [each for each in sources if isinstance(each, Path)]
     if sources and not models:
         direction = Direction(conversion.convert, target.extension)
-        wanted = [each for each in EXTENSIONS if each != target.extension]
+        wanted = [extension for extension in EXTENSIONS if extension != target.extension]
         return convert_all(console, paths, wanted, lambda _: direction, delivery)
     if models:
         source, language = Source(schema_of_model(models[0]), models[0]), JSON_SCHEMA
@@ -261,7 +264,11 @@ def _require_kbnf(text: str, name: str) -> None:
     """Raise ``GrammarError`` for a text that was taken for KBNF and is in another language."""
     from kbnf_core.kbnf.read import parse_kbnf
 
-    foreign = [each for each in parse_kbnf(Source(text, name)).diagnostics if each.code == "E008"]
+    foreign = [
+        diagnostic
+        for diagnostic in parse_kbnf(Source(text, name)).diagnostics
+        if diagnostic.code == "E008"
+    ]
     if foreign:
         raise GrammarError(foreign)
 
@@ -271,7 +278,7 @@ _Command = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class _Details:
-    """What is special about the command of a language."""
+    """The peculiarities of the command of a language."""
 
     help: str
     start: str = "The start rule of the original."
@@ -426,7 +433,7 @@ def convert_json_schema(
             lossy=delivery.lossy,
             options=own,
         )
-        # They are about the schema; what is delivered with a text is about the text.
+        # They are about the schema; the notes delivered with a text are about the text.
         console.diagnostics(conversion.notes)
         return conversion._replace(notes=())
 

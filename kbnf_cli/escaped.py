@@ -1,8 +1,10 @@
 r"""Escapes: bytes as they are shown, and as they are typed.
 
-What is typed has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte;
-``\uHHHH`` and ``\u{H...}`` are a character; a backslash before anything else gives that
-character, so ``\:``, ``\#`` and ``\\`` type what has a meaning in the console.
+Typed text has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte; ``\uHHHH``
+and ``\u{H...}`` are a character; a backslash before anything else gives that character, so ``\:``,
+``\#`` and ``\\`` type characters that have a meaning in the console.
+
+Tests: tests/cli/test_escaped.py
 """
 
 import re
@@ -17,7 +19,7 @@ def as_bytes(text: str) -> bytes:
 def escaped(data: bytes) -> str:
     r"""Return ``data`` in quotes: text as it is, other bytes and control characters escaped.
 
-    Bytes that are no UTF-8 are written ``\xHH``; so ``b"caf\xc3"`` is shown as ``"caf\xc3"``.
+    Invalid bytes are written ``\xHH``; so ``b"caf\xc3"`` is shown as ``"caf\xc3"``.
     """
     text = data.decode("utf-8", "surrogateescape")
     return '"' + "".join(map(_escape, text)) + '"'
@@ -59,8 +61,8 @@ def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
     Where most of them can occur it says which cannot: ``any byte but "a"``, and ``any character
     but "<"`` where those beyond ASCII are the first bytes of UTF-8.
     """
-    found = list(ranges)
-    members = {byte for low, high in found for byte in range(low, high + 1)}
+    result = list(ranges)
+    members = {byte for low, high in result for byte in range(low, high + 1)}
     ascii_ = {byte for byte in members if byte < _ASCII}
     if members - ascii_ == _UTF8_LEADS:
         if len(ascii_) > _MANY:
@@ -69,7 +71,7 @@ def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
         return f"{_listed(byte_ranges(ascii_))}, {beyond}" if ascii_ else beyond
     if len(members) > _BYTES - _MANY:
         return _all_but("any byte", set(range(_BYTES)) - members)
-    return _listed(found) or "nothing"
+    return _listed(result) or "nothing"
 
 
 def _all_but(everything: str, missing: set[int]) -> str:
@@ -132,7 +134,7 @@ class TypingError(ValueError):
 
 
 def read_typed(text: str) -> bytes:
-    """Return the bytes that were typed; raise TypingError for an escape that is none."""
+    """Return the bytes that were typed; raise TypingError for an invalid escape."""
     parts: list[bytes] = []
     done = 0
     for match in _ESCAPE.finditer(text):
@@ -142,7 +144,7 @@ def read_typed(text: str) -> bytes:
 
 
 def _encode(text: str) -> bytes:
-    # What the shell passed that is no UTF-8 stays the bytes that it was.
+    # Arguments from the shell that are not UTF-8 stay the bytes that they were.
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -1,4 +1,7 @@
-"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
+"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts.
+
+Tests: tests/cli/test_explain.py
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +18,7 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     GrammarOr,
     Inputs,
-    Readable,
+    ReadableText,
     complete_rule,
     lacks_vocabulary,
     note_vocabulary,
@@ -62,7 +65,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What is known of a rule.
+    """The facts of a rule.
 
     ``words`` say what it matches, ``regexes`` are its regular expressions as their engine sees
     them. ``texts`` are shortest ones, None where they are not known, ``first`` the bytes that
@@ -82,7 +85,7 @@ class Explained:
 
 
 def _is_no_grammar(text: str) -> bool:
-    """Tell whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
+    """Return whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
     is_file = text == str(STDIN) or Path(text).exists()
     return not is_file and (text.startswith("#") or find_rule(text) is not None)
 
@@ -145,7 +148,7 @@ def explain(
 
 def _others(reading: "Reading", name: str) -> str:
     origins = reading.document.origins
-    names = (each.name.value for each in reading.document.definitions)
+    names = (definition.name.value for definition in reading.document.definitions)
     written = dict.fromkeys(origins.get(each, each) for each in names)
     others = [each for each in written if each and each != origins.get(name, name)]
     more = [f"and {len(others) - _OTHERS:,} more"] if len(others) > _OTHERS else []
@@ -166,16 +169,16 @@ def _rules(reading: "Reading") -> Mapping[str, object]:
 
 def _members(reading: "Reading", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
-    return [each for each in _rules(reading) if name in (each, family_of(each))]
+    return [rule for rule in _rules(reading) if name in (rule, family_of(rule))]
 
 
-def _readable(subject: str | Path, inputs: Inputs) -> Readable:
+def _readable(subject: str | Path, inputs: Inputs) -> ReadableText:
     if isinstance(subject, Path):
         return inputs.text(subject)
     from kbnf_core.languages import KBNF
     from kbnf_core.text.source import Source
 
-    return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
+    return ReadableText(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
 
 
 def _unknown(name: str, reading: "Reading") -> str:
@@ -187,7 +190,7 @@ def _unknown(name: str, reading: "Reading") -> str:
 
 
 def _explain(
-    found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
+    found: ReadableText, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
     definitions = [d for d in reading.document.definitions if d.name.value == name] or [
         d for d in reading.written_out.definitions if d.name.value == name
@@ -198,8 +201,10 @@ def _explain(
     return Explained(
         name,
         tuple(definitions),
-        tuple(str(line) for each in definitions for line in describe(each.body, origins)),
-        tuple(part for each in definitions for part in _regexes(each)),
+        tuple(
+            str(line) for definition in definitions for line in describe(definition.body, origins)
+        ),
+        tuple(part for definition in definitions for part in _regexes(definition)),
         _shortest(found, next(iter(_members(reading, name)), name), vocabulary),
         first,
         follow,
@@ -221,11 +226,11 @@ def _users(reading: "Reading", name: str) -> "list[str]":
     family = family_of(name)
     users = (d.name.value for d in definitions if any(n.value == family for n in uses_in(d.body)))
     origins = reading.document.origins
-    return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
+    return [user for user in dict.fromkeys(origins.get(u, u) for u in users) if user]
 
 
 def _shortest(
-    found: Readable, name: str, vocabulary: "Vocabulary | None"
+    found: ReadableText, name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it cannot be used by itself."""
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -243,7 +248,7 @@ def _shortest(
 
 
 def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
-    """Return what texts of a rule begin with, what can follow, and whether that may be nothing."""
+    """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
     from kbnf_core.lower.facts import END, Firsts, follow_sets
 
     rules, analysis = reading.grammar, reading.analysis
@@ -308,14 +313,14 @@ def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:
         "schema": SCHEMA,
         "path": source.name,
         "rule": explained.name,
-        "spans": [span_value(source, each.span) for each in explained.definitions],
+        "spans": [span_value(source, definition.span) for definition in explained.definitions],
         "words": list(explained.words),
         "regexes": [
             {"regex": regex, "span": span_value(source, span)} for regex, span in explained.regexes
         ],
         "shortest": None
         if texts is None
-        else [{"text": each.decode("utf-8", "replace"), "hex": each.hex()} for each in texts],
+        else [{"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts],
         "begins": [list(bounds) for bounds in explained.first],
         "followed": {
             "bytes": [list(bounds) for bounds in explained.follow],

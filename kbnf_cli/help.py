@@ -2,6 +2,8 @@
 
 Of roff's ``man`` macros those are read that ``man/`` uses: one source for ``man kbnf.5`` and
 ``kbnf help language``, which needs neither ``man`` nor a checkout.
+
+Tests: tests/cli/test_help.py
 """
 
 import re
@@ -26,10 +28,10 @@ _ESCAPE = re.compile(
 _ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|((?:\\.|\S)+)')
 _FIXED_BLANK = "\xa0"
 _TEXT, _BODY = 4, 8
-"""Columns at which text begins, and what is below a tag."""
+"""Columns at which text begins, and the text below a tag."""
 
 Word = tuple[Segment, ...]
-"""What is never broken."""
+"""A word, which is never broken."""
 
 
 def page_title(roff: str) -> str:
@@ -80,7 +82,7 @@ class _Page:
                 self._words += _words_of(styled(line))
 
     def end_paragraph(self) -> None:
-        """Lay out what was collected."""
+        """Lay out the collected words."""
         column = 0
         for word in self._words:
             length = sum(len(part.text) for part in word)
@@ -223,7 +225,7 @@ def _line(each: Rule, width: int) -> Segments:
 
 
 def _no_rule(code: str) -> str:
-    near = [f"{each.code} ({each.name})" for each in nearest_rules(code)]
+    near = [f"{rule.code} ({rule.name})" for rule in nearest_rules(code)]
     advice = f"did you mean {' or '.join(near)}?" if near else "`kbnf rule` lists all"
     return f"there is no rule {code!r}; {advice}"
 
@@ -332,7 +334,7 @@ def _no_topic(context: click.Context, topic: str) -> str:
 
     names = [*_PAGES, "grammars", "codes", *_commands(context)]
     near = Suggestions(names).closest(topic)
-    codes = [each.code for each in nearest_rules(topic)]
+    codes = [rule.code for rule in nearest_rules(topic)]
     close = [near] if near else codes
     advice = f"did you mean {' or '.join(close)}?" if close else "`kbnf help` lists the topics"
     return f"there is no topic {topic!r}, and no page contains it; {advice}"

@@ -2,6 +2,8 @@
 
 A grammar is a text in any language, an artifact, the name of one that is included, or a class of
 Python, ``module:Class``, as its JSON Schema. The last imports, and so runs, the module.
+
+Tests: tests/cli
 """
 
 import json
@@ -20,7 +22,7 @@ from click.shell_completion import CompletionItem
 
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_bytes, read_text
+from kbnf_cli.files import STDIN, FileChoice, IgnorePatterns, is_model_name, read_bytes, read_text
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import JSON_SCHEMA
@@ -58,9 +60,9 @@ class GrammarPath(click.Path):
         """Return the path that is meant; fail for a name of none."""
         name = os.fspath(value)
         if not os.path.lexists(name):
-            found = grammar_file(name)
-            if found is not None:
-                return found
+            result = grammar_file(name)
+            if result is not None:
+                return result
         if name.startswith(PREFIX):
             listed = ", ".join(grammar_names())
             self.fail(f"there is no grammar {name!r}; there are {listed}", param, ctx)
@@ -109,7 +111,7 @@ class GrammarOr(click.ParamType[str | Path]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | Path:
-        """Return a path, or what is something else as text."""
+        """Return a path, or the text of any other value."""
         text = str(value)
         return text if self._is_other(text) else Path(str(GRAMMAR.convert(text, param, ctx)))
 
@@ -126,7 +128,7 @@ def name_of(path: Path, stdin_filename: Path | None) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadableText:
     """A text that ``read_grammar`` takes as one of ``language``."""
 
     source: "Source"
@@ -160,12 +162,11 @@ def open_any_grammar(
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; the caller reports its ``losses``.
 
-    Without ``lossy`` a text of which something would be dropped is none.
+    Without ``lossy`` a text with losses is an error.
 
-    ``from_`` is its language, None for the one that is detected. What a text says of tokens, it
-    says of those of ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError``
-    for a text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file
-    that cannot be read.
+    ``from_`` is its language, None for the one that is detected. Tokens in a text are those of
+    ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError`` for an invalid
+    text, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that cannot be read.
     """
     from kbnf_core import Grammar
 
@@ -215,7 +216,9 @@ def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Langu
         raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
 
 
-def open_written(path: Path, name: str, start: str | None, from_: str | None = None) -> Readable:
+def open_written(
+    path: Path, name: str, start: str | None, from_: str | None = None
+) -> ReadableText:
     """Return the text of a grammar as it is written, and its language; an artifact's own text.
 
     Raises what ``open_any_grammar`` raises.
@@ -223,10 +226,10 @@ def open_written(path: Path, name: str, start: str | None, from_: str | None = N
     if is_artifact(path):
         return _text_inside(path, start)
     source = read_text(path, name)
-    return Readable(source, language_for(source.text, name, from_))
+    return ReadableText(source, language_for(source.text, name, from_))
 
 
-def _text_inside(path: Path, start: str | None) -> Readable:
+def _text_inside(path: Path, start: str | None) -> ReadableText:
     """Return the text that an artifact was made of; as KBNF where it imports other files."""
     from kbnf_core.artifact.manifest import read_text
     from kbnf_core.languages import KBNF, named
@@ -235,12 +238,12 @@ def _text_inside(path: Path, start: str | None) -> Readable:
     source, manifest = read_text(path)
     _check_start(path, start, manifest.start)
     if "%import" not in source.text:
-        return Readable(source, named(manifest.language or KBNF.name) or KBNF)
-    return Readable(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
+        return ReadableText(source, named(manifest.language or KBNF.name) or KBNF)
+    return ReadableText(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
 
 
 def read_whole(
-    found: Readable, start: str | None, vocabulary: "Vocabulary | None" = None
+    found: ReadableText, start: str | None, vocabulary: "Vocabulary | None" = None
 ) -> "Reading":
     """Read a text, and what it imports; what it says of tokens, it says of ``vocabulary``.
 
@@ -259,7 +262,7 @@ def read_whole(
 
 def lacks_vocabulary(reading: "Reading") -> bool:
     """Return whether a text takes tokens of a vocabulary that is not known."""
-    return any(each.code == "W405" for each in reading.losses)
+    return any(loss.code == "W405" for loss in reading.losses)
 
 
 def note_vocabulary(console: Console, reading: "Reading") -> None:
@@ -338,8 +341,8 @@ class FileInputs:
         return Settings(exclude=_from_here(self.exclude), force_exclude=self.force_exclude or None)
 
 
-def _from_here(lines: tuple[str, ...]) -> Patterns | None:
-    return Patterns(Path.cwd().resolve(), lines) if lines else None
+def _from_here(lines: tuple[str, ...]) -> IgnorePatterns | None:
+    return IgnorePatterns(Path.cwd().resolve(), lines) if lines else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,7 +381,7 @@ class Inputs:
         options = dict(self.schema_for(path))
         if vocabulary is None:
             options.pop("token_markers", None)
-        found = open_any_grammar(
+        result = open_any_grammar(
             path,
             name.as_posix(),
             self.start,
@@ -389,15 +392,15 @@ class Inputs:
             self._from(path),
             lossy=lossy,
         )
-        if self.start is not None and found.language.name in _WITHOUT_RULES:
+        if self.start is not None and result.language.name in _WITHOUT_RULES:
             raise ConfigError(
-                f"--start is for grammars with rules; {name} is {found.language.name}"
+                f"--start is for grammars with rules; {name} is {result.language.name}"
             )
         if not self.reads_several:
-            refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
-        return found
+            refuse_schema_options(self.schema, self.name_of(path).as_posix(), result.language)
+        return result
 
-    def text(self, path: Path) -> Readable:
+    def text(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file; of a schema, which has no rules, its KBNF.
 
         Raises what ``open_any_grammar`` raises.
@@ -410,14 +413,14 @@ class Inputs:
             return written
         grammar = self.grammar(path, None)
         name = f"{self.name_of(path).as_posix()} (as KBNF)"
-        return Readable(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
+        return ReadableText(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
 
-    def written(self, path: Path) -> Readable:
+    def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""
         name = self.name_of(path).as_posix()
-        found = open_written(path, name, self.start, self._from(path))
-        refuse_schema_options(self.schema, name, found.language)
-        return found
+        result = open_written(path, name, self.start, self._from(path))
+        refuse_schema_options(self.schema, name, result.language)
+        return result
 
     def schema_for(self, path: Path) -> Mapping[str, Any]:
         """Return the options of languages for a file: those given, then those configured."""
@@ -445,7 +448,7 @@ def open_engine(
     canonical: bool = False,
     of_texts: bool = False,
 ) -> "Engine":
-    """Return an engine for a grammar as options ask for it; say what was lost in converting it.
+    """Return an engine for a grammar as options ask for it; report the losses of its conversion.
 
     ``of_texts``: it reads texts (``Grammar.of_texts``).
     """
@@ -480,16 +483,16 @@ def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabul
 def vocabulary_file(name: str) -> Path:
     """Return the file, or folder, of a vocabulary; of a model's name, in Hugging Face's cache.
 
-    An existing path wins. Raises ``SourceError`` for what is neither, with what is like it.
+    An existing path wins. Raises ``SourceError`` for any other name, with similar ones.
     """
     path = Path(name)
     if os.path.lexists(path):
         return path
     from kbnf_core.vocab.files import cached_vocabulary, hub_folder
 
-    found = cached_vocabulary(name)
-    if found is not None:
-        return found
+    result = cached_vocabulary(name)
+    if result is not None:
+        return result
     near = _similar_vocabulary(path)
     hint = f"did you mean `{near}`?" if near else "nothing is downloaded"
     raise SourceError(name, f"no such file, nor a model of that name in {hub_folder()}; {hint}")
@@ -527,7 +530,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
             for part in path.split("."):
                 found = getattr(found, part)
     except (Exception, SystemExit) as error:
-        # Whatever the module does wrong is the answer to the one who named it.
+        # Any error of the module is the answer to the one who named it.
         is_file = module.endswith(".py")
         right = f"name the module, not its file: `{module.removesuffix('.py')}:{path}`"
         why = right if is_file else _sentence(error)
@@ -547,7 +550,7 @@ def of_model(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _printing_to_stderr() -> Iterator[None]:
-    """Keep stdout for the result: what a module prints is for whoever runs it.
+    """Keep stdout for the result: the prints of a module are for its user.
 
     Nor does it end this process at once, with a status of its own.
     """

@@ -1,4 +1,7 @@
-"""Independent work on several processors."""
+"""Independent work on several processors.
+
+Tests: tests/cli
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -2,6 +2,8 @@
 
 Nothing is imported at the top that Python has not loaded by itself: an interrupt while a module is
 imported is to be seen in ``run``, too.
+
+Tests: tests/cli
 """
 
 import gc
@@ -40,7 +42,7 @@ def run() -> None:
         finally:
             import signal
 
-            # What is done is done: an interrupt while the process ends changes nothing.
+            # The work is done: an interrupt while the process ends changes nothing.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         if status is None:
@@ -128,5 +130,5 @@ def prepare_encodings() -> None:
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     if hasattr(sys.stdin, "reconfigure") and not sys.stdin.isatty():
-        # What is no UTF-8 stays the bytes that it is.
+        # Invalid UTF-8 stays the bytes that it is.
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")

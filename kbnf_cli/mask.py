@@ -1,4 +1,7 @@
-"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
+"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens.
+
+Tests: tests/cli/test_mask.py
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def feed(engine: "Engine", prefix: Prefix) -> Rejection | None:
-    """Feed the prefix; return what was in the way, None if nothing did.
+    """Feed the prefix; return the reason if it was refused, else None.
 
     Bytes are fed as one token would be. Raises ``UnknownTokenError`` for an id that the
     vocabulary does not have, before anything is fed.
@@ -96,7 +99,7 @@ def _token_ids(text: str) -> tuple[int, ...]:
     except ValueError:
         message = f"{text!r} is not a list of token ids such as 1,2,3"
         raise click.BadParameter(message) from None
-    if any(each < 0 for each in ids):
+    if any(token_id < 0 for token_id in ids):
         raise click.BadParameter("a token id is not negative")
     return ids
 
@@ -229,7 +232,7 @@ def _spelled(engine: "Engine", prefix: Prefix) -> Prefix:
 
 
 _WIDE = 100
-"""Cells in a line where stdout is no terminal."""
+"""Cells in a line where stdout is not a terminal."""
 
 
 def _show_mask(

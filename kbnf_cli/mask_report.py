@@ -1,4 +1,7 @@
-"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot occur."""
+"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot occur.
+
+Tests: tests/cli
+"""
 
 import io
 import json
@@ -30,9 +33,9 @@ class Prefix:
 class Rejection:
     """Why a prefix cannot be.
 
-    ``token_index`` is the place of the guilty token in the prefix, None for bytes;
-    ``byte_offset`` how many bytes of the whole prefix were right, and ``accepted`` these bytes.
-    ``explanation`` is None where the grammar was finished already.
+    ``token_index`` is the index of the guilty token in the prefix, None for bytes; ``byte_offset``
+    how many bytes of the whole prefix were right, and ``accepted`` these bytes. ``explanation`` is
+    None where the grammar was finished already.
     """
 
     message: str
@@ -205,7 +208,7 @@ def places_of(explanation: "Explanation") -> list["LivePlace"]:
 
 
 def describe_place(place: "LivePlace", source: Source) -> str:
-    """Return the way from the start to a place, where it is, and what is there."""
+    """Return the way from the start to a place, its position, and the symbol there."""
     where = f"{place_in(source, place.span)} {symbol_at(source, place.span)}"
     return f"{' > '.join(place.rules)}, at {where}"
 
@@ -215,7 +218,7 @@ _SYMBOL = 60
 
 
 def symbol_at(source: Source, span: Span) -> str:
-    """Return what is at a place in one line, or the JSON Pointer of a schema; long text is cut."""
+    """Return the symbol at a place in one line, or the pointer of a schema; long text is cut."""
     pointer = source.pointer(span)
     if pointer is not None:
         return visible(pointer) or _ROOT

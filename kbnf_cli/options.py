@@ -1,4 +1,7 @@
-"""Options that several commands share, and the names of the commands, by purpose."""
+"""Options that several commands share, and the names of the commands, by purpose.
+
+Tests: tests/cli/test_options.py, tests/cli/test_man.py
+"""
 
 import json
 import pkgutil
@@ -33,7 +36,7 @@ def may_be_configured(arguments: Sequence[str]) -> bool:
     """
     here = Path.cwd()
     folders = (here, *here.parents)
-    is_named = any(each.startswith("--config") for each in arguments)
+    is_named = any(argument.startswith("--config") for argument in arguments)
     return is_named or any((folder / name).exists() for folder in folders for name in CONFIGURATION)
 
 
@@ -91,7 +94,7 @@ class CallFormat(click.ParamType[str]):
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command its options as one value, its last argument, of the dataclass ``kind``.
 
-    It is below the decorators that add the options. Those that are no fields stay arguments.
+    It is below the decorators that add the options. Options without a field stay arguments.
     """
     names = {field.name for field in fields(kind)}
 
@@ -183,7 +186,7 @@ def format_option(
 
 
 def _is_in_force(context: click.Context, parameter: click.Parameter, setting: str) -> bool:
-    """Tell whether a value counts: one of the command line replaces one of a configuration file."""
+    """Return whether a value applies; the command line replaces a configuration file."""
     is_given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     given = context.meta.setdefault("kbnf_cli.given", set())
     if is_given:

@@ -1,13 +1,15 @@
 """The cache of what ``kbnf check`` found, by content.
 
-An entry is named after all that decides what is found: the program, the name and the text of the
-file, the settings of its lints. What else was read on the way, imported files, is in it with a
-digest, and is looked at again before the entry counts. It contains what was found before anything
-is selected or ignored, so those settings may change.
+An entry is named after everything that decides the findings: the program, the name and the text of
+the file, the settings of its lints. Other files that were read, imported ones, are in it with a
+digest, and are compared again before the entry counts. It contains the findings before anything is
+selected or ignored, so those settings may change.
 
 Entries are JSON after a digest of it: a damaged one is a miss, and none can run code. They are
 written beside and renamed, so any number of processes may share a folder. One that belongs to
 another user is a miss, too; the folder is made for its owner alone.
+
+Tests: tests/cli/test_check_cache.py
 """
 
 import json
@@ -55,11 +57,11 @@ class Results:
     folder: Path
     program: str
 
-    def entry(self, source: Source, settings: Sequence[object]) -> "Entry":
-        """Return the place of what is found in a text; ``settings`` are values that JSON has."""
+    def entry(self, source: Source, settings: Sequence[object]) -> "ResultEntry":
+        """Return the entry of the findings in a text; ``settings`` are values that JSON has."""
         key = json.dumps([FORMAT, self.program, source.path, source.text, settings])
         digest = _digest(key.encode())
-        return Entry(self.folder / f"{digest}{SUFFIX}", digest, source)
+        return ResultEntry(self.folder / f"{digest}{SUFFIX}", digest, source)
 
     def make_room(self) -> None:
         """Evict old entries, best effort, until the others have their size."""
@@ -67,15 +69,15 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """The place of what was found in ``source``, under the name ``key``."""
+class ResultEntry:
+    """The entry of the findings in ``source``, under the name ``key``."""
 
     path: Path
     key: str
     source: Source
 
     def recall(self) -> "tuple[Diagnostic, ...] | None":
-        """Return what was found; None on a miss."""
+        """Return the stored findings; None on a miss."""
         try:
             data = _read_own(self.path)
             sealed, payload = data[:_DIGEST], data[_DIGEST:]
@@ -84,14 +86,14 @@ class Entry:
             value = json.loads(payload)
             if any(_digest_of(load_text(path)) != seen for path, seen in value["imports"].items()):
                 return None
-            found = from_stored(value, self.source)
+            result = from_stored(value, self.source)
             os.utime(self.path)
         except (OSError, LookupError, TypeError, ValueError):
             return None
-        return found
+        return result
 
     def keep(self, found: "Sequence[Diagnostic]", imports: "Recording") -> None:
-        """Store what was found, best effort; ``imports`` is what was read for it."""
+        """Store findings, best effort; ``imports`` are the files that were read for them."""
         value = {**to_stored(found, self.source), "imports": imports.digests}
         payload = json.dumps(value).encode()
         if len(payload) > LARGEST_ENTRY:
@@ -100,7 +102,7 @@ class Entry:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _put(self.path, self._seal(payload) + payload)
         except OSError:
-            # A cache that cannot be written to is no reason to refuse the grammar.
+            # The grammar is usable even if the cache cannot be written.
             return
 
     def _seal(self, payload: bytes) -> bytes:
@@ -130,7 +132,7 @@ _PART = "checks"
 
 
 def _program() -> str:
-    """Return what tells this program from any other, one of a checkout that changed included.
+    """Return a text that differs for every other program, one of a changed checkout included.
 
     A checkout keeps its version, so sizes and times of its files count, too.
     """

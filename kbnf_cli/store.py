@@ -1,6 +1,8 @@
 """``kbnf store`` and ``kbnf compile --store``: stores of artifacts managed, and filled.
 
 Tasks of ``compile --store`` run in processes here, or on a cluster of Dask or Ray.
+
+Tests: tests/cli/test_store.py
 """
 
 import json
@@ -36,7 +38,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from kbnf_core.artifact.read import Description
     from kbnf_core.device import TokenTable
-    from kbnf_core.farm import Outcome, Task
+    from kbnf_core.farm import Task, TaskOutcome
     from kbnf_core.store import ArtifactStore
     from kbnf_core.store.keys import Recipe
 
@@ -136,7 +138,7 @@ class _RayExecutor(Executor):
     """Ray's tasks as futures."""
 
     def __init__(self, ray: Any) -> None:
-        # As Dask does: a worker that ends while it starts is no fault of a call's.
+        # As Dask does: the end of a worker while it starts is not a fault of a call.
         self._remote = ray.remote(max_retries=3)(_call)
 
     def submit(  # type: ignore[override] # no call here has keywords
@@ -242,7 +244,7 @@ def fill(
     store.backend.reach(may_be_new=True)
     read = [read_vocabulary(console, name, inputs.eos) for name in vocabularies]
     fingerprints = {each.fingerprint: name for each, name in zip(read, vocabularies, strict=True)}
-    report = _Report(console, fingerprints)
+    report = _OutcomeReport(console, fingerprints)
     with ExitStack() as stack:
         if options.report is not None:
             report.file = stack.enter_context(open(options.report, "w", encoding="utf-8"))
@@ -266,7 +268,7 @@ def fill(
     return Exit.CLEAN if is_clean else Exit.FINDINGS
 
 
-class _Report:
+class _OutcomeReport:
     """Writes the outcome of each task; ``counts`` has their number by status."""
 
     def __init__(self, console: Console, names: dict[str, str]) -> None:
@@ -277,7 +279,7 @@ class _Report:
         self._console = console
         self._names = names
 
-    def write(self, outcome: "Outcome") -> None:
+    def write(self, outcome: "TaskOutcome") -> None:
         """Write an outcome to the report, and why there is no artifact to stderr."""
         outcome = replace(outcome, message=_placed(outcome.message, outcome.name))
         self.counts[outcome.status] += 1
@@ -298,7 +300,7 @@ class _Report:
         self._console.error(f"{name}: {error}")
 
     def summary(self) -> str:
-        """Return the last line: the outcomes, and the cost of what was made."""
+        """Return the last line: the outcomes, and the cost of the artifacts made."""
         parts = [f"{count:,} {status}" for status, count in sorted(self.counts.items())]
         if self.unreadable:
             parts.append(f"{self.unreadable:,} sources unreadable")
@@ -317,7 +319,7 @@ class _Report:
 
     def _line(self, fields: dict[str, object]) -> None:
         if self.file is not None:
-            # A line at a time: what is there is whole, whenever the run ends.
+            # A line at a time: every line is complete, whenever the run ends.
             self.file.write(json.dumps(fields, sort_keys=True) + "\n")
             self.file.flush()
 
@@ -349,9 +351,13 @@ def _absolute(url: str) -> str:
 
 
 def _recipes(
-    console: Console, report: _Report, options: Filling, inputs: Inputs, paths: tuple[Path, ...]
+    console: Console,
+    report: _OutcomeReport,
+    options: Filling,
+    inputs: Inputs,
+    paths: tuple[Path, ...],
 ) -> "Iterator[tuple[str, Recipe]]":
-    """Yield the sources below ``paths`` with their names, having reported those that are none."""
+    """Yield the sources below ``paths`` with their names, having reported invalid ones."""
     for path in find_grammars(paths, console.note, _SOURCES):
         name = inputs.name_of(path).as_posix()
         try:
@@ -379,7 +385,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)
     if is_line and language is KBNF:
-        # The content of a line says what it is; one that is no JSON is a schema with an error.
+        # The content of a line decides its kind; one that is not JSON is a schema with an error.
         language = JSON_SCHEMA
     recipe = recipe_of(
         text,
@@ -402,7 +408,7 @@ _ACTIONS = {
     "verify": ("URL", "Read everything; exit with 1 if something is damaged."),
     "gc": ("URL", "Remove unreferenced files."),
 }
-"""What may be done: its arguments, and its help."""
+"""The actions: their arguments, and their help."""
 
 _FOR = {"remove": "verify", "age": "gc"}
 """Options of one action."""
@@ -545,14 +551,14 @@ def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
     from kbnf_core.store import damage
 
     count = sum(1 for _ in opened.known_keys())
-    found = 0
+    result = 0
     with console.busy("reading everything"):
         for error in damage(opened, remove):
-            found += 1
+            result += 1
             console.error(str(error))
     done = "removed" if remove else "damaged"
-    console.note(f"{count:,} artifacts, {found:,} {done}")
-    return Exit.FINDINGS if found else Exit.CLEAN
+    console.note(f"{count:,} artifacts, {result:,} {done}")
+    return Exit.FINDINGS if result else Exit.CLEAN
 
 
 def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:

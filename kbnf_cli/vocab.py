@@ -1,4 +1,7 @@
-"""``kbnf vocab``: look at a vocabulary."""
+"""``kbnf vocab``: look at a vocabulary.
+
+Tests: tests/cli/test_vocab.py
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -54,7 +57,7 @@ _SHOWN = 8
 def _as_json(vocabulary: "Vocabulary", inspection: "Inspection") -> str:
     """Return everything as one object (schema ``kbnf.vocab/1``).
 
-    ``special`` holds ``{"id", "text"}``, ``duplicates`` groups of ids, ``gaps`` half-open ranges
+    ``special`` contains ``{"id", "text"}``, ``duplicates`` groups of ids, ``gaps`` half-open ranges
     of ids; every list is ascending. ``single_bytes`` counts the byte values that are tokens by
     themselves: with all 256 any text can be spelled. ``round_trip`` counts the ordinary ids that
     come back as the same or as another id when their bytes are looked up.

@@ -2,6 +2,8 @@
 
 Looks at times and sizes rather than asking the system for events: this works on every file system,
 also in containers, and grammars are few.
+
+Tests: tests/cli/test_check_options.py
 """
 
 import time
@@ -70,7 +72,7 @@ def watch(
 
 
 _Seen: TypeAlias = dict[Path, tuple[int, int]] | str
-"""What tells a change: times and sizes of files, or why they cannot be listed."""
+"""The data that reveal a change: times and sizes of files, or why they cannot be listed."""
 
 
 def _changed(

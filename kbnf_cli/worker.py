@@ -6,6 +6,8 @@ other.
 A task yields results, each more complete than the one before. So a task that is given up leaves
 what it had found by then, and the outcome says that this is not all: it is ``Unknown``, with the
 reason, and cannot be taken for ``Known``, the last result of a task that was completed.
+
+Tests: tests/unit/test_worker.py, tests/lsp/test_workshop.py
 """
 
 import asyncio

@@ -17,6 +17,7 @@ sys.path += [str(Path(__file__).parent / "support"), str(Path(__file__).parents[
 pytest.register_assert_rewrite("kbnf_testing")
 
 from kbnf_testing.samples import examples  # noqa: E402 - it is where the line above says
+from kbnf_testing.shards import Shard  # noqa: E402
 from kbnf_testing.shares import mark  # noqa: E402
 
 # How long an example takes says more about the machine than about the code.
@@ -38,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     With ``--rest`` `.ci/run` goes on after README's `pytest`.
     """
     parser.addoption("--rest", action="store_true", help="run what did not pass in the last run")
+    parser.addoption("--shard", type=Shard.parse, metavar="I/N", help="run one shard of the tests")
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
 
 
@@ -64,6 +66,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--rest"):
         passed = frozenset(config.cache.get(_PASSED, ())) if config.cache else frozenset()
         items[:] = [item for item in items if item.nodeid not in passed]
+    shard: Shard | None = config.getoption("--shard")
+    if shard is not None:
+        items[:] = [item for item in items if shard.contains(item.nodeid)]
     if OUTSIDE is not None:
         return
     for item in items:
@@ -77,6 +82,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if config.cache and not config.getoption("--rest"):
         passed = (report.nodeid for report in terminalreporter.stats.get("passed", ()))
         config.cache.set(_PASSED, sorted(passed))
+    shard: Shard | None = config.getoption("--shard")
+    if shard is not None and shard.count > 1:
+        terminalreporter.write_line(f"not run: tests outside shard {shard.index}/{shard.count}")
     chosen = config.option.markexpr
     if chosen:
         terminalreporter.write_line(f"not run: tests other than -m '{chosen}'")

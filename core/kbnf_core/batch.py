@@ -2,6 +2,8 @@
 
 A bitmask has a row a text and a bit a token id: int32 words, bit ``id % 32`` of word ``id // 32``,
 the layout of XGrammar and LLGuidance. ``mask.bits.apply_bitmask`` puts it on logits.
+
+Tests: tests/unit/mask/test_ahead.py
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core import kernel
-from kbnf_core.engine import Engine, checked_tree
+from kbnf_core.engine import Engine
 from kbnf_core.mask.ahead import Ahead
-from kbnf_core.mask.bits import as_words, check_rows, word_count
+from kbnf_core.mask.bits import as_words, check_rows, checked_tree, word_count
 from kbnf_core.text.errors import VocabularyError
 
 BATCHES = Ahead()
@@ -97,9 +99,9 @@ def fill_tree_bitmasks(
 
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
     """Raise ``VocabularyError`` unless all engines are over the same tokens, whatever ends them."""
-    used = {each.vocabulary for each in engines if each is not None}
+    used = {engine.vocabulary for engine in engines if engine is not None}
     if len(used) < 2:
         return
     bases = {each.base or each for each in used}
-    if len(bases) > 1 and len({each.fingerprint for each in bases}) > 1:
+    if len(bases) > 1 and len({base.fingerprint for base in bases}) > 1:
         raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

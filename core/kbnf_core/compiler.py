@@ -3,8 +3,10 @@
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
 the work is done in processes of their own (``processes``), which receive a ``Job`` and send back
-the automata (``Compiled``): a server's loop goes on meanwhile, since nothing here keeps the
+the automata (``SentGrammar``): a server's loop goes on meanwhile, since nothing here keeps the
 interpreter for long.
+
+Tests: tests/serving/test_compiler.py
 """
 
 import ctypes
@@ -38,7 +40,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be compiled: a text, its language, and settings in a fixed order."""
+    """The input of one compilation: a text, its language, and settings in a fixed order."""
 
     language: str
     text: str
@@ -64,15 +66,15 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """What is sent of a grammar between processes: its automata, and how texts end."""
+class SentGrammar:
+    """The data sent of a grammar between processes: its automata, and how texts end."""
 
     start: str
     finish: Finish
     tables: Tables
 
     @classmethod
-    def of(cls, grammar: Grammar) -> "Compiled":
+    def of(cls, grammar: Grammar) -> "SentGrammar":
         """Return a grammar for travelling; raises ``GrammarError`` where a limit is passed."""
         return cls(grammar.start, grammar.finish, grammar.tables)
 
@@ -90,9 +92,9 @@ class Compiled:
         )
 
 
-def compile_job(job: Job) -> Compiled:
+def compile_job(job: Job) -> SentGrammar:
     """Return a compiled grammar, in the process that works on it; raises ``KbnfError``."""
-    return Compiled.of(job.grammar())
+    return SentGrammar.of(job.grammar())
 
 
 ENTRY_BYTES = 4_096
@@ -103,7 +105,7 @@ MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
 
 KEPT_FREE = 1 / 8
-"""The share of the bound that may be forgotten before the system gets back what is free."""
+"""The share of the bound that may be forgotten before free memory is returned to the system."""
 
 
 @dataclass(slots=True)
@@ -144,7 +146,7 @@ class Metrics:
     ahead_seconds: float
 
 
-class _Counts:
+class _CompilerCounts:
     """What threads count; ``hits``, ``misses``, ``evictions`` under the compiler's lock."""
 
     def __init__(self) -> None:
@@ -183,14 +185,14 @@ class Compiler:
 
     With ``workers``, that many processes do the work; they end with ``close`` or this process, and
     serve no other: a forked child makes a compiler of its own. A source that ends its process
-    ``STRIKES`` times is refused from then on (``QuarantinedError``).
-    ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
-    always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
-    that come without. Threads may share a compiler. A grammar that is in use stays usable when it
-    is forgotten here. ``ahead``: a background thread makes the masks that are likely to
-    come next for the engines of these grammars, while the model computes (``Engine``); what came of
-    it is counted in ``ahead``, None where that is off. ``canonical``: let these engines allow
-    canonical tokens alone (``Engine``); ``ConfigError`` where the vocabulary has no rule for that.
+    ``STRIKES`` times is refused from then on (``QuarantinedError``). ``limits`` bound the work of a
+    grammar (``Limits.work``), counted, so that the same source is always refused alike.
+    ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas that come without.
+    Threads may share a compiler. A grammar that is in use stays usable when it is forgotten here.
+    ``ahead``: a background thread makes the masks that are likely to come next for the engines of
+    these grammars, while the model computes (``Engine``); its counts are in ``ahead``, None where
+    it is off. ``canonical``: let these engines allow canonical tokens alone (``Engine``);
+    ``ConfigError`` where the vocabulary has no rule for that.
     """
 
     def __init__(
@@ -212,12 +214,12 @@ class Compiler:
         JSON_SCHEMA.check_options(self._schema_options)
         self.ahead: Ahead | None = ahead_for(ahead)
         self._memory = memory
-        self._counts = _Counts()
+        self._counts = _CompilerCounts()
         self._limits = limits
         self._lock = new_lock()
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
         self._bytes = 0
-        # What was forgotten since the system got back what was free.
+        # The bytes forgotten since free memory was last returned to the system.
         self._forgotten = 0
         self._to_measure: deque[Job] = deque()
         self._closed = False
@@ -244,7 +246,7 @@ class Compiler:
             return self._bytes
 
     def metrics(self) -> Metrics:
-        """Return what was counted so far, and what is kept and waits now; any thread may ask."""
+        """Return the counts so far, and the grammars kept and waiting; any thread may ask."""
         with self._lock:
             waiting = sum(not entry.grammar.done() for entry in self._kept.values())
             kept, counts = len(self._kept), self._counts
@@ -314,11 +316,11 @@ class Compiler:
         which the exception is ``DeadlineError``; the work goes on for later requests. Without
         workers it is done when this returns, and nothing is late.
         """
-        found = self._submit(kind, source, options)
-        found.add_done_callback(self._counts.note)
-        if deadline is None or found.done():
-            return found
-        answer = _in_time(found, deadline)
+        result = self._submit(kind, source, options)
+        result.add_done_callback(self._counts.note)
+        if deadline is None or result.done():
+            return result
+        answer = _in_time(result, deadline)
         answer.add_done_callback(self._counts.note_late)
         return answer
 
@@ -355,7 +357,7 @@ class Compiler:
         return grammar
 
     def _belongs_to_parent(self) -> bool:
-        """Tell whether this process was forked off: it has the workers' pipes, and no thread."""
+        """Return whether this process was forked off: it has the workers' pipes, and no thread."""
         return self._pool is not None and os.getpid() != self._process_id
 
     def _keep(self, job: Job, future: Future[Grammar]) -> None:
@@ -384,10 +386,10 @@ class Compiler:
         return Job(language.name, text, tuple(sorted(options.items())), self._limits)
 
     def _trim(self, done: Job) -> None:
-        """Forget what was not used for longest, until the rest is within the bound.
+        """Forget the least recently used grammars, until the rest is within the bound.
 
         Masks are computed elsewhere, so sizes grow unseen: some are measured again each time, in
-        turn. To measure all would hold up the program for longer the more is kept.
+        turn. To measure all would take longer the more grammars are kept.
         """
         with self._lock:
             count = min(MEASURED_AT_ONCE, len(self._to_measure))
@@ -416,7 +418,7 @@ class Compiler:
 
 
 def _give_back() -> None:
-    """Return to the system what the allocator holds free: as much as compiling took at its peak."""
+    """Return the allocator's free memory to the system: as much as compiling took at its peak."""
     trim = _trim_function()
     if trim is not None:
         trim(0)
@@ -430,7 +432,7 @@ def _trim_function() -> Callable[[int], int] | None:
 
 
 def _may_succeed(future: Future[Grammar]) -> bool:
-    """Tell whether it is worth trying again: the source had no part in the failure."""
+    """Return whether it is worth trying again: the source had no part in the failure."""
     if not future.done():
         return False
     if future.cancelled():
@@ -440,7 +442,10 @@ def _may_succeed(future: Future[Grammar]) -> bool:
 
 
 def _settle(
-    future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar], counts: _Counts
+    future: Future[Grammar],
+    job: Job,
+    finished: Callable[[Grammar], Grammar],
+    counts: _CompilerCounts,
 ) -> None:
     if not future.set_running_or_notify_cancel():
         return
@@ -511,14 +516,14 @@ def _in_time(found: Future[Grammar], seconds: float) -> Future[Grammar]:
 
 
 def _compiled(
-    job: Job, finished: Callable[[Grammar], Grammar], counts: _Counts, process: Process
+    job: Job, finished: Callable[[Grammar], Grammar], counts: _CompilerCounts, process: Process
 ) -> Grammar:
     """Return the grammar of a job that a process works on. Raises ``KbnfError`` only."""
     before = process.spent()
     try:
         for _ in range(STRIKES):
             try:
-                answer: Compiled = process.call(compile_job, job)
+                answer: SentGrammar = process.call(compile_job, job)
             except ProcessError:
                 continue
             return finished(answer.restored(job))

@@ -2,9 +2,12 @@
 
 The fields that the Rust engine has are accepted so that programs can move over by changing an
 import. Those that configure its internals mean nothing here; each says so.
+
+Tests: tests/unit/test_config_limits.py
 """
 
 import enum
+import warnings
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
@@ -51,11 +54,11 @@ NO_DEFAULTS = Defaults()
 class RegexConfig:
     """Bounds the automata of regular expressions, or of ``except!``.
 
-    ``max_memory_usage``: bytes of one table of transitions (E203; the crate's words for it are
-    "DFA exceeded size limit"), four a transition; the same as
-    ``Limits.regex_bytes`` and ``Limits.exception_bytes``, which it overrides unless it is None.
-    ``fsa_type``: a DFA is what is made, whatever is asked for; another is warned of.
-    ``min_tokens_required_for_eager_regex_cache``: there is no such cache; a change is warned of.
+    ``max_memory_usage``: bytes of one table of transitions (E203; the crate's message is "DFA
+    exceeded size limit"), four a transition; the same as ``Limits.regex_bytes`` and
+    ``Limits.exception_bytes``, which it overrides unless it is None. ``fsa_type``: a DFA is made in
+    any case; another value causes a warning. ``min_tokens_required_for_eager_regex_cache``: there
+    is no such cache; a change causes a warning.
     """
 
     max_memory_usage: int | None = None
@@ -115,7 +118,7 @@ class Config:
         return limits
 
     def unheeded(self) -> list[str]:
-        """Return the names of the fields that were set to what cannot be done here."""
+        """Return the names of the fields whose values have no effect here."""
         parts = ("regex_config", "excepted_config", "engine_config", "compression_config")
         return [
             f"{part}.{setting.name}"
@@ -130,3 +133,21 @@ def _is_heeded(name: str, value: object) -> bool:
     if name == "fsa_type":
         return getattr(value, "name", value) in (None, "Dfa")
     return name == "max_memory_usage"
+
+
+_DEFAULTS = Config()
+
+
+def engine_settings(
+    config: Config | None, finish: Finish | str | None, limits: Limits | None
+) -> Config:
+    """Return the settings of an engine, where ``finish`` and ``limits`` win over the config's.
+
+    Warns of settings that have no effect.
+    """
+    for name in config.unheeded() if config else ():
+        warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=3)
+    settings = config or _DEFAULTS
+    if finish is not None:
+        settings = replace(settings, finish=finish)
+    return settings if limits is None else replace(settings, limits=limits)

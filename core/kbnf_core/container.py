@@ -2,8 +2,10 @@
 
 The layout is described, and read, in ``container_layout.py``. The arrays are views of the file's
 bytes, which are read or mapped. (What they contain is for the caller to check; ``digest`` says
-whether it is what was written.) A mapped file must not be shortened or written over by anybody,
-since that ends the process: replace it, as ``write_container`` does.
+whether they are those that were written.) A mapped file must not be shortened or written over by
+anybody, since that ends the process: replace it, as ``write_container`` does.
+
+Tests: tests/unit/test_container.py
 """
 
 import hashlib
@@ -57,18 +59,18 @@ def digest(arrays: Mapping[str, Array]) -> str:
 def checksum(arrays: Mapping[str, Array]) -> int:
     """Return a CRC-32 of arrays, names, types and shapes with it.
 
-    It shows damage, not malice. Of what is long it is the CRC of sums: of all first words in rows
-    of ``_ROW`` words, all second ones and so on, which takes a quarter of the time. A row is no
-    part of a page or a block of the disk: where those change places, the sums do change.
+    It shows damage, not malice. Of long arrays it is the CRC of sums: of all first words in rows of
+    ``_ROW`` words, all second ones and so on, which takes a quarter of the time. A row is not
+    aligned with a page or a block of the disk: where those change places, the sums do change.
     """
-    found = 0
+    result = 0
     for name, array in sorted(arrays.items()):
         head, data = _digested(name, array)
         end = len(data) - len(data) % (8 * _ROW)
         sums = data[:end].view("<u8").reshape(-1, _ROW).sum(axis=0, dtype="<u8")
         for part in (head, sums.data, data[end:].data):
-            found = zlib.crc32(part, found)
-    return found
+            result = zlib.crc32(part, result)
+    return result
 
 
 def _digested(name: str, array: Array) -> tuple[bytes, npt.NDArray[np.uint8]]:
@@ -131,7 +133,7 @@ def read_container(
 
     A file of at most ``read_up_to`` bytes is read, a larger one is mapped. A safetensors file from
     elsewhere has texts for metadata. Raises ``SourceError`` for a file that cannot be opened,
-    ``ContainerError`` for one that is no container or is damaged.
+    ``ContainerError`` for one that is not a container or is damaged.
     """
     layout = read_layout(path, read_up_to)
     arrays: dict[str, Array] = {}

@@ -1,8 +1,10 @@
 """Conversions between grammar languages: text in, ``Conversion`` out.
 
 A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
-text with errors, and says of everything that it could not keep what is lost; nothing changes
+text with errors, and reports a loss for everything that it could not keep; nothing changes
 silently.
+
+Tests: tests/unit/conversion, tests/cli/test_convert.py
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +65,7 @@ def convert(
     lossy: bool = True,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Conversion:
-    """Return a text of ``language`` in ``target``, with what is lost; both may be names.
+    """Return a text of ``language`` in ``target``, with its losses; both may be names.
 
     ``path`` names the text in messages and is where its imports are looked for, as ``imports``
     permits; ``start`` is its start rule, by default the one that the text or the language says.
@@ -85,11 +87,11 @@ def convert(
         as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
-    found = target.write(reading, limits)
+    result = target.write(reading, limits)
     unkept = language.attributes(reading.document.source, limits).unkept
-    return found._replace(
-        losses=(*_one_a_place(found.losses), *unkept),
-        notes=(*found.notes, *reading.parsed.lint()),
+    return result._replace(
+        losses=(*_one_a_place(result.losses), *unkept),
+        notes=(*result.notes, *reading.parsed.lint()),
     )
 
 
@@ -208,7 +210,7 @@ def from_json_schema(
     A schema that is malformed, cannot be satisfied, passes a limit or, unless ``options.lossy``,
     contains a keyword that no grammar can honour is refused; each finding names the JSON Pointer.
     """
-    from kbnf_core.languages.json_schema.options import as_mapping
+    from kbnf_core.languages.json_schema import as_mapping
 
     wanted = as_mapping(options)
     lossy = bool(wanted.pop("lossy", False))

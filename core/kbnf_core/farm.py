@@ -1,13 +1,15 @@
 """The farm that fills a store: many recipes compiled on many processors.
 
-It runs over any ``concurrent.futures.Executor``. A task is a recipe, and only where its text stands
-for tokens one over one vocabulary. It carries all that a worker needs but the vocabulary, which
-lies in the store. A task runs at least once: what is there is not made again, and what is made
-twice is made of the same bytes. One whose worker is lost runs again; a source that takes its worker
-with it ``STRIKES`` times is quarantined: the reason is stored in the place of the artifact.
+It runs over any ``concurrent.futures.Executor``. A task is a recipe, over one vocabulary only if
+its text represents tokens. It carries all that a worker needs but the vocabulary, which is in the
+store. A task runs at least once: an existing artifact is not made again, and one that is made twice
+has the same bytes. One whose worker is lost runs again; a source that takes its worker with it
+``STRIKES`` times is quarantined: the reason is stored in the place of the artifact.
 
 Futures of a cluster without workers never end, and workers may be lost for good: one that is killed
 while it starts takes the nanny of Dask with it. So the farm ends where there is none for some time.
+
+Tests: tests/unit/store/test_farm.py, tests/unit/store/test_cluster.py
 """
 
 from collections import Counter, deque
@@ -77,15 +79,15 @@ class Task:
 
     @property
     def key(self) -> str:
-        """The key of what is to be made."""
+        """The key of the artifact to make."""
         return self.recipe.key(self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a task, and why.
+class TaskOutcome:
+    """The outcome of a task, and the reason.
 
-    ``status``: ``made``, ``known``, ``replaced`` (what was there was damaged), ``refused`` or
+    ``status``: ``made``, ``known``, ``replaced`` (the existing one was damaged), ``refused`` or
     ``quarantined``. Of an artifact that was made: its ``size`` in bytes, and the ``seconds`` of
     processor time from the source to the store.
     """
@@ -99,12 +101,12 @@ class Outcome:
     seconds: float | None = None
 
 
-def run_task(task: Task) -> Outcome:
+def run_task(task: Task) -> TaskOutcome:
     """Do a task, in a worker. Raises ``StoreError`` where the store cannot be reached."""
     store, key = open_store(task.store), task.key
 
-    def outcome(status: str, message: str = "") -> Outcome:
-        return Outcome(task.name, task.fingerprint, key, status, message)
+    def outcome(status: str, message: str = "") -> TaskOutcome:
+        return TaskOutcome(task.name, task.fingerprint, key, status, message)
 
     status = MADE
     try:
@@ -134,14 +136,14 @@ def run_tasks(
     lost: tuple[type[BaseException], ...],
     window: int,
     has_workers: Callable[[], bool] = lambda: True,
-) -> Iterator[Outcome]:
-    """Yield what became of tasks, as they end; ``window`` of them are under way at a time.
+) -> Iterator[TaskOutcome]:
+    """Yield the outcomes of tasks, as they end; ``window`` of them are under way at a time.
 
     ``lost`` are the errors that say that a worker has ended. Raises ``StoreError``, and
     ``StartError`` where the executor ends, or ``has_workers`` denies it for ``PATIENCE`` seconds in
     which no task ends.
     """
-    waiting: dict[Future[Outcome], Task] = {}
+    waiting: dict[Future[TaskOutcome], Task] = {}
     again: deque[Task] = deque()
     strikes: Counter[str] = Counter()
     source = iter(tasks)
@@ -172,8 +174,8 @@ def run_tasks(
 
 
 def _ended(
-    waiting: Collection[Future[Outcome]], has_workers: Callable[[], bool]
-) -> set[Future[Outcome]]:
+    waiting: Collection[Future[TaskOutcome]], has_workers: Callable[[], bool]
+) -> set[Future[TaskOutcome]]:
     """Return the tasks that have ended, once one of them has; raise ``StartError``."""
     end = monotonic() + PATIENCE
     while waiting:
@@ -187,10 +189,10 @@ def _ended(
     return set()
 
 
-def _quarantined(task: Task) -> Outcome:
+def _quarantined(task: Task) -> TaskOutcome:
     message = f"compiling this ended its process {STRIKES} times"
     open_store(task.store).put_failure(task.key, Failure("killed", message))
-    return Outcome(task.name, task.fingerprint, task.key, QUARANTINED, message)
+    return TaskOutcome(task.name, task.fingerprint, task.key, QUARANTINED, message)
 
 
 @lru_cache(maxsize=32)

@@ -1,7 +1,7 @@
 """From text to grammar IR: the passes that every command and the engine begin with.
 
-A ``Language`` has a reader and, where it is a target of conversions, a writer; a ``Reading`` is
-what is known of a text in any of them. So converting is writing what was read.
+A ``Language`` has a reader and, where it is a target of conversions, a writer; a ``Reading`` is the
+result of reading a text in any of them. So converting is writing a ``Reading``.
 """
 
 from abc import ABC, abstractmethod
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, Regular, postorder
 from kbnf_core.kbnf.parsed import (
     NO_ATTRIBUTES,
     PLAIN_REQUEST,
@@ -68,7 +68,10 @@ class Language(ABC):
 
     @abstractmethod
     def read(self, source: Source, request: Request) -> Parsed:
-        """Parse a readable text; raises nothing but ``ConfigError`` for invalid options."""
+        """Parse a readable text.
+
+        Raises ``ConfigError`` for invalid options, and ``WorkLimitError`` for too large a text.
+        """
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
         """Return a reading in this language. Raises ``GrammarError`` where it cannot be written."""
@@ -128,7 +131,11 @@ class Language(ABC):
         finding = unreadable(source, request.limits.source_bytes)
         if finding is not None:
             return Parsed(Document(source, (), ()), (finding,))
-        return self.read(source, request)
+        try:
+            return self.read(source, request)
+        except WorkLimitError as error:
+            nothing = Parsed(Document(source, (), ()), ())
+            return Parsed(nothing.document, (too_much_work(nothing, error),))
 
 
 INEXACT = frozenset(("W808", "I810"))
@@ -173,15 +180,19 @@ class _Kbnf(Language):
 KBNF = _Kbnf()
 
 
+_READ_BYTES = 64
+"""The memory of a tree and its rules, for a character of the text."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Reading:
-    """What is known of a grammar text after reading it: what it was parsed to, and what it means.
+    """The result of reading a grammar text: its ``Parsed`` form, and its meaning.
 
     Spans are in the author's text. ``grammar`` and ``analysis`` are None where errors leave none.
     ``start`` and ``finish`` are the settings in force: given ones, else the pragmas', else the
     defaults of the project (``finish_is_default`` says so of ``finish``), else those of the
-    language. ``request`` is what it was read with. ``plain`` is the tree that ``grammar`` was
-    translated from, None where that is ``document`` or there is none.
+    language. ``request`` has the arguments of the reading. ``plain`` is the tree that ``grammar``
+    was translated from, None where that is ``document`` or there is none.
     """
 
     language: Language
@@ -215,6 +226,14 @@ class Reading:
     def losses(self) -> tuple[Loss, ...]:
         """What the grammar does not keep of the text, which is among the findings, too."""
         return self.parsed.losses
+
+    @cached_property
+    def known_bytes(self) -> int:
+        """The memory that it takes, estimated by characters but for automata."""
+        rules = () if self.grammar is None else self.grammar.rules.values()
+        nodes = (node for body in rules for node in postorder(body) if isinstance(node, Regular))
+        automata = {id(node.dfa): node.dfa.size for node in nodes}
+        return _READ_BYTES * len(self.parsed.source.text) + sum(automata.values())
 
     @property
     def is_endless(self) -> bool:
@@ -302,7 +321,7 @@ def read_grammar(
     if language.is_json:
         source = replace(source, is_json=True)
     parsed = language.parse(source, request)
-    # What is read to rules has no comments.
+    # A text that is read to rules has no comments.
     pragmas, oddities = read_pragmas(parsed.document) if parsed.rules is None else (Pragmas(), ())
     defaults = request.defaults if language is KBNF else NO_DEFAULTS
     start = parsed.start or request.start or pragmas.start or defaults.start or language.start
@@ -348,7 +367,7 @@ def read_grammar(
 def _translated(
     document: Document, start: str, pragmas: Pragmas, request: Request, budget: Budget
 ) -> tuple[Document | None, Grammar | None, Iterable[Diagnostic]]:
-    """Return the tree without families, where it has some, its meaning, and what is wrong.
+    """Return the tree without families, where it has some, its meaning, and the findings.
 
     Copies of a node are one place.
     """
@@ -366,7 +385,7 @@ def _translated(
 def _without_finite_texts(
     parsed: Parsed, grammar: Grammar, analysis: "Analysis", budget: Budget
 ) -> "tuple[Grammar | None, Analysis | None, Diagnostic]":
-    """Return what is left of a grammar without finite texts to generate, and the finding for it."""
+    """Return the rest of a grammar without finite texts to generate, and the finding for it."""
     from kbnf_core.lower.endless import endless_grammar
     from kbnf_core.lower.facts import analyse
 

@@ -22,6 +22,8 @@ time limit. Children are sessions of their own: interrupts of a terminal go to t
 for busy processors is not late), else time; memory beyond its size when it was prepared, where
 the system counts it; and then the size of files, its stderr among them. What a library prints to
 stdout goes to stderr.
+
+Tests: tests/unit/test_processes.py
 """
 
 import faulthandler
@@ -53,7 +55,7 @@ TO_START = 60.0
 """Seconds in which a child has to be prepared for calls."""
 
 _STARTS = 3
-"""How often a child is started that ends before it is prepared: that is no fault of a call."""
+"""How often a child is restarted that ends before it is prepared: that is not a fault of a call."""
 
 _PATIENCE = 10
 """How often the time limit may pass while the processors are busy with others."""
@@ -422,7 +424,7 @@ def _kill_group(popen: "subprocess.Popen[bytes]") -> None:
 
 def _roots(*values: object) -> list[str]:
     """Return the folders in which this package and the modules of functions are found."""
-    functions = (each.__module__.partition(".")[0] for each in values if callable(each))
+    functions = (value.__module__.partition(".")[0] for value in values if callable(value))
     names = dict.fromkeys(("kbnf_core", *functions))
     roots = dict.fromkeys(
         str(Path(next(iter(getattr(module, "__path__", ())), module.__file__ or "")).parent)
@@ -465,7 +467,7 @@ class Pool(Executor):
         self._works = SimpleQueue()
         self._is_cancelled = False
         self._threads = [
-            Thread(target=self._serve, args=(each,), daemon=True) for each in self.processes
+            Thread(target=self._serve, args=(process,), daemon=True) for process in self.processes
         ]
         for thread in self._threads:
             thread.start()
@@ -576,7 +578,7 @@ def main() -> None:
 
 
 def _end_with_parent() -> bool:
-    """Have the kernel end this process with the thread that started it; tell whether it will."""
+    """Have the kernel end this process with the thread that started it; return whether it will."""
     if not sys.platform.startswith("linux"):
         return False
     import ctypes

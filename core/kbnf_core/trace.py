@@ -7,6 +7,8 @@ responses as OpenAI, vLLM and llama.cpp's server write them.
 
 A token is judged by its id where the vocabulary has it, and else by its ``bytes``, or its text, as
 the log has them: then no vocabulary is needed, and what depends on one is not said.
+
+Tests: tests/cli/test_trace.py, tests/model/test_small_model.py
 """
 
 import json
@@ -28,7 +30,7 @@ _AS_ID = "token_id:"
 """What vLLM puts before ids with ``--return-tokens-as-token-ids``."""
 
 _AS_BYTES = re.compile(r"bytes:(?:\\x[0-9a-f]{2})+")
-"""How OpenAI's older completions write a token that is no text."""
+"""The notation of OpenAI's older completions for a token that is not a text."""
 
 _NAME_OF_END = re.compile(rb"<[^<>]{1,40}>|\[[A-Z_/]{1,40}\]")
 """The name of a special token, as logs write it where a text ends."""
@@ -98,7 +100,7 @@ class Change:
 
 @dataclass(slots=True)
 class Trace:
-    """What was found in a log.
+    """The findings in a log.
 
     ``removed`` and ``changes_by_rule``: sums by rule, of the removed probability of all steps and
     of the number of changes. ``loops``: the lengths of runs of whitespace tokens. ``rejected``:
@@ -151,7 +153,7 @@ def advise(found: Trace) -> list[Advice]:
         if not change.step and wanted[:1].isalpha():
             kind, wanted, written = "think", "", ""
         elif change.wanted:
-            same = [each for each in found.names if each.startswith(change.wanted)]
+            same = [name for name in found.names if name.startswith(change.wanted)]
             kind, wanted = ("order", min(same)) if same else ("name", change.wanted)
         if kind:
             seen.setdefault((kind, wanted, written), set()).add(change.text)
@@ -176,7 +178,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
             raise LogError(number, "this is not JSON") from None
         if not isinstance(value, dict):
             raise LogError(number, "a token or a response is a JSON object")
-        reader = _Reader(vocabulary, number)
+        reader = _LogReader(vocabulary, number)
         texts = reader.texts(value)
         if texts is None:
             single.append(reader.token(value))
@@ -189,7 +191,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
         yield single
 
 
-class _Reader:
+class _LogReader:
     """Reads one line of a log."""
 
     def __init__(self, vocabulary: Vocabulary | None, line: int) -> None:
@@ -197,7 +199,7 @@ class _Reader:
         self._line = line
 
     def texts(self, value: Mapping[str, Any]) -> list[list[Logged]] | None:
-        """Return the texts of a response, None for what is no response."""
+        """Return the texts of a response, None for a value that is not a response."""
         if "completion_probabilities" in value:
             return [self._tokens(value["completion_probabilities"])]
         if "choices" not in value:
@@ -292,13 +294,13 @@ class _Reader:
 
 def trace(engine: Engine, texts: Iterable[Sequence[Logged]]) -> Trace:
     """Return what the engine's grammar did in the texts of a log; the engine is reset."""
-    found = Trace()
+    result = Trace()
     for text in texts:
-        _Text(engine, found).follow(text)
-    return found
+        _TracedText(engine, result).follow(text)
+    return result
 
 
-class _Text:
+class _TracedText:
     """One text, followed."""
 
     def __init__(self, engine: Engine, found: Trace) -> None:
@@ -312,7 +314,7 @@ class _Text:
         self._blanks = 0
 
     def follow(self, text: Sequence[Logged]) -> None:
-        """Add what is found in a text."""
+        """Add the findings in a text."""
         found, number = self._found, self._found.texts
         found.texts += 1
         first, noted = found.steps, len(found.changes)
@@ -328,12 +330,12 @@ class _Text:
             if not self._engine.can_finish():
                 found.unfinished.append(number)
         self._end_blanks()
-        written = {each[1] for each in _NAMES.finditer(bytes(self._data))}
+        written = {match[1] for match in _NAMES.finditer(bytes(self._data))}
         found.names.update(each.decode("utf-8", "replace") for each in written)
         self._note_canonical(noted, found.steps - first)
 
     def _is_end(self, taken: Candidate) -> bool:
-        """Tell whether a token says that the text is over, and the grammar is over or may be."""
+        """Return whether a token says that the text is over, and the grammar is over or may be."""
         if self._has(taken):
             return self._engine.is_finished() and taken.token_id in self._vocabulary.special_ids
         is_named = not taken.data or _NAME_OF_END.fullmatch(taken.data) is not None
@@ -343,7 +345,7 @@ class _Text:
         return each.token_id is not None and each.token_id in self._vocabulary
 
     def _comes(self, data: bytes) -> bool:
-        """Tell whether bytes can come here."""
+        """Return whether bytes can come here."""
         try:
             self._engine.try_accept_new_bytes(data)
         except EngineError:
@@ -386,11 +388,11 @@ class _Text:
 
     def _wanted(self, choice: bytes) -> str | None:
         """Return what a choice makes of the name of the member that is being written."""
-        found = _MEMBER.search(bytes(self._data[-200:]))
-        if found is None:
+        match = _MEMBER.search(bytes(self._data[-200:]))
+        if match is None:
             return None
-        name = choice if found[1] is not None else choice.strip().removeprefix(b'"')
-        wanted = (found[1] or b"") + name.partition(b'"')[0].strip()
+        name = choice if match[1] is not None else choice.strip().removeprefix(b'"')
+        wanted = (match[1] or b"") + name.partition(b'"')[0].strip()
         return wanted.decode("utf-8", "replace") or None
 
     @staticmethod
@@ -435,14 +437,15 @@ class _Text:
         self._blanks = 0
 
     def _note_canonical(self, noted: int, steps: int) -> None:
-        """Tell which tokens the tokenizer would write, once the text is whole."""
+        """Record the tokens that the tokenizer would write, once the text is whole."""
         vocabulary = self._vocabulary
         if not vocabulary.can_encode or not steps or not all(map(self._has, self._taken)):
             return
         data = bytes(self._data)
         written = vocabulary.encode(data)
         if len(vocabulary.decode(written)) != len(data):
-            # What is put before a text (the blank of SentencePiece) comes before this, too.
+            # The prefix that is put before a text (the blank of SentencePiece) comes before this,
+            # too.
             written = vocabulary.encode(b"\n" + data)
         own, place = set(), len(data) - len(vocabulary.decode(written))
         for token_id in written:

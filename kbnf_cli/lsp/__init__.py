@@ -1,4 +1,7 @@
-"""``kbnf lsp``: a language server on stdin and stdout, with diagnostics, navigation and help."""
+"""``kbnf lsp``: a language server on stdin and stdout, with diagnostics, navigation and help.
+
+Tests: tests/lsp/test_workshop.py
+"""
 
 import logging
 import os
@@ -52,7 +55,7 @@ _HEADER = re.compile(rb"Content-Length:\s*(\d+)\s*$")
 
 
 class _Input:
-    """The messages on a stream: what is none, and what is too long, is passed over.
+    """The messages on a stream: invalid ones, and those that are too long, are skipped.
 
     The reader of pygls waits for as many bytes as a header announces, and takes a header for one
     only where nothing is before it on its line.
@@ -67,7 +70,7 @@ class _Input:
         header = _HEADER.search(line)
         if header is None:
             return line
-        # More digits than those of any length are no number to be read.
+        # More digits than those of any length are not a number to be read.
         if len(header[1]) > len(str(LARGEST_MESSAGE)) or int(header[1]) > LARGEST_MESSAGE:
             logging.getLogger(__name__).warning("a message is too long and not read")
             return b"\n"
@@ -79,7 +82,7 @@ class _Input:
 
 
 def _without_answers(record: logging.LogRecord) -> bool:
-    """Drop what a client is told in an answer, and the trace of how a message was not read."""
+    """Drop the text of answers to clients, and the trace of a message that could not be read."""
     from pygls.exceptions import JsonRpcException
 
     record.msg, record.args = record.getMessage().partition("\n")[0], ()

@@ -1,4 +1,7 @@
-"""The commands that look at what may occur, and those that check it, without moving."""
+"""The commands that show and check allowed tokens, without moving.
+
+Tests: tests/unit/play
+"""
 
 import re
 from dataclasses import replace
@@ -25,8 +28,8 @@ from kbnf_cli.play.render import (
     tokens_line,
 )
 from kbnf_cli.play.session import (
-    Command,
     Operand,
+    PlayCommand,
     Reply,
     Session,
     World,
@@ -57,7 +60,7 @@ def typed_bytes(text: str) -> bytes:
 
 
 def find_what(vocabulary: "Vocabulary", text: str) -> "What":
-    """Return the token that was typed, or the bytes where they are no token.
+    """Return the token that was typed, or the bytes where they are not a token.
 
     That is ``#ID``, the name of a special token, or the text of a token. Raises PlayFailure for an
     id that the vocabulary does not have, and for nothing.
@@ -68,10 +71,10 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
     if match is not None:
         return _known(vocabulary, int(match[1]))
     data = typed_bytes(text)
-    found = vocabulary.get_token_id(data)
-    if found is None:
-        found = vocabulary.special_tokens.get(text)
-    return data if found is None else found
+    result = vocabulary.get_token_id(data)
+    if result is None:
+        result = vocabulary.special_tokens.get(text)
+    return data if result is None else result
 
 
 def find_token(vocabulary: "Vocabulary", text: str) -> int:
@@ -114,11 +117,11 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
 
 
 def beginning_with(session: Session, text: str, world: World) -> Reply:
-    """Show the allowed tokens that begin with what was typed, special ones by their names."""
+    """Show the allowed tokens that begin with the typed text, special ones by their names."""
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [each for each in ids if vocabulary.decode((each,)).startswith(prefix)]
+    found = [token_id for token_id in ids if vocabulary.decode((token_id,)).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     return listed(session, row("allowed", count), lines, world)
@@ -146,13 +149,13 @@ def _why(session: Session, text: str, world: World) -> Reply:
         name = (
             f"token {what} {spelled(vocabulary, what)}" if isinstance(what, int) else escaped(what)
         )
-        # The verdict is last, so that it is in sight below a long list of what is expected.
+        # The verdict is last, so that it is in sight below a long list of expected terminals.
         shown += [*explanation(session, why, world), note(f"{name} {verdict}: {why.reason}")]
     return Reply(session, tuple(shown))
 
 
 def _tree(session: Session, text: str, world: World) -> Reply:
-    """Show the tree of the text, or what is certain of it; of one rule only its nodes."""
+    """Show the tree of the text, or its certain part; of one rule only its nodes."""
     from kbnf_cli.match import tree_lines
     from kbnf_cli.parse import known_rule
     from kbnf_core.parse.follow import Follower
@@ -262,8 +265,8 @@ def _sample(session: Session, text: str, world: World) -> Reply:
     return Reply(
         session,
         tuple(
-            Segment(_sampled(session, each.tokens, each.is_complete, world.columns) + "\n")
-            for each in samples
+            Segment(_sampled(session, sample.tokens, sample.is_complete, world.columns) + "\n")
+            for sample in samples
         ),
     )
 
@@ -287,18 +290,18 @@ def _nothing(text: str) -> None:
 
 
 LOOKING = (
-    Command(("show", "status"), "", "show the position once more", _show),
-    Command(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
-    Command(("more",), "", "the next lines of the last list", _more),
-    Command(
+    PlayCommand(("show", "status"), "", "show the position once more", _show),
+    PlayCommand(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
+    PlayCommand(("more",), "", "the next lines of the last list", _more),
+    PlayCommand(
         ("why",), "TOKEN", "why a token or a text is or is not allowed", _why, operand=Operand.TEXT
     ),
-    Command(("stack",), "", "the open rules, with a dot where each is", _stack),
-    Command(("tree",), "[RULE]", "the tree of the text; of a rule", _tree, Operand.RULE),
-    Command(("forced",), "", "the forced text", _forced),
-    Command(("time",), "", "the time of the mask and of accepting, by step", _time),
-    Command(("finish",), "", "a shortest way to the end", _finish),
-    Command(("sample",), "[N]", "texts at random that may follow", _sample),
+    PlayCommand(("stack",), "", "the open rules, with a dot where each is", _stack),
+    PlayCommand(("tree",), "[RULE]", "the tree of the text; of a rule", _tree, Operand.RULE),
+    PlayCommand(("forced",), "", "the forced text", _forced),
+    PlayCommand(("time",), "", "the time of the mask and of accepting, by step", _time),
+    PlayCommand(("finish",), "", "a shortest way to the end", _finish),
+    PlayCommand(("sample",), "[N]", "texts at random that may follow", _sample),
 )
 
 
@@ -322,8 +325,8 @@ def _assert(session: Session, text: str, world: World) -> Reply:
 def _add_example(session: Session, what: "What", wanted: bool, world: World) -> str:
     """Add an example to the file beside the grammar; return the words of that in a message.
 
-    None is added for a grammar without a file of its own, for a text that is no token, and behind
-    special tokens.
+    No example is added for a grammar without a file of its own, for a text that is not a token, and
+    after special tokens.
     """
     from kbnf_core.examples.cases import Expectation, examples_path, with_expectation
 
@@ -356,7 +359,7 @@ def _written(token: bytes | None) -> bytes | None:
 
 
 CHECKING = (
-    Command(
+    PlayCommand(
         ("assert",),
         "allowed|rejected TOKEN",
         "check it, and add it to the examples",

@@ -1,4 +1,7 @@
-"""The state of a console between two lines. Sessions are values: a step makes a new one."""
+"""The state of a console between two lines. Sessions are values: a step makes a new one.
+
+Tests: tests/unit/play/test_step.py, tests/unit/play/test_complete.py
+"""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -26,15 +29,15 @@ if TYPE_CHECKING:
 
 
 class Mode(Enum):
-    """What a line that is no command is taken for."""
+    """How a line that is not a command is read."""
 
     TOKEN = "token"
     TEXT = "text"
     BYTES = "bytes"
 
 
-class Verdict(Enum):
-    """What became of a line; the value is the exit status of a script that stops there."""
+class LineVerdict(Enum):
+    """The outcome of a line; the value is the exit status of a script that stops there."""
 
     FINE = Exit.CLEAN
     REFUSED = Exit.FINDINGS
@@ -45,7 +48,7 @@ class Verdict(Enum):
 class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not a fault
     """A line that did nothing, and why; caught by ``step``."""
 
-    def __init__(self, message: str, verdict: Verdict, details: Segments | None = None) -> None:
+    def __init__(self, message: str, verdict: LineVerdict, details: Segments | None = None) -> None:
         super().__init__(message)
         self.verdict = verdict
         self.details = details or []
@@ -53,12 +56,12 @@ class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not 
 
 def refused(message: str, details: Segments | None = None) -> PlayFailure:
     """Return the failure of what the grammar, or an assertion, does not allow."""
-    return PlayFailure(message, Verdict.REFUSED, details)
+    return PlayFailure(message, LineVerdict.REFUSED, details)
 
 
 def misused(message: str) -> PlayFailure:
     """Return the failure of a command that cannot be carried out."""
-    return PlayFailure(message, Verdict.MISUSED)
+    return PlayFailure(message, LineVerdict.MISUSED)
 
 
 _SCRIPT_COLUMNS = 100
@@ -129,7 +132,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Switches:
     """The switches; ``cache`` off begins every step with empty caches, as for measuring."""
 
     show_stacks: bool = False
@@ -164,7 +167,7 @@ class Session:
 
     files: Files
     engine: "Engine"
-    settings: Settings = field(default_factory=Settings)
+    settings: Switches = field(default_factory=Switches)
     undone: "tuple[What, ...]" = ()
     marks: Mapping[str, int] = field(default_factory=dict)
     typed: tuple[str, ...] = ()
@@ -185,7 +188,7 @@ class Session:
     def forward(self, *steps: "What") -> "Session":
         """Return the session after more steps; raises what the engine raises.
 
-        What was undone is forgotten, with the marks there.
+        Steps that were undone are dropped, with the marks there.
         """
         engine = self._engine()
         accept_all(engine, steps)
@@ -221,7 +224,7 @@ class Reply:
 
     session: Session
     shown: tuple[Segment, ...] = ()
-    verdict: Verdict = Verdict.FINE
+    verdict: LineVerdict = LineVerdict.FINE
     message: str = ""
 
 
@@ -269,7 +272,7 @@ def is_grammar(path: Path) -> bool:
 
 
 Handler: TypeAlias = Callable[[Session, str, World], Reply]
-"""Takes what was typed after the command's name, without blanks around it (see ``Command``)."""
+"""Receives the text after a command's name, without blanks around it (see ``PlayCommand``)."""
 
 
 class Operand(Enum):
@@ -286,8 +289,8 @@ class Operand(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """``names``: the command's own and the shorter ones. ``usage``: what may follow it."""
+class PlayCommand:
+    """``names``: the command's own and the shorter ones. ``usage``: its arguments."""
 
     names: tuple[str, ...]
     usage: str

@@ -1,9 +1,11 @@
 """What the page shows of a grammar: findings, other languages, diagrams, as plain values.
 
-The static page runs this module in the browser, so it imports neither NumPy nor what is compiled.
-What takes the engine (texts, tokens, other engines) is in ``engine_answers``, which the server's
-worker process runs. Nothing is read but the vocabularies that the command line named, and every
-list is bounded.
+The static page runs this module in the browser, so it imports neither NumPy nor compiled modules.
+Questions that need the engine (texts, tokens, other engines) are in ``engine_answers``, which the
+server's worker process runs. Nothing is read but the vocabularies that the command line named, and
+every list is bounded.
+
+Tests: tests/web/test_static.py, tests/web/test_server.py
 """
 
 import tomllib
@@ -46,7 +48,7 @@ MAX_TEXTS = 100
 """Texts that are tested."""
 
 _MAX_WORD = 1_000
-"""Characters of what is asked about or searched for, and of a name."""
+"""Characters of a question, a search term or a name."""
 
 _FINDINGS, _RULES, _DIAGRAMS, _LINES = 100, 2_000, 200, 2_000
 """Entries that a list shows."""
@@ -58,7 +60,7 @@ _CLIPPED = 1_500
 """Characters of a message that are shown."""
 
 _NO_FILES = Imports(load=lambda _: None)
-"""No grammar of the page reads a file; what comes with Lark is there."""
+"""No grammar of the page reads a file; the grammars of Lark are there."""
 
 WRITTEN = tuple(each for each in LANGUAGES if each.is_target)
 """The languages that a grammar is converted to; KBNF's own texts are formatted."""
@@ -74,7 +76,7 @@ VocabularyName = tuple[str, tuple[int, ...]]
 
 
 class BadQuestionError(ValueError):
-    """What was sent is no question; the message says why."""
+    """An invalid question was sent; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ class Question:
     """A grammar, and what to ``show`` besides its findings.
 
     That is nothing (``findings``), ``explanation`` (its rules in words), ``diagram``, the name of a
-    language to write it in, ``texts``
-    (whether these fit, and the tree of the ``chosen`` one), ``samples`` (by ``seed``), ``tokens``
-    (what may follow ``text``; ``why`` asks about a token, ``find`` picks some) or ``targets``.
+    language to write it in, ``texts`` (whether these fit, and the tree of the ``chosen`` one),
+    ``samples`` (by ``seed``), ``tokens`` (those allowed after ``text``; ``why`` asks about a token,
+    ``find`` picks some) or ``targets``.
     """
 
     grammar: str
@@ -229,22 +231,22 @@ def read(language: str, text: str, start: str, finish: str) -> Reading:
 def _check(language: str, text: str, start: str, finish: str) -> list[Diagnostic]:
     from kbnf_core.lint.check import findings_of
 
-    found = findings_of(read(language, text, start, finish))
-    return [each for each in found if each.source.text == text]
+    result = findings_of(read(language, text, start, finish))
+    return [each for each in result if each.source.text == text]
 
 
 def _other_language(reading: Reading) -> str:
     """Return the language that a text with errors is in, where that is another one."""
-    found = detect(reading.document.source.text, "") if reading.errors else reading.language
-    return found.name if found is not reading.language and found.name in languages() else ""
+    result = detect(reading.document.source.text, "") if reading.errors else reading.language
+    return result.name if result is not reading.language and result.name in languages() else ""
 
 
 def _rules(reading: Reading) -> list[dict[str, Any]]:
     """Return the rules in written order, with the places of their first definitions."""
     source = reading.document.source
     places: dict[str, Span] = {}
-    for each in reading.document.definitions[:_RULES]:
-        places.setdefault(each.name.value, each.span)
+    for definition in reading.document.definitions[:_RULES]:
+        places.setdefault(definition.name.value, definition.span)
     return [{"name": clip(name), **place(source, span)} for name, span in places.items()]
 
 
@@ -309,11 +311,11 @@ def _explanation(reading: Reading) -> list[dict[str, Any]]:
         if lines and written:
             rows = [
                 {
-                    "depth": each.depth,
-                    "words": clip(each.words),
-                    **place(document.source, each.span),
+                    "depth": line.depth,
+                    "words": clip(line.words),
+                    **place(document.source, line.span),
                 }
-                for each in lines
+                for line in lines
             ]
             explained.append({"rule": clip(written), "lines": rows})
     return explained
@@ -334,7 +336,7 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
         "name": finding.rule.name,
         "severity": finding.severity.label,
         "message": clip(finding.message + label),
-        "notes": [clip(each) for each in finding.notes],
+        "notes": [clip(note) for note in finding.notes],
         "helps": [clip(each) for each in finding.helps],
         "fixes": [
             {

@@ -1,4 +1,7 @@
-"""What the page shows with the engine: texts and their trees, samples, tokens, other engines."""
+"""What the page shows with the engine: texts and their trees, samples, tokens, other engines.
+
+Tests: tests/web/test_server.py
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -62,7 +65,7 @@ def _texts(question: Question, reading: "Reading") -> dict[str, Any]:
 
 
 def _fits(grammar: Grammar, text: str) -> str:
-    """Tell whether the start derives a text, whatever the way to finish."""
+    """Return whether the start derives a text, whatever the way to finish."""
     try:
         grammar.parser.check(text.encode())
     except ParseError as error:
@@ -71,7 +74,7 @@ def _fits(grammar: Grammar, text: str) -> str:
 
 
 def _tree(grammar: Grammar, text: str) -> dict[str, Any]:
-    """Return the tree of a text, or what is certain of it, and where it stops fitting."""
+    """Return the tree of a text, or its certain part, and where it stops fitting."""
     data = text.encode()
     units = _units_of_bytes(text)
     problem: ParseError | None = None

@@ -1,4 +1,7 @@
-"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted."""
+"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted.
+
+Tests: tests/web/test_server.py
+"""
 
 import logging
 import secrets
@@ -36,7 +39,7 @@ def serve(
     try:
         import uvicorn
 
-        from kbnf_cli.web.server import Connection, Desk, Place, make_app
+        from kbnf_cli.web.server import Address, Connection, Desk, make_app
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -46,10 +49,10 @@ def serve(
     if hasattr(signal, "SIGPIPE"):
         # Readers that leave must not end the server.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    # What a text did to the worker is said on the page.
+    # A crash of the worker by a text is reported on the page.
     logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
     with _listen(host) as listener:
-        place = Place(host, listener.getsockname()[1])
+        place = Address(host, listener.getsockname()[1])
         token = secrets.token_urlsafe(32)
         desk = Desk(begin, vocabularies)
         config = uvicorn.Config(
@@ -88,18 +91,18 @@ def _vocabularies(
     for name in (*others, BUILT_IN):
         names.setdefault(_label(name), (name, ()))
     for vocabulary in names.values():
-        # Now, so that what is wrong is said here, and the worker finds them in the cache.
+        # Now, so that errors are reported here, and the worker finds them in the cache.
         read_vocabulary(console, *vocabulary)
     return names
 
 
 def _label(name: str) -> str:
-    """Return what the page calls a vocabulary: links need not tell where its file is."""
+    """Return the name of a vocabulary on the page: links need not reveal where its file is."""
     return "/".join(Path(name).parts[-2:])
 
 
 def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
-    """Return the grammar that the page begins with, and the settings that it does not hold."""
+    """Return the grammar that the page begins with, and the settings outside of it."""
     start, finish = inputs.start or "", inputs.finish or ""
     if grammar is None:
         begun = {"grammar": GRAMMAR, "texts": texts_of(EXAMPLES)}

@@ -2,9 +2,11 @@
 
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
-token, which only the person knows who started the server. There are no WebSockets, no cookies and
+token, which only the person who started the server knows. There are no WebSockets, no cookies and
 no CORS, and no path of a file is ever made from a request: a vocabulary that is opened on the page
 is written to a folder of the server's own, under a number.
+
+Tests: tests/web/test_server.py, tests/web/test_process.py
 """
 
 import asyncio
@@ -86,7 +88,7 @@ _ASSETS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Address:
     """Where the server listens; ``host`` is what ``--host`` named."""
 
     host: str
@@ -124,7 +126,7 @@ def _is_address(name: str) -> bool:
 class Guard:
     """Lets through what our own page sends; says no to everything else, WebSockets included."""
 
-    def __init__(self, app: ASGIApp, place: Place, token: str) -> None:
+    def __init__(self, app: ASGIApp, place: Address, token: str) -> None:
         self._app = app
         self._place = place
         self._token = token.encode()
@@ -181,7 +183,11 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._expect_a_request()
         if len(self.connections) > MAX_CONNECTIONS:
-            idle = (each for each in self.connections if each is not self and _is_idle(each))
+            idle = (
+                connection
+                for connection in self.connections
+                if connection is not self and _is_idle(connection)
+            )
             next(idle, self).transport.abort()
 
     def on_response_complete(self) -> None:
@@ -206,7 +212,7 @@ class Connection(H11Protocol):
 
 
 def _is_idle(connection: Any) -> bool:
-    """Tell whether a connection has no request with all its headers."""
+    """Return whether a connection has no request with all its headers."""
     if connection.transport.is_closing():
         return False
     return connection.cycle is None or connection.cycle.response_complete
@@ -222,7 +228,7 @@ class Desk:
         self._folder = TemporaryDirectory(prefix="kbnf-play-")
         self._numbers = count()
         self._worker = Worker(PATIENCE, PATIENCE)
-        # Other engines take long to start, and nobody waits for them who does not want to.
+        # Other engines are slow to start: with a worker of their own, other requests need not wait.
         self._engines = Worker(LONG_PATIENCE, LONG_PATIENCE)
         self._waiting = 0
 
@@ -316,7 +322,7 @@ async def _body(request: Request, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def make_app(desk: Desk, place: Place, token: str) -> Guard:
+def make_app(desk: Desk, place: Address, token: str) -> Guard:
     """Return the server as an ASGI application."""
     routes = [
         *(Route(path, _asset(*asset), methods=["GET"]) for path, asset in _ASSETS.items()),

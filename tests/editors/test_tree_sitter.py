@@ -54,7 +54,7 @@ def parse(language: Language, text: str) -> Tree:
 
 
 def refuses(text: str) -> bool:
-    """Tell whether our own reader finds errors."""
+    """Return whether our own reader finds errors."""
     found = KBNF.parse(Source(text), Request()).diagnostics
     return any(each.severity.name == "ERROR" for each in found)
 

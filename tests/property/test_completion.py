@@ -42,7 +42,7 @@ class _Drawn:
         return [*map(chr, range(256)), *map(g.token_symbol, self.tokens.ids())]
 
     def viable(self, reading: str) -> bool:
-        """Tell whether a text can go on with ``reading``, whatever the way to finish."""
+        """Return whether a text can go on with ``reading``, whatever the way to finish."""
         histories = self.position.histories
         return any(self.sample.recogniser.viable(history + reading) for history in histories)
 

@@ -173,6 +173,6 @@ def test_closed_objects_are_valid_and_have_what_properties_name(
 
 
 def nests_objects(value: Any) -> bool:
-    """Tell whether an object is inside, whose members may be in the wrong order."""
+    """Return whether an object is inside, whose members may be in the wrong order."""
     inner = list(value.values()) if isinstance(value, dict) else value
     return isinstance(inner, list) and any(isinstance(item, dict | list) for item in inner)

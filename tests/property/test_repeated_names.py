@@ -80,7 +80,7 @@ def text_of(members: list[tuple[str, str]]) -> str:
 
 
 def has_only_doubles(text: str) -> bool:
-    """Tell whether doubles, which the validators read, have just the values of all numbers."""
+    """Return whether doubles, which the validators read, have just the values of all numbers."""
     numbers: list[str] = []
     json.loads(text, parse_float=numbers.append, parse_int=numbers.append)
     return all(map(is_double, numbers))
@@ -105,7 +105,7 @@ def takes(grammar: Grammar | None, text: str) -> bool:
 
 
 def repeats(text: str) -> bool:
-    """Tell whether an object of a JSON text has a name twice."""
+    """Return whether an object of a JSON text has a name twice."""
     found = False
 
     def members(pairs: list[tuple[str, Any]]) -> Any:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.json_schema.options import Standard, Whitespace
+from kbnf_core.languages.json_schema import Options, Standard, Whitespace
 from kbnf_testing.schemas import json_schema_grammar, masks_differ
 
 LETTERS = b"abqnx1\\"

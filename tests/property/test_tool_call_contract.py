@@ -49,7 +49,7 @@ LISTED = [{"name": name, "parameters": schema} for name, schema in SCHEMAS.items
 
 
 def is_valid(call: dict[str, Any], tools: list[dict[str, Any]]) -> bool:
-    """Tell whether a call is one of a tool, with arguments that its schema allows."""
+    """Return whether a call is one of a tool, with arguments that its schema allows."""
     schema = next(each["parameters"] for each in tools if each["name"] == call["name"])
     if schema is None:
         return bool(call["arguments"] == {})

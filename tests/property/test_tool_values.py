@@ -36,7 +36,7 @@ def texts_of(preset: str, number: int) -> Iterator[tuple[str, list[Any], Random]
 
 
 def is_begun(whole: Any, part: Any) -> bool:
-    """Tell whether what is certain of a value is in the value."""
+    """Return whether what is certain of a value is in the value."""
     if isinstance(part, dict):
         return list(part) == list(whole)[: len(part)] and all(
             is_begun(whole[name], value) for name, value in part.items()

@@ -35,7 +35,7 @@ print(int(peak.split()[1]) // 1024)
 
 
 def has_texts(rules: str) -> bool:
-    """Tell whether a grammar has texts that are not empty."""
+    """Return whether a grammar has texts that are not empty."""
     try:
         Grammar(rules)
     except EmptyGrammarError:

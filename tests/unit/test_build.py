@@ -135,9 +135,10 @@ def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(
     Path("setup.py").touch()
     for name in backend.KERNELS:
         file = Path(f"core/kbnf_core/{name.replace('.', '/')}.pyx")
-        file.parent.mkdir(parents=True)
-        file.touch()
-        file.with_name("part.pxi").touch()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f"{file.stem}.pxi")
+        part.touch()
+        file.write_text(f'include "{part.name}"\n')
     translations: list[str] = []
 
     def translate(kernels: list[Any], build_dir: str, **_: object) -> None:
@@ -159,6 +160,11 @@ def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(
     assert not any(Path(name).is_absolute() for each in first for name in each.depends)
     kernels()
     assert translations == list(backend.KERNELS)
-    os.utime("core/kbnf_core/kernel/part.pxi", (2**40, 2**40))
+    os.utime("core/kbnf_core/kernel/_engine.pxi", (2**40, 2**40))
     kernels()
-    assert translations == [*backend.KERNELS, "kernel._compiled"]
+    assert translations == [*backend.KERNELS, "kernel._engine"]
+    # What two modules share is declared in a file that both read.
+    Path("core/kbnf_core/kernel/_engine.pxd").touch()
+    os.utime("core/kbnf_core/kernel/_engine.pxd", (2**41, 2**41))
+    kernels()
+    assert translations[-2:] == ["kernel._engine", "kernel._trees"]

@@ -28,7 +28,7 @@ from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.convert import convert
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.languages import KBNF, LARK, Language
-from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.languages.json_schema import SchemaLimits
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.languages.response_template.message import _quoted
 from kbnf_core.mask.bits import ids_of

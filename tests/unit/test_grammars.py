@@ -63,7 +63,7 @@ def engine_for(name: str) -> Engine:
 
 
 def takes(name: str, text: str) -> bool:
-    """Tell whether ``text`` as a whole is a text of the grammar, byte for byte."""
+    """Return whether ``text`` as a whole is a text of the grammar, byte for byte."""
     engine = engine_for(name)
     engine.reset()
     finished_at = None
@@ -123,7 +123,7 @@ def test_example(example: Example) -> None:
 
 
 def reads_json(text: str) -> bool:
-    """Tell whether Python reads ``text`` as JSON; NaN and Infinity, its extensions, aside."""
+    """Return whether Python reads ``text`` as JSON; NaN and Infinity, its extensions, aside."""
 
     def refuse(constant: str) -> None:
         raise ValueError(constant)
@@ -135,7 +135,7 @@ def reads_json(text: str) -> bool:
 
 
 def reads_ip_address(text: str) -> bool:
-    """Tell whether Python reads ``text`` as an IP address; zones, which we leave out, aside."""
+    """Return whether Python reads ``text`` as an IP address; zones, which we leave out, aside."""
     with suppress(ValueError):
         ipaddress.ip_address(text)
         return "%" not in text

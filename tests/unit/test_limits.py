@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import Engine, EngineError, Finish, Grammar, GrammarError, Limits, Vocabulary, check
-from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.languages.json_schema import SchemaLimits
 from kbnf_core.mask import completion
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError

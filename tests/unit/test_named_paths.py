@@ -39,7 +39,7 @@ def all_paths() -> list[str]:
 
 
 def is_there(path: str, page: Path) -> bool:
-    """Tell whether a path ends one of the checkout, or begins beside the page."""
+    """Return whether a path ends one of the checkout, or begins beside the page."""
     return all(
         (page.parent / each).exists()
         or re.search(

@@ -68,7 +68,7 @@ def statements() -> Iterator[str]:
 
 
 def is_sql(text: str) -> bool:
-    """Tell whether SQLite reads a text as one statement; what it is about need not exist."""
+    """Return whether SQLite reads a text as one statement; what it is about need not exist."""
     try:
         sqlite3.connect(":memory:").execute(f"EXPLAIN {text}")
     except sqlite3.ProgrammingError:

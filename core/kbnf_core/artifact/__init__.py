@@ -26,8 +26,8 @@ not know are skipped, so a version can add sections that others do without. ``va
 structural tags and calls of tools in the format of a model: without it the value of a text is one
 of JSON.
 
-A digest shows damage, not intent: everything read is validated before use as well, whoever wrote
-it (``validate.py``).
+A digest reveals damage, not intent: everything read is validated before use as well
+(``validate.py``).
 
 **Arrays**, int32 unless said otherwise. A list of lists is two arrays, ``x.start`` with one more
 entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.
@@ -56,6 +56,8 @@ Of ``reading`` (``reading.py``), so that commands need not read the text:
 Of ``values``:
 
 - ``values`` (uint8): JSON, the rules that say what values are made of, as KBNF, and their marks.
+
+Tests: tests/unit/artifact/test_artifact.py
 """
 
 FORMAT = 6

@@ -1,4 +1,7 @@
-"""The manifest of an artifact: validated on reading, then an immutable value; and its errors."""
+"""The manifest of an artifact: validated on reading, then an immutable value; and its errors.
+
+Tests: tests/unit/text/test_errors.py
+"""
 
 import hashlib
 import json
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ArtifactError(KbnfError, ValueError):
-    """A file that is no usable artifact; ``path`` names it and ``reason`` says why."""
+    """A file that is not a usable artifact; ``path`` names it and ``reason`` says why."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -44,9 +47,13 @@ class VocabularyMark:
         """Return the mark of a vocabulary."""
         return cls(vocabulary.name, (vocabulary.base or vocabulary).fingerprint)
 
+    def is_of(self, vocabulary: "Vocabulary") -> bool:
+        """Return whether a vocabulary is the marked one, whatever its name and stop ids."""
+        return self.fingerprint == self.of(vocabulary).fingerprint
+
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ArtifactSection:
     """A part of the file: the names of its arrays, and ``container.digest`` of them."""
 
     arrays: tuple[str, ...]
@@ -71,7 +78,7 @@ class Manifest:
     key: str | None
     unicode: str
     vocabulary: VocabularyMark | None
-    sections: Mapping[str, Section]
+    sections: Mapping[str, ArtifactSection]
 
     @property
     def text_path(self) -> str | None:
@@ -82,7 +89,7 @@ class Manifest:
 
 _AS_KBNF = " (as KBNF)"
 _MARK = re.compile(r" \((?:as KBNF|converted)\)$")
-"""What is after the path of a text that was converted; the latter in version 0.2."""
+"""The suffix of the path of a converted text; the latter one in version 0.2."""
 
 
 def hash_of(data: bytes) -> str:
@@ -91,7 +98,7 @@ def hash_of(data: bytes) -> str:
 
 
 def text_of(path: str, manifest: Manifest, data: bytes) -> Source:
-    """Return the text of an artifact; raise ArtifactError unless it is what was compiled."""
+    """Return the text of an artifact; raise ArtifactError if it is not the compiled one."""
     if hash_of(data) != manifest.source_hash:
         raise ArtifactError(path, "its grammar is not the one that its hash is of")
     try:
@@ -190,14 +197,17 @@ def _limits(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
         yield name, None if value is None else _number(value)
 
 
-def _sections(fields: Mapping[str, Any]) -> Iterator[tuple[str, Section]]:
+def _sections(fields: Mapping[str, Any]) -> Iterator[tuple[str, ArtifactSection]]:
     for name, value in fields.items():
         section = _fields(value)
-        yield name, Section(tuple(map(_text, _list(section["arrays"]))), _text(section["digest"]))
+        yield (
+            name,
+            ArtifactSection(tuple(map(_text, _list(section["arrays"]))), _text(section["digest"])),
+        )
 
 
 def _text(value: object) -> str:
-    # What cannot be encoded could not be printed either.
+    # A text that cannot be encoded could not be printed either.
     _of_type(str, value).encode("utf-8")
     return _of_type(str, value)
 
@@ -221,7 +231,7 @@ def _fields(value: object) -> dict[str, Any]:
 
 
 def _of_type(kind: type[T], value: object) -> T:
-    """Return ``value``, which is exactly of that type: a truth value is no number."""
+    """Return ``value``, which is exactly of that type: a truth value is not a number."""
     if type(value) is not kind:
         raise TypeError(value)
     return value

@@ -1,4 +1,7 @@
-"""The artifact reader: the tables are verified on loading, other sections on first use."""
+"""The artifact reader: the tables are verified on loading, other sections on first use.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -90,7 +93,7 @@ class Stored:
 
     @classmethod
     def open(cls, path: str | Path, read_up_to: int) -> "Stored":
-        """Return what is in a file; raise ArtifactError where it is no usable artifact."""
+        """Return the content of a file; raise ArtifactError unless it is a usable artifact."""
         try:
             arrays, metadata = read_container(path, read_up_to)
         except ContainerError as error:
@@ -98,18 +101,18 @@ class Stored:
         return cls(str(path), parse_manifest(str(path), metadata), arrays)
 
     def _section(self, name: str) -> Arrays:
-        """Return the arrays of a section; raise ArtifactError unless they are what was written."""
+        """Return the arrays of a section; raise ArtifactError if they were changed since."""
         section = self.manifest.sections.get(name)
         if section is None:
             raise ArtifactError(self.path, f"its section `{name}` is missing")
-        arrays = {each: self._arrays[each] for each in section.arrays if each in self._arrays}
+        arrays = {array: self._arrays[array] for array in section.arrays if array in self._arrays}
         if digest(arrays) != section.digest:
             raise ArtifactError(self.path, f"its section `{name}` is damaged")
         return arrays
 
     @cached_property
     def reading(self) -> StoredReading:
-        """What is known of the text."""
+        """The stored reading of the text."""
         return StoredReading(self.path, self._section("reading"), self.source)
 
     @property
@@ -145,8 +148,9 @@ class Stored:
 
     def check_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Raise ``VocabularyError`` where the grammar was read over another vocabulary."""
-        mark, given = self.manifest.vocabulary, VocabularyMark.of(vocabulary)
-        if mark is not None and mark.fingerprint != given.fingerprint:
+        mark = self.manifest.vocabulary
+        if mark is not None and not mark.is_of(vocabulary):
+            given = VocabularyMark.of(vocabulary)
             raise VocabularyError(
                 f"{self.path} was compiled for the vocabulary {mark.name or mark.fingerprint}, not"
                 f" for {given.name or given.fingerprint}; compile it again with this one"
@@ -172,5 +176,5 @@ def _tables(manifest: Manifest, arrays: Arrays) -> Tables:
         token_terminal=arrays["token.terminal"],
         token_target=arrays["token.target"],
         token_terminals=manifest.token_terminals,
-        loops=Loops(**{each.name: arrays[f"loop.{each.name}"] for each in fields(Loops)}),
+        loops=Loops(**{field.name: arrays[f"loop.{field.name}"] for field in fields(Loops)}),
     )

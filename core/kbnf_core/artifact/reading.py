@@ -6,6 +6,8 @@ where that takes too much to read there are none.
 
 A node of a rule may be part of several; parts come before wholes. Automata are lists of edges.
 Lists of lists are two arrays, as in CSR: offsets, one more than lists, and elements.
+
+Tests: tests/unit/artifact/test_reading.py
 """
 
 import json
@@ -30,7 +32,7 @@ Ids = npt.NDArray[np.int32]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-class Kind(IntEnum):
+class NodeKind(IntEnum):
     """What a node is."""
 
     LITERAL = 0
@@ -53,11 +55,11 @@ class Readable(Protocol):
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What is not kept of the text."""
+        """The losses of the text."""
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found while reading."""
+        """The diagnostics of the reading."""
 
     @property
     def is_endless(self) -> bool:
@@ -73,7 +75,7 @@ class Readable(Protocol):
 
 
 def pack_reading(grammar: Readable, source: Source) -> dict[str, npt.NDArray[Any]]:
-    """Return what is known of a text as arrays; ``source`` is the text that is stored."""
+    """Return the reading of a text as arrays; ``source`` is the text that is stored."""
     about: dict[str, Any] = {
         "losses": to_stored(grammar.losses, source),
         "findings": to_stored(grammar.diagnostics, source),
@@ -109,7 +111,7 @@ class _Packed:
         stack = [root]
         while stack:
             node = stack[-1]
-            missing = [each for each in ir.children(node) if id(each) not in self._numbers]
+            missing = [child for child in ir.children(node) if id(child) not in self._numbers]
             if missing:
                 stack.extend(missing)
                 continue
@@ -117,7 +119,7 @@ class _Packed:
             if id(node) not in self._numbers:
                 # Kept alive: another node could get its address.
                 self._numbers[id(node)] = len(self._nodes), node
-                self._parts.append([self._numbers[id(each)][0] for each in ir.children(node)])
+                self._parts.append([self._numbers[id(child)][0] for child in ir.children(node)])
                 self._nodes.append((*self._head(node), *self._content(node)))
         return self._numbers[id(root)][0]
 
@@ -145,24 +147,24 @@ class _Packed:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return them all."""
-        found: dict[str, npt.NDArray[Any]] = {
+        result: dict[str, npt.NDArray[Any]] = {
             "rule.nodes": np.array(self._nodes, np.int32).reshape(-1, WIDTH)
         }
-        found["rule.parts.start"] = _starts_of(self._parts)
-        found["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
+        result["rule.parts.start"] = _starts_of(self._parts)
+        result["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
         literals = _pack_arrays(self._literals)
-        found["rule.literals.start"], found["rule.literals"] = literals[0], _bytes(literals[1])
+        result["rule.literals.start"], result["rule.literals"] = literals[0], _bytes(literals[1])
         automata = [dfa for _, dfa in self._automata.values()]
-        found["rule.classes"] = np.frombuffer(
+        result["rule.classes"] = np.frombuffer(
             b"".join(bytes(dfa.classes) for dfa in automata), np.uint8
         ).reshape(-1, 256)
         edges = [_edges(dfa) for dfa in automata]
-        found["rule.edges.start"] = _starts_of(edges)
-        found["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
+        result["rule.edges.start"] = _starts_of(edges)
+        result["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
         states = [np.array(dfa.accepting, np.int32) for dfa in automata]
-        found["rule.accepting.start"], accepting = _pack_arrays(states)
-        found["rule.accepting"] = _bytes(accepting)
-        return found
+        result["rule.accepting.start"], accepting = _pack_arrays(states)
+        result["rule.accepting"] = _bytes(accepting)
+        return result
 
 
 def _pack_arrays(parts: Sequence[Ids]) -> tuple[Ids, Ids]:
@@ -178,13 +180,13 @@ def _starts_of(lists: Sequence[Sequence[int] | Ids]) -> Ids:
 
 
 _KINDS: dict[type, int] = {
-    ir.Literal: Kind.LITERAL,
-    ir.Regular: Kind.REGULAR,
-    ir.Token: Kind.TOKEN,
-    ir.Call: Kind.CALL,
-    ir.Sequence: Kind.SEQUENCE,
-    ir.Choice: Kind.CHOICE,
-    ir.Repeat: Kind.REPEAT,
+    ir.Literal: NodeKind.LITERAL,
+    ir.Regular: NodeKind.REGULAR,
+    ir.Token: NodeKind.TOKEN,
+    ir.Call: NodeKind.CALL,
+    ir.Sequence: NodeKind.SEQUENCE,
+    ir.Choice: NodeKind.CHOICE,
+    ir.Repeat: NodeKind.REPEAT,
 }
 
 
@@ -201,7 +203,7 @@ def _edges(dfa: Dfa) -> Ids:
 
 
 class StoredReading:
-    """What is stored of a text. Raises ``ArtifactError`` where that is no such thing."""
+    """The stored reading of a text. Raises ``ArtifactError`` where the arrays are not one."""
 
     def __init__(self, path: str, arrays: Arrays, source: Source) -> None:
         self._path = path
@@ -221,22 +223,22 @@ class StoredReading:
 
     @cached_property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What is not kept of the text."""
+        """The losses of the text."""
         return self._findings("losses")
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found while reading."""
+        """The diagnostics of the reading."""
         return self._findings("findings")
 
     def _findings(self, name: str) -> tuple[Diagnostic, ...]:
         try:
-            found = from_stored(self._about[name], self._source)
-            for each in found:
+            result = from_stored(self._about[name], self._source)
+            for each in result:
                 each.source.slice(each.span).encode("utf-8", "surrogatepass")
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self._damaged() from None
-        return found
+        return result
 
     @property
     def is_endless(self) -> bool:
@@ -291,25 +293,25 @@ class StoredReading:
             kind, start, end, one, other = row
             if min(one, kind, *parts[first:last]) < 0:
                 raise ValueError
-            # What is not made yet is out of range, so that no part is a whole of its own.
+            # A node that is not made yet is out of range, so that no node is a child of its own.
             below, span = (
                 tuple(made[number] for number in parts[first:last]),
                 self._span(start, end),
             )
             match kind:
-                case Kind.LITERAL:
+                case NodeKind.LITERAL:
                     made.append(ir.Literal(literals[slice(*ends[one])], span))
-                case Kind.REGULAR:
+                case NodeKind.REGULAR:
                     made.append(ir.Regular(automata[one], span))
-                case Kind.TOKEN:
+                case NodeKind.TOKEN:
                     made.append(ir.Token(terminals[one], span))
-                case Kind.CALL:
+                case NodeKind.CALL:
                     made.append(ir.Call(names[one], span))
-                case Kind.SEQUENCE:
+                case NodeKind.SEQUENCE:
                     made.append(ir.Sequence(below, span))
-                case Kind.CHOICE:
+                case NodeKind.CHOICE:
                     made.append(ir.Choice(below, span))
-                case Kind.REPEAT:
+                case NodeKind.REPEAT:
                     made.append(ir.Repeat(below[0], one, None if other < 0 else other, span))
                 case _:
                     raise ValueError

@@ -1,10 +1,10 @@
 """Expressions over leaves of any kind: sequence, choice and repetition.
 
-The right-hand sides of an extended grammar are regular expressions over terminals and
-nonterminals, so one algebra serves all of them. Regular expressions have sets of characters as
-leaves (``automata.regex.syntax``), GBNF has rules and tokens besides; the grammar IR and Lark's
-lexical grammars add to each operator where it was written (``ir``). A leaf is whatever is none of
-the operators. Syntax trees, in which brackets count, are not among them.
+The right-hand sides of an extended grammar are regular expressions over terminals and nonterminals,
+so one algebra serves all of them. Regular expressions have sets of characters as leaves
+(``automata.regex.syntax``), GBNF has rules and tokens besides; the grammar IR and Lark's lexical
+grammars add to each operator where it was written (``ir``). Every node that is not an operator is a
+leaf. Syntax trees, in which brackets count, are not among them.
 
 Operators are compared by identity, may be shared, and are never mutated (that they are not frozen
 spares every start the time to generate the code for it).
@@ -88,28 +88,6 @@ def postorder(root: N) -> Iterator[N]:
 def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
     """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
     return traversal.fold(root, children, combine)
-
-
-def where(parts: Iterable[N], leaf: Callable[[N], bool]) -> dict[int, bool]:
-    """Return by identity what is true of every part of a tree: nullable, or productive.
-
-    ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
-    parts, of a choice if of one branch, of a repetition also if it may have no turn; ``leaf``
-    decides about leaves. Linear in the size of the tree.
-    """
-    known: dict[int, bool] = {}
-    for node in parts:
-        match node:
-            case Sequence():
-                found = all(known[id(part)] for part in node.parts)
-            case Choice():
-                found = any(known[id(branch)] for branch in node.branches)
-            case Repeat():
-                found = node.low == 0 or known[id(node.body)]
-            case _:
-                found = leaf(node)
-        known[id(node)] = found
-    return known
 
 
 def quantifier(low: int, high: int | None) -> str:

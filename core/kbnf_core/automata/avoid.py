@@ -1,7 +1,7 @@
 """Texts in which something occurs nowhere: ``#ex`` and ``except!``.
 
-Such a text is any nonempty byte string, valid UTF-8 or not. What is accepted is closed under
-prefixes, so a text that has gone wrong is refused at the byte that completes what is to be avoided.
+Such a text is any nonempty byte string, valid UTF-8 or not. The language is closed under prefixes,
+so a text that has gone wrong is refused at the byte that completes a text to be avoided.
 
 *A regular expression* (``#ex``): the automaton runs all attempts to match at once, one begun before
 every byte, and dies with the first that succeeds. A match may need the end of the text (``$``), and
@@ -11,6 +11,8 @@ every byte may be the last: so an attempt succeeds, too, when it would if the te
 automaton (1975), without the states in which a word has just ended. A bound on the length
 multiplies its states by the number of bytes that may still follow; that product is written down in
 minimal form at once, as tens of thousands of counts are too many to minimise afterwards.
+
+Tests: tests/unit/automata/test_search.py
 """
 
 from bisect import bisect_right
@@ -156,9 +158,9 @@ def _attempts(tree: Node, limits: Limits, budget: Budget) -> TaggedDfa:
 def _all_attempts(attempts: TaggedDfa, spelling: Sequence[int], kinds: bytes) -> Nfa:
     """Return the automaton that begins an attempt before every byte.
 
-    ``spelling`` holds a byte of each symbol, ``kinds`` the kind of each byte. To the states
-    of the attempts are added ``anywhere``, from which attempts begin; ``matched``; and
-    ``begin``, which stands for both the first attempt and ``anywhere``, but accepts nothing.
+    ``spelling`` contains a byte of each symbol, ``kinds`` the kind of each byte. To the states of
+    the attempts are added ``anywhere``, from which attempts begin; ``matched``; and ``begin``,
+    which stands for both the first attempt and ``anywhere``, but accepts nothing.
     """
     anywhere = len(attempts.tags)
     matched, begin = anywhere + 1, anywhere + 2
@@ -244,10 +246,10 @@ def _aho_corasick(words: Sequence[bytes], classes: bytes, symbols: int) -> list[
 def _bounded(dfa: Dfa, limit: int, limits: Limits) -> Dfa:
     """Return the words of at most ``limit`` bytes.
 
-    ``dfa`` is minimal, all its states but the start accept, and some byte leads from every
-    state back to the root. So the states reached after c bytes only grow with c; and with r
-    bytes left two states are equal when they have the same words of up to r bytes, which
-    tells more of them apart the larger r is. Where both have settled, layers repeat.
+    ``dfa`` is minimal, all its states but the start accept, and some byte leads from every state
+    back to the root. So the states reached after c bytes only grow with c; and with r bytes left
+    two states are equal when they have the same words of up to r bytes, which distinguishes more of
+    them the larger r is. Where both have settled, layers repeat.
     """
     rows = dfa.rows
     layers = _Layers(
@@ -282,8 +284,8 @@ def _lay_out(rows: Rows, layers: "_Layers") -> list[_Run]:
 class _Layer:
     """The states after some number of bytes.
 
-    ``states`` holds one state of each group; ``place[state]`` is the place of the state's
-    group in it, and the last element stands for DEAD.
+    ``states`` contains one state of each group; ``place[state]`` is the place of the state's group
+    in it, and the last element stands for DEAD.
     """
 
     states: list[int]
@@ -346,7 +348,7 @@ def _groups_with_left(rows: Rows, limit: int) -> list[list[int]]:
     """
     group = [0] + [1] * (len(rows) - 1)
     groups = [group]
-    # With DEAD, and with what tells the start: a getter of one item would not return a tuple.
+    # With DEAD, and a flag for the start: a getter of one item would not return a tuple.
     getters = [itemgetter(-1 - (state == 0), *row) for state, row in enumerate(rows)]
     while len(groups) <= limit and max(group) + 1 < len(rows):
         successors = [*group, -2, DEAD]

@@ -1,11 +1,13 @@
 """Sets of Unicode scalar values as sorted, disjoint, non-adjacent, inclusive ranges.
 
-Surrogates are no scalar values: no set contains them, and complements leave them out, so that
-whatever is built from these sets is valid UTF-8.
+Surrogates are not scalar values: no set contains them, and complements leave them out, so that
+everything built from these sets is valid UTF-8.
 
 The sets of one regular expression make a *partition* of all code points, as byte classes do of
 bytes. Its blocks are the symbols of the automata that regular expressions become first: one for
 all code points that the same sets contain. What no set contains belongs to no block.
+
+Tests: tests/unit/kbnf/test_describe.py
 """
 
 from bisect import bisect_left
@@ -29,7 +31,7 @@ def from_ranges(ranges: Iterable[Range]) -> CodePoints:
 
 
 def _without_surrogates(points: CodePoints) -> CodePoints:
-    """Return of ranges in order what are characters: few are looked at."""
+    """Return the characters among ordered ranges, without visiting all of them."""
     if points and points[-1][1] > 0x10FFFF:
         return intersect(points, ANY)
     first = bisect_left(points, (0xD800,))
@@ -54,14 +56,14 @@ def from_text(characters: str) -> CodePoints:
 
 
 def union(left: CodePoints, right: CodePoints) -> CodePoints:
-    """Return what is in either."""
+    """Return the code points in either set."""
     if not left or not right:
         return left or right
     return _merge(left + right)
 
 
 def intersect(left: CodePoints, right: CodePoints) -> CodePoints:
-    """Return what is in both."""
+    """Return the code points in both sets."""
     common: list[Range] = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -90,12 +92,12 @@ def complement(points: CodePoints) -> CodePoints:
 
 
 def difference(left: CodePoints, right: CodePoints) -> CodePoints:
-    """Return what is in the left set only."""
+    """Return the code points in the left set only."""
     return intersect(left, complement(right))
 
 
 def symmetric_difference(left: CodePoints, right: CodePoints) -> CodePoints:
-    """Return what is in exactly one of the two."""
+    """Return the code points in exactly one of the two sets."""
     return union(difference(left, right), difference(right, left))
 
 
@@ -127,12 +129,12 @@ class Partition(NamedTuple):
 
     def ranges(self) -> list[list[Range]]:
         """Return the code points of each block."""
-        found: list[list[Range]] = [[] for _ in range(self.block_count)]
+        result: list[list[Range]] = [[] for _ in range(self.block_count)]
         for place, block in enumerate(self.blocks):
-            # What no set holds is last.
+            # The code points in no set are the last block.
             if block != NO_BLOCK:
-                found[block].append((self.starts[place], self.starts[place + 1] - 1))
-        return found
+                result[block].append((self.starts[place], self.starts[place + 1] - 1))
+        return result
 
 
 def partition(sets: Sequence[CodePoints]) -> Partition:

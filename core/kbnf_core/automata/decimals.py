@@ -2,6 +2,8 @@ r"""Sets of decimal numbers as automata over their texts, as JSON writes them wi
 
 A text is ``-?(0|[1-9][0-9]*)(\.[0-9]+)?``. All texts of a number are treated alike (``1``,
 ``1.0``, ``1.00``; ``0``, ``-0``), so complement and intersection mean what they mean for numbers.
+
+Tests: tests/property/test_automata_decimals.py
 """
 
 from collections.abc import Callable
@@ -50,7 +52,7 @@ def multiples(divisor: Decimal) -> Dfa:
 
 
 _Place = tuple[str, int, int]
-"""Where in a number a text is, how many digits were read there, and what is known of them."""
+"""The part of a number that a text is in, the digits read there, and their comparison."""
 
 _Row = list[_Place | None]
 """Where the symbols lead: any other byte, the minus, the point, the ten digits."""
@@ -63,8 +65,8 @@ _ORDERS = [[(each > digit) - (each < digit) for each in range(10)] for digit in 
 class _Comparison:
     """Compares a text with a bound while it is read.
 
-    The state has the sign in the name of its part; digits are counted as far as the bound has
-    some, and the third element compares what was read with as many digits of the bound.
+    The state has the sign in the name of its part; digits are counted as far as the bound has some,
+    and the third element compares the digits read with as many digits of the bound.
     """
 
     def __init__(self, bound: Decimal) -> None:

@@ -28,6 +28,8 @@ carried over to it (``rows_over``). The way back is to merge equal columns
 
 A ``SymbolDfa`` is the more general kind that determinisation and minimisation work on: over
 numbered symbols, with several starts and with tags instead of acceptance.
+
+Tests: tests/unit/automata/test_operations.py, tests/unit/automata/test_spell.py
 """
 
 from collections.abc import Iterable, Sequence
@@ -72,7 +74,7 @@ def first_bytes(classes: ByteClasses) -> bytes:
 
 
 def legible_bytes(classes: ByteClasses) -> list[int]:
-    """Return a byte of each class: a letter or digit if it has one, else what can be printed."""
+    """Return a byte of each class: a letter or digit if it has one, else a printable byte."""
     chosen: dict[int, int] = {}
     for byte in _MOST_LEGIBLE_FIRST:
         chosen.setdefault(classes[byte], byte)
@@ -107,8 +109,8 @@ class Dfa:
     where no word continues; ``accepting[state]`` says whether a word may end. State 0 is the
     start. The empty language has no states at all. Automata are shared and never mutated.
 
-    ``spelled`` is what was spelled in bytes, where that is known: an automaton over the blocks of a
-    partition of code points, whose states are the first ones here.
+    ``spelled`` is the automaton that was spelled in bytes, if it is known: it is over the blocks of
+    a partition of code points, whose states are the first ones here.
     """
 
     __slots__ = ("__weakref__", "accepting", "classes", "rows", "spelled", "state_count")

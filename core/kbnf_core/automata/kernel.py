@@ -1,4 +1,7 @@
-"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python."""
+"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python.
+
+Tests: tests/unit/automata/test_kernel.py
+"""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, TypeAlias
@@ -148,9 +151,9 @@ class Automata(Protocol):
         """Return the minimal deterministic automaton of one with free edges, trimmed.
 
         None where subsets pass ``limit``, as in ``determinise``, or where closures have more than
-        ten times ``closure_limit`` elements together, or beyond ``work`` steps. Steps are those
-        of ``determinise``, the elements of closures, and the edges of what is minimised. If no
-        word is accepted there is no state.
+        ten times ``closure_limit`` elements together, or beyond ``work`` steps. Steps are those of
+        ``determinise``, the elements of closures, and the edges of the automaton that is minimised.
+        If no word is accepted there is no state.
         """
 
     def blocks(

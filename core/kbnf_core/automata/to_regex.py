@@ -8,7 +8,7 @@ automata to plain alternatives.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ Edge = tuple[CodePoints, int]
 _Run = tuple[int, int, int]
 """First and last offset among the characters of one length, and the state they lead to."""
 
-# ASCII, continuation bytes, the lead bytes of two, three and four byte characters, what is none.
+# ASCII, continuation bytes, the lead bytes of two, three and four byte characters, invalid bytes.
 _BLOCKS = ((0, 0x7F), (0x80, 0xBF), (0xC0, 0xDF), (0xE0, 0xEF), (0xF0, 0xF7), (0xF8, 0xFF))
 # Where lead bytes begin, and how many continuation bytes they take.
 _LEADS = ((0xC0, 1), (0xE0, 2), (0xF0, 3))
@@ -69,7 +69,7 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
 
 
 class _SpelledReader:
-    """Reads characters from states of what was spelled in bytes: none is inside of a character."""
+    """Reads characters from states of the spelled automaton, which are between characters."""
 
     inner = frozenset[int]()
 
@@ -127,7 +127,7 @@ class CharacterEdges:
         return tuple(sorted((self._set(tuple(held)), to) for to, held in ranges.items()))
 
     def _set(self, ranges: tuple[Range, ...]) -> CodePoints:
-        """Return a set of characters; the states of an automaton tell few sets apart."""
+        """Return a set of characters; the states of an automaton distinguish few sets."""
         found = self._sets.get(ranges)
         if found is None:
             found = self._sets[ranges] = from_ranges(ranges)
@@ -187,8 +187,10 @@ class CharacterEdges:
 def _columns(classes: bytes, low: int, high: int) -> list[_Run]:
     """Return the runs of bytes of one class in a range, each with that class."""
     runs: list[_Run] = []
-    for byte in range(low, high + 1):
-        _extend(runs, byte, byte, classes[byte])
+    for column, among in groupby(classes[low : high + 1]):
+        end = low + len([*among])
+        runs.append((low, end - 1, column))
+        low = end
     return runs
 
 
@@ -201,7 +203,7 @@ def _extend(runs: list[_Run], start: int, end: int, target: int) -> None:
 
 
 def _check(low: int, high: int, length: int) -> None:
-    """Refuse what is longer than it need be, a surrogate, or no code point at all."""
+    """Refuse an overlong form, a surrogate, or a number beyond the code points."""
     inside = any(first <= low and high <= last for first, last in ANY)
     if low < _SHORTEST[length] or not inside:
         raise NotTextError("bytes that are not a character")

@@ -1,4 +1,7 @@
-"""Walking trees without recursion: what every kind of tree here shares."""
+"""Walking trees without recursion: what every kind of tree here shares.
+
+Tests: tests/unit/automata
+"""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar
@@ -9,13 +12,13 @@ R = TypeVar("R")
 
 def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
     """Yield every part of ``root``, parts before wholes, children in their order."""
-    found: list[N] = []
+    result: list[N] = []
     stack = [root]
     while stack:
         node = stack.pop()
-        found.append(node)
+        result.append(node)
         stack.extend(children(node))
-    return reversed(found)
+    return reversed(result)
 
 
 def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:

@@ -11,6 +11,8 @@ Texts finish as they do there: at the first token end at which the start is comp
 form, unless ``Config(finish=...)`` or the grammar's pragma says otherwise. Everything that the
 binding raises as ``ValueError`` is one here. Methods that write to addresses are there because
 programs call them; prefer the arrays of ``kbnf_core.Engine``.
+
+Tests: tests/unit/compat/test_kbnf.py
 """
 
 import ctypes
@@ -103,7 +105,7 @@ class _Base(_Engine):
         super().__init__(kbnf_syntax_grammar_str, vocabulary, config)
 
     def check_if_token_is_allowed(self, token_id: int) -> bool:
-        """Tell whether the last computation allows a token."""
+        """Return whether the last computation allows a token."""
         return index(token_id) in self.get_allowed_token_ids_from_last_computation()
 
     def get_number_of_allowed_token_ids(self) -> int:

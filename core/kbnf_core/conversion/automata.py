@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf import tree
@@ -20,7 +22,7 @@ def is_written(candidate: str, dfa: Dfa) -> bool:
 
 
 def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expression | None:
-    """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many.
+    """Return ``dfa`` as one KBNF symbol; None if its words are not UTF-8, or too many.
 
     ``most_leaves`` are the sets of characters that a pattern may have.
     """
@@ -30,7 +32,7 @@ def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expr
     if word is not None:
         return text_or_bytes(word, span)
     try:
-        return regex(to_regex(dfa, most_leaves or MOST_LEAVES), span)
+        return replace(regex(to_regex(dfa, most_leaves or MOST_LEAVES), span), dfa=dfa)
     except (NotTextError, LimitError):
         return None
 
@@ -51,10 +53,28 @@ def only_word(dfa: Dfa) -> bytes | None:
     return word if operations.is_equal(dfa, operations.literal(word)) else None
 
 
+def single_characters(dfa: Dfa) -> CodePoints | None:
+    """Return the characters that the words are; None if there are other words."""
+    if sum(dfa.accepting) != 1:
+        return None
+    end = dfa.accepting.index(True)
+    if {*dfa.rows[end]} != {DEAD} or {dfa.rows[0][each] for each in dfa.classes[:128]} - {
+        DEAD,
+        end,
+    }:
+        return None
+    from kbnf_core.automata.to_regex import to_characters
+
+    edges, accepting = (characters := to_characters(dfa)).edges, characters.accepting
+    if len(edges) != 2 or [*accepting] != [False, True] or edges[1]:
+        return None
+    return edges[0][0][0] if len(edges[0]) == 1 else None
+
+
 def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Expression]]:
     """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``.
 
-    A state that is entered from one place, and goes on in one way or ends, is no rule of its own.
+    A state with one edge into it, and one way on or an end, does not get a rule of its own.
     """
     members: dict[int, bytes] = {}
     for byte, symbol in enumerate(dfa.classes):

@@ -128,7 +128,7 @@ class _Writer:
             self._write_members(made)
         for name, bodies in self._bodies.items():
             if id(bodies[0]) not in made:
-                # Nothing calls it; what is wrong inside is reported all the same.
+                # No rule calls it; mistakes inside are reported all the same.
                 self._call(name, 0)
                 self._write_members(made)
         return tuple(
@@ -222,7 +222,7 @@ class _Check:
         self._columns = columns
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield what is wrong, definition by definition."""
+        """Yield the findings, definition by definition."""
         heads: dict[str, Definition] = {}
         for definition in self._document.definitions:
             first = heads.setdefault(definition.name.value, definition)

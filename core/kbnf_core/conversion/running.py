@@ -4,6 +4,8 @@
 Undecidable for context-free languages in general. ``is_prefix_free`` proves it where one
 character is enough to see how a text goes on, as in most formats; ``shortest_longer`` searches
 for a text that disproves it. ``shortest_difference`` follows the product of two recognisers.
+
+Tests: tests/unit/conversion
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,9 +31,9 @@ def is_prefix_free(tables: Tables) -> bool:
     """Return True if no nonempty text is provably a proper prefix of another; False means unknown.
 
     Each nonterminal has the symbols that it may begin with, and those that may follow a complete
-    text of it inside a longer one. Where the ways on from a state differ in their first symbol,
-    and nothing that may follow also lengthens what was complete, the way through is unique; then
-    a text goes on only with a symbol that lengthens the start.
+    text of it inside a longer one. Where the ways on from a state differ in their first symbol, and
+    no symbol that may follow also lengthens a complete text, the way through is unique; then a text
+    goes on only with a symbol that lengthens the start.
     """
     entries = tables.entry.tolist()
     ways_in = [_ways_on(tables, entry) for entry in entries]
@@ -65,10 +67,10 @@ def shortest_longer(states: StateTable, most: int) -> bytes | None:
                 yield representatives[byte_class], (after, passed)
 
     try:
-        found = shortest_word_to(start, is_longer, steps, most)
+        result = shortest_word_to(start, is_longer, steps, most)
     except LimitError:
         return None
-    return found and found[0]
+    return result and result[0]
 
 
 def _owners(tables: Tables) -> npt.NDArray[np.int64]:
@@ -100,7 +102,7 @@ def _ways_on(tables: Tables, state: int) -> _WaysOn:
 
 
 def _lengthens(tables: Tables, ways: list[list[Symbols]]) -> Mapping[int, Symbols]:
-    """Return for each nonterminal what may follow a complete text of it inside a longer one."""
+    """Return for each nonterminal the symbols that lengthen a complete text of it."""
     owners = _owners(tables).tolist()
     own = dict.fromkeys(range(len(tables.names)), 0)
     for state in np.flatnonzero(tables.accepting).tolist():
@@ -144,9 +146,9 @@ def shortest_difference(
 ) -> tuple[bytes, bool] | None:
     """Return a shortest nonempty text that only one takes, and whether it is the left one.
 
-    None where there is none, or none was found within ``most`` pairs of states, leaving out what
-    is very ambiguous: a state that contains many positions takes long to leave. Tokens that a
-    grammar names by id have no bytes and are not followed.
+    None if there is no difference, or none was found within ``most`` pairs of states, leaving out
+    very ambiguous positions: a state that contains many positions takes long to leave. Tokens that
+    a grammar names by id have no bytes and are not followed.
     """
     left_classes, right_classes = left.tables.classes.tobytes(), right.tables.classes.tobytes()
     columns = [
@@ -171,7 +173,7 @@ def shortest_difference(
                 yield byte, after
 
     try:
-        found = shortest_word_to(start, differs, steps, most)
+        result = shortest_word_to(start, differs, steps, most)
     except LimitError:
         return None
-    return found and (found[0], takes(found[1])[0])
+    return result and (result[0], takes(result[1])[0])

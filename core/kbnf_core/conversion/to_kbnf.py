@@ -1,17 +1,19 @@
 """Prints a tree of KBNF that was read from another language, and makes names out of foreign ones.
 
-What is left to do are names, settings and the layout: comments and line breaks are those of the
+The rest of the work is names, settings and the layout: comments and line breaks are those of the
 author.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from textwrap import wrap
+from typing import Self
 
 from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
 from kbnf_core.conversion.rewrite import rename
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.format import lay_out_definition
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Comment, Definition, Document
@@ -67,9 +69,9 @@ def print_kbnf(
 
 
 def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the rules that nobody wrote, laid out as ``kbnf fmt`` does, after what is said of them.
+    """Yield the generated rules, laid out as ``kbnf fmt`` does, after the notes about them.
 
-    An empty line is between sections, which begin with a remark.
+    Sections are separated by an empty line, and begin with a note.
     """
     for number, definition in enumerate(document.definitions):
         remark = remarks.get(definition.name.value)
@@ -110,7 +112,7 @@ def _comment(text: str) -> str:
 
 
 def _head(settings: Sequence[str], remark: str, changed: Mapping[str, str]) -> str:
-    """Return the settings, the remark, and the table of new names."""
+    """Return the settings, the note, and the table of new names."""
     lines = [f"(* kbnf: {' '.join(settings)} *)"] if settings else []
     if remark:
         lines.append("\n   ".join(wrap(_comment(remark), 96)))
@@ -167,16 +169,18 @@ def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
     return distinct(names, fixed, spell, "-", _OF_XGRAMMAR)
 
 
-@dataclass(slots=True)
-class Names:
-    """Gives out identifiers of KBNF, each once; what is asked for again gets the same name."""
+class Identifiers(FreshNames):
+    """Gives out identifiers of KBNF; what is asked for again gets the same one."""
 
-    _given: dict[object, str] = field(default_factory=dict)
-    _used: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: dict[object, str] = {}
 
-    def copy(self) -> "Names":
+    def copy(self) -> Self:
         """Return the same state, to come back to."""
-        return Names(dict(self._given), set(self._used))
+        other = super().copy()
+        other._given = dict(self._given)
+        return other
 
     def of(self, key: object, wanted: str) -> str:
         """Return the name of ``key``, as close to ``wanted`` as is left."""
@@ -189,9 +193,7 @@ class Names:
         base = _NO_IDENTIFIER.sub("_", wanted).strip("_") or "rule"
         if wanted.startswith("_") or base[0].isdigit():
             base = f"_{base}"
-        name = _free(base, self._used, "_")
-        self._used.add(name)
-        return name
+        return super().fresh(base)
 
 
 def _spelled(name: str, bad: "re.Pattern[str]", joint: str) -> str:
@@ -213,19 +215,9 @@ def distinct(
     """
     ordered = list(dict.fromkeys(names))
     chosen = dict(fixed)
-    taken = {*fixed.values(), *reserved}
+    names_left = FreshNames((*fixed.values(), *reserved), joint)
     # Names that can stay go first, so that none of them gives way to one that must change.
     for name in sorted(ordered, key=lambda name: spell(name) != name):
         if name not in chosen:
-            chosen[name] = _free(spell(name), taken, joint)
-            taken.add(chosen[name])
+            chosen[name] = names_left.fresh(spell(name))
     return chosen
-
-
-def _free(wanted: str, taken: set[str], joint: str) -> str:
-    number = 2
-    name = wanted
-    while name in taken:
-        name = f"{wanted}{joint}{number}"
-        number += 1
-    return name

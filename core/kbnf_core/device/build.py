@@ -8,6 +8,8 @@ goes.
 
 A grammar may have to wait for a text while all is free (``mask/boundary.py``). Most tokens lead
 back to position 0 from all positions of the wait; the others are looked at singly.
+
+Tests: tests/unit/device/test_build.py, tests/unit/device/test_token_table.py
 """
 
 from dataclasses import dataclass
@@ -28,8 +30,8 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 class Waits:
     """What tokens do to the wait for a text of ``len(outcomes[0])`` bytes.
 
-    ``outcomes[kind]``: by position, what a token of a kind does; those of kind 0 lead to position
-    0. ``kind``: int32[width], -1 for ids that are no token or end the sequence.
+    ``outcomes[kind]``: by position, the position after a token of a kind; those of kind 0 lead to
+    position 0. ``kind``: int32[width], -1 for ids without a token and those that end the sequence.
     """
 
     kind: npt.NDArray[np.int32]
@@ -109,7 +111,7 @@ def _waiting_first(
     row_of = dict(zip(rests, _moved(entered, moved).tolist(), strict=True))
     rows = np.array(
         [
-            [row_of[each] if isinstance(each, bytes) else each + 1 for each in outcomes]
+            [row_of[outcome] if isinstance(outcome, bytes) else outcome + 1 for outcome in outcomes]
             for outcomes in waits.outcomes
         ],
         np.int32,
@@ -117,7 +119,7 @@ def _waiting_first(
     distinct, number = np.unique(rows, axis=0, return_inverse=True)
     kind = np.where(waits.kind < 0, 0, number.reshape(-1)[waits.kind] + 1)
     radix = len(distinct) + 1
-    # What is no token is of class 0 and kind 0, which come first: it stays in class 0.
+    # Ids without a token are of class 0 and kind 0, which come first: they stay in class 0.
     keys, token_class = np.unique(
         np.append(0, table.token_class.astype(np.int64) * radix + kind), return_inverse=True
     )
@@ -143,7 +145,7 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
     odd = [ids[0] for ids in _odd_tokens(automaton)]
 
     def by_token(state: int) -> list[int]:
-        return [each for each in _steps(automaton, [state], odd).tolist() if each > DEAD]
+        return [step for step in _steps(automaton, [state], odd).tolist() if step > DEAD]
 
     eager = rule.ends_at_bytes
     closing = close_states(states, max_states, readable.tolist(), by_token, eager)
@@ -171,7 +173,7 @@ def _odd_tokens(automaton: TokenAutomaton) -> list[list[int]]:
 def _steps(automaton: TokenAutomaton, states: list[int], tokens: list[int]) -> _Index:
     """Return the position after each token from each state, DEAD where it cannot come."""
     return np.array(
-        [_step(automaton, state, each) for each in tokens for state in states], np.int32
+        [_step(automaton, state, token) for token in tokens for state in states], np.int32
     )
 
 
@@ -229,10 +231,10 @@ class _Columns:
 
 
 def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
-    """Return the table's row of each position; after those that are kept comes what is over."""
+    """Return the table's row of each position; after the kept ones follows that of ended texts."""
     row = np.full(count + 1, MISS, np.int32)
     row[DEAD] = DEAD
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
     row[count] = len(kept) + 1
-    found: _Index = row[np.where(positions < 0, count, positions)]
-    return found
+    result: _Index = row[np.where(positions < 0, count, positions)]
+    return result

@@ -18,6 +18,8 @@ row crosses the bus: four bytes a sequence instead of a mask. Nothing is looked 
 all tables are whole; with a partial one, every step looks at a flag. Distinct masks are few, even
 where states are not: over a thousand schemas and 266,368 steps there were 7,707. So rows are sent
 once, and named by number from then on.
+
+Tests: tests/unit/device/test_constraint.py
 """
 
 from collections.abc import Sequence
@@ -197,7 +199,7 @@ class NearestEnds:
         allowed, token_class = group.arrays
         most = torch.maximum(left - 1, self._soonest[row])
         fits = self.needs[group.transitions[row].long()] <= most[:, None]
-        # What is dead or over has its own row, of ends only.
+        # A dead or ended position has its own row, of ends only.
         own = group.waiting(state) | group.is_final(state) | (row == 0)
         mask = (allowed[row] & (fits | own[:, None])).index_select(1, token_class)
         return logits.masked_fill_(~mask, float("-inf"))
@@ -249,7 +251,7 @@ class RowTable:
         number = self._numbers.pop(key, None)
         if number is None:
             number = self._send()
-        # Behind all others: the least recently used row comes first.
+        # Insert at the end: the least recently used row comes first.
         self._numbers[key] = number
         return number
 
@@ -294,8 +296,8 @@ class DeviceConstraint:
         self.vocabulary = vocabulary
         self.grammars = list(grammars)
         self.tables = [
-            TokenTable.build(each, vocabulary, finish, max_states, partial=True)
-            for each in grammars
+            TokenTable.build(grammar, vocabulary, finish, max_states, partial=True)
+            for grammar in grammars
         ]
         self.group = DeviceGrammars(self.tables, device, width)
         self.rows = RowTable(vocabulary, device=device)

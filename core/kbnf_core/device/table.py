@@ -7,6 +7,8 @@ and marks what leads beyond with ``MISS``.
 
 Several tables are after one another in a flat one, over classes that all of them share; its
 last row is for what partial tables do not contain, and is masked like a dead one.
+
+Tests: tests/unit/device/test_token_table.py
 """
 
 from collections.abc import Sequence
@@ -139,8 +141,8 @@ class TokenTable:
     def load(cls, path: str | Path) -> "TokenTable":
         """Read a table that ``save`` wrote; everything in it is checked.
 
-        Raises ``SourceError`` for a file that cannot be read, ``ArtifactError`` for one that is
-        no table, is damaged, or is of another format.
+        Raises ``SourceError`` for a file that cannot be read, ``ArtifactError`` for one that is not
+        a table, is damaged, or is of another format.
         """
         try:
             arrays, about = read_container(path)
@@ -230,8 +232,8 @@ _Int64 = npt.NDArray[np.int64]
 class FlatTable:
     """The rows of all tables; ``width``: of the logits, at least that of the tables.
 
-    ``transitions``: int32[rows, classes]. ``allowed``: bool[rows, classes], what is masked, with
-    the ids that end a sequence where nothing can occur. ``starts``: the row of each table's
+    ``transitions``: int32[rows, classes]. ``allowed``: bool[rows, classes], the mask of each row,
+    with the ids that end a sequence where nothing can occur. ``starts``: the row of each table's
     beginning. ``missing``: the last row. Raises ``ValueError`` for tables over several
     vocabularies.
     """
@@ -270,7 +272,7 @@ class FlatTable:
         rows = np.ascontiguousarray(table.transitions[1:, classes], np.int32)
         moved = np.where(rows > DEAD, rows + offset, rows)
         allowed = rows != DEAD
-        # Nothing to go on with: the text is over, or the vocabulary cannot spell what comes.
+        # No token is allowed: the text is over, or the vocabulary cannot spell the rest.
         allowed[table.final[1:] | ~allowed.any(1)] = ends
         return (
             np.where(rows == MISS, self.missing, moved),

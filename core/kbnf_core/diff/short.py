@@ -1,9 +1,11 @@
 """A search for short differences before machines are made.
 
-Both recognisers read the same bytes, breadth-first, so that what is found is shortest. Most
+Both recognisers read the same bytes, breadth-first, so that a difference is a shortest one. Most
 grammars that differ do so in a few bytes, and making one machine of both takes as long as their
-automata are large; so the search takes about as long. Where all pairs of states were met, their
-languages are decided; otherwise the search over the machine goes on with what was found here.
+automata are large; so the search takes about as long. Where all pairs of states were visited, their
+languages are decided; otherwise the search over the machine goes on with the results from here.
+
+Tests: tests/unit/diff/test_short.py
 """
 
 from collections.abc import Sequence
@@ -107,7 +109,7 @@ class _Pairs:
         return bytes(letters[::-1])
 
     def _is_pointless(self, pair: tuple[int, int]) -> bool:
-        """Tell whether what comes can be on one side only, which has its witness."""
+        """Return whether the rest can be on one side only, which has its witness."""
         return any(pair[1 - side] == DEAD and self._found[side] is not None for side in (0, 1))
 
     def _after(self, pair: tuple[int, int], column: Sequence[int], way: Way) -> tuple[int, int]:

@@ -1,1 +1,4 @@
-"""Examples of what a grammar takes and refuses: reading, running, and what they cover."""
+"""Examples of what a grammar takes and refuses: reading, running, and what they cover.
+
+Tests: tests/unit/examples
+"""

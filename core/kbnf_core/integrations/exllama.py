@@ -7,6 +7,8 @@
     generator.generate(prompt=prompt, filters=[KbnfFilter(tokenizer, grammar)], ...)
 
 The filter hands over packed masks, which exllamav3 takes as they are.
+
+Tests: tests/serving
 """
 
 from typing import TYPE_CHECKING, Any
@@ -74,8 +76,8 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
 
     def reset(self) -> None:
         """Go back to the beginning, after the prefix."""
-        # Closed: only ends are left. It is over with one of them, since exllamav3 leaves free what
-        # comes after a text that is completed.
+        # Closed: only ends are left. It is over with one of them, since exllamav3 does not
+        # constrain the tokens after a completed text.
         self._is_closed = self._is_over = False
         self._engine.reset()
         self._engine.remaining = None

@@ -11,6 +11,8 @@
 
 A new prompt begins a new text, so one processor serves any number of calls; it is for one text at
 a time, as ``Llama`` is.
+
+Tests: tests/serving
 """
 
 from typing import Any

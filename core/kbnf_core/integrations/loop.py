@@ -9,13 +9,15 @@
 
 What certainly comes next (``Engine.forced_tokens``) is appended without asking the model, and
 evaluated together with the token before it: a pass for several tokens.
+
+Tests: tests/serving
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from kbnf_core.engine import Engine
-from kbnf_core.integrations.stepwise import Text
+from kbnf_core.integrations.stepwise import EngineText
 
 L = TypeVar("L")
 
@@ -31,13 +33,13 @@ def write(
 ) -> Iterator[list[int]]:
     """Yield the tokens of a text as they come: those that a pass of the model has led to.
 
-    ``forward`` evaluates tokens, at first ``prompt`` with what is forced after it and then those
-    that were yielded last, and returns the logits, (n,) or (1, n), of what follows; ``choose``
+    ``forward`` evaluates tokens, at first ``prompt`` with the forced tokens after it and then those
+    that were yielded last, and returns the logits, (n,) or (1, n), of the next token; ``choose``
     returns an id of them, once they are masked. The text ends with an id that ends the sequence,
-    which is yielded too, or after ``limit`` tokens. The engine begins anew. ``forced``: append what
-    certainly comes next. Raises what ``Engine.mask_logits`` raises.
+    which is yielded too, or after ``limit`` tokens. The engine begins anew. ``forced``: append
+    forced tokens. Raises what ``Engine.mask_logits`` raises.
     """
-    text = Text(engine)
+    text = EngineText(engine)
     text.restart()
     tokens = text.append_forced(limit) if forced else []
     written = len(tokens)

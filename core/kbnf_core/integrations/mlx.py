@@ -10,6 +10,8 @@
     generate(model, tokenizer, prompt, logits_processors=[processor])
 
 In a batch each sequence has processors of its own: ``logits_processors=[[first], [second]]``.
+
+Tests: tests/serving
 """
 
 from typing import Any

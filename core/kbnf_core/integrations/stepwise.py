@@ -2,6 +2,8 @@
 
 What fails while a server runs closes one text, whose rows are those of ends from then on: no text
 goes on without its constraint, and none takes others along.
+
+Tests: tests/serving
 """
 
 import logging
@@ -55,7 +57,7 @@ def vocabulary_of(tokenizer: object) -> Vocabulary:
     return Vocabulary.of(tokenizer)
 
 
-class Text:
+class EngineText:
     """One text of an engine, of which a host says what it has taken.
 
     A token that cannot occur, which something else has forced, ends the text: then only what ends
@@ -142,7 +144,7 @@ class Stepwise:
             canonical=canonical or None,
         )
         self.ahead = engine.ahead
-        self._text = Text(engine)
+        self._text = EngineText(engine)
         self._seen: list[int] | None = None
 
     def mask(self, tokens: list[int], logits: L) -> L:

@@ -3,6 +3,8 @@
 The format of the calls is a name of ``structural_tag.models``, or a path: the folder of a model, a
 chat template, a configuration with a response template. Servers' plugins read it from the
 environment (``VARIABLE``). What fits no format is text, and so is what follows it.
+
+Tests: tests/serving
 """
 
 import json
@@ -16,7 +18,7 @@ from typing import Any
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.pieces import Tolerated
-from kbnf_core.languages.structural_tag.reading import Language, language_of_format
+from kbnf_core.languages.structural_tag.reading import CallLanguage, language_of_format
 from kbnf_core.languages.structural_tag.validity import problem_of
 from kbnf_core.parse.calls import Delta
 from kbnf_core.parse.messages import MessageReader
@@ -39,9 +41,9 @@ _logger = logging.getLogger(__name__)
 def call_format(name: str) -> str:
     """Return a format by its name or path. Raises ``KbnfError`` or ``OSError``."""
     path = Path(name)
-    found = format_of_file(path) if path.suffix or path.is_dir() else name
-    format_named(found)
-    return found
+    result = format_of_file(path) if path.suffix or path.is_dir() else name
+    format_named(result)
+    return result
 
 
 def wanted_format() -> str:
@@ -59,13 +61,13 @@ def may_have_calls(format_: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _language(format_: str) -> Language | None:
+def _language(format_: str) -> CallLanguage | None:
     """Return the reading language of a format; None where it has none."""
     return language_of_format(format_named(format_), {})
 
 
 class ToolCalls:
-    """Reads one message: ``feed`` and ``finish`` return what is new, ``calls`` are those so far.
+    """Reads one message: ``feed`` and ``finish`` return new content, ``calls`` the calls so far.
 
     A call is ``{"name", "arguments"}``, with arguments as a text of JSON; where they do not fit the
     schema of the tool, it has ``valid`` and ``pointer`` beside them (``MessageReader``). A call
@@ -94,7 +96,7 @@ class ToolCalls:
 
     @property
     def tolerated(self) -> list[Tolerated]:
-        """What was forgiven so far: what the format does not write, and is read."""
+        """The deviations accepted so far: texts outside of the format that are read anyway."""
         return [] if self._reader is None else self._reader.tolerated
 
     @property
@@ -103,19 +105,19 @@ class ToolCalls:
         return None if self._reader is None else self._reader.cut
 
     def whole(self, text: str) -> tuple[str, list[dict[str, Any]]]:
-        """Return the text around the calls in a whole text, and these; one that is cut is none."""
-        found = [*self.feed(text), *self.finish()]
-        return "".join(each.text for each in found if each.kind == "text"), self.calls
+        """Return the text around the calls in a whole text, and the calls that have ended."""
+        result = [*self.feed(text), *self.finish()]
+        return "".join(each.text for each in result if each.kind == "text"), self.calls
 
     def feed(self, text: str) -> list[Delta]:
-        """Return what is certain after the next piece of the text."""
+        """Return the content that is certain after the next chunk of the text."""
         if self._reader is None:
             return [Delta("text", text)] if text else []
         self._reader.feed(text)
         return self._new(self._reader)
 
     def finish(self) -> list[Delta]:
-        """Return what was held back as the beginning of a call, at the end of the text."""
+        """Return the content withheld as a possible beginning of a call, at the end of the text."""
         if self._reader is None:
             return []
         self._reader.finish()
@@ -130,8 +132,8 @@ class ToolCalls:
 
     def _new(self, reader: MessageReader) -> list[Delta]:
         """Return what a reader has read since the last call."""
-        found = reader.deltas()
-        for kind, text, call in found:
+        result = reader.deltas()
+        for kind, text, call in result:
             if call is None:
                 continue
             if kind == "name":
@@ -145,7 +147,7 @@ class ToolCalls:
                 self.begun[call].update(valid=False, pointer=text)
             else:
                 self._cut.add(call)
-        return found
+        return result
 
 
 @lru_cache(maxsize=KEPT)

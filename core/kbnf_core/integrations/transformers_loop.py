@@ -1,4 +1,4 @@
-"""``generate`` of Hugging Face transformers with fewer passes: what is forced is not asked for.
+"""``generate`` of Hugging Face transformers with fewer passes: none for forced tokens.
 
 ::
 
@@ -8,6 +8,8 @@
 
 Settings of ``generate`` that are processors of logits (temperature, top-p, penalties) and criteria
 for stopping (``max_new_tokens``) apply; it is for one prompt and one text.
+
+Tests: tests/serving
 """
 
 from collections.abc import Sequence

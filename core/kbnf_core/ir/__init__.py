@@ -3,6 +3,8 @@
 Only the language matters here. Regular parts are automata already, brackets and quotes are gone,
 several definitions of a name have become branches. Spans point back into the source, for messages.
 The operators are those of ``expression``, with a span.
+
+Tests: tests/unit/test_many_texts.py, tests/unit/kernel/test_lowering.py
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,15 +1,17 @@
 """Analyses of mutually recursive rules: least fixpoints, reachability, strong components.
 
 Most properties of a nonterminal (nullable, productive, FIRST) are *least fixpoints*: each rule
-says what is true of it, given what is true of those it calls, nothing is true at first, and what is
-once true stays true. ``fixpoint`` finds the least solution with a worklist: a rule is looked at
-again only when something it calls has changed, so that the whole costs the size of the grammar,
-times the number of times that one value can grow. Its values are any that only grow: flags, sets.
+computes its value from those of the rules it calls, values begin empty, and they only grow.
+``fixpoint`` finds the least solution with a worklist: a rule is looked at again only when something
+it calls has changed, so that the whole costs the size of the grammar, times the number of times
+that one value can grow. Its values are any that only grow: flags, sets.
 
 Reachability and strong components are questions about the graph of calls alone.
 
 Rules come as a mapping from each name to the names that it calls, whatever trees their bodies are;
 names that are called but have no rule are passed over.
+
+Tests: tests/unit/test_analysis.py
 """
 
 from collections import defaultdict, deque
@@ -40,7 +42,7 @@ def fixpoint(
     """
     callers = callers_of(callees)
     values = dict.fromkeys(callees, bottom)
-    # What is known of its callees is final then, so most rules are looked at once.
+    # The values of its callees are final then, so most rules are visited once.
     queue = deque(callees_first(callees, callees))
     waiting = set(queue)
     while queue:
@@ -79,21 +81,21 @@ def callees_first(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> list[
 
 def reachable(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> set[T]:
     """Return ``roots`` and every name that they lead to."""
-    found = set(roots)
-    pending = list(found)
+    result = set(roots)
+    pending = list(result)
     while pending:
-        fresh = set(callees.get(pending.pop(), ())) - found
-        found |= fresh
+        fresh = set(callees.get(pending.pop(), ())) - result
+        result |= fresh
         pending.extend(fresh)
-    return found
+    return result
 
 
 def cycles(graph: Mapping[T, Iterable[T]]) -> list[list[T]]:
     """Return the strong components with a cycle, callers first, each in the order of ``graph``."""
     position = {name: index for index, name in enumerate(graph)}
     within = {name: [t for t in targets if t in position] for name, targets in graph.items()}
-    found = [sorted(members, key=position.__getitem__) for members in cyclic_components(within)]
-    return found[::-1]
+    result = [sorted(members, key=position.__getitem__) for members in cyclic_components(within)]
+    return result[::-1]
 
 
 def cyclic_components(graph: Mapping[T, Iterable[T]]) -> Iterator[frozenset[T]]:
@@ -146,7 +148,7 @@ class _Search(Generic[T]):
         return node, iter(self._graph[node])
 
     def _visit(self, node: T, successor: T) -> bool:
-        """Tell whether ``successor`` is new; otherwise note how far back it leads."""
+        """Return whether ``successor`` is new; otherwise note how far back it leads."""
         if successor not in self.order:
             return True
         if successor not in self._closed:

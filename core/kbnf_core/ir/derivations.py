@@ -3,10 +3,12 @@
 A draw expands rules from the start, left to right. Alternatives of one choice are equally likely;
 an optional part is written with probability 1/2; a loop goes on with a chance that falls as the
 draw runs out of its allowance. In a regular part the walk chooses among the characters that its
-automaton tells apart, so that the one that closes a string is not drowned by the many that go on.
-Fixed text costs nothing: only choices do. The parts of a sequence share what is left of the
-allowance, and each leaves to those after it what it does not use; a part without any takes its
-shortest form. So the first list of a text does not starve the last.
+automaton distinguishes, so that the one that closes a string is not drowned by the many that go on.
+Fixed text costs nothing: only choices do. The parts of a sequence share the rest of the allowance,
+and each leaves its own rest to those after it; a part without any takes its shortest form. So the
+first list of a text does not starve the last.
+
+Tests: tests/unit/ir
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,10 +49,10 @@ class Derivations:
     ) -> None:
         self._grammar = grammar
         self._bytes = 0x80 if ascii_only else 0x100
-        self._walks: dict[int, _Walk] = {}
+        self._walks: dict[int, _RandomWords] = {}
         self._least: dict[int, float] = {}
         callees = {
-            name: [each.nonterminal for each in calls(body)] for name, body in grammar.rules.items()
+            name: [call.nonterminal for call in calls(body)] for name, body in grammar.rules.items()
         }
 
         def least(name: str, known: Mapping[str, float]) -> float:
@@ -70,7 +72,7 @@ class Derivations:
         left = length
         pieces: list[Piece] = []
         run = bytearray()
-        # Each node with the part of ``left`` that is kept for what comes after it.
+        # Each node with the share of ``left`` that is kept for the nodes after it.
         stack: list[tuple[Node, float]] = [(self._grammar.rules[self._grammar.start], 0.0)]
         while stack:
             budget.spend()
@@ -111,9 +113,9 @@ class Derivations:
         most = min(sizes) if is_short else max(size for size in sizes if size < inf)
         return [branch for branch, size in zip(node.branches, sizes, strict=True) if size <= most]
 
-    def _walk(self, dfa: Dfa) -> "_Walk":
+    def _walk(self, dfa: Dfa) -> "_RandomWords":
         if id(dfa) not in self._walks:
-            self._walks[id(dfa)] = _Walk(dfa, self._bytes)
+            self._walks[id(dfa)] = _RandomWords(dfa, self._bytes)
         return self._walks[id(dfa)]
 
     def _size(self, node: Node, parts: list[float], known: Mapping[str, float]) -> float:
@@ -138,7 +140,7 @@ class Derivations:
 
 
 def _shared(parts: Sequence[Node], own: float, kept: float) -> list[tuple[Node, float]]:
-    """Return the parts of a sequence, the last first, each with what is kept for those after it."""
+    """Return the parts of a sequence, the last first, each with the allowance left for the rest."""
     free = sum(not isinstance(part, Literal) for part in parts)
     share = max(0.0, own) / (free or 1)
     shared: list[tuple[Node, float]] = []
@@ -163,7 +165,7 @@ _READABLE = 16
 _PRINTABLE = range(0x20, 0x7F)
 
 
-class _Walk:
+class _RandomWords:
     """Random words of one automaton, of bytes below ``size``, where there is one.
 
     A move is a target with the bytes that lead there.
@@ -219,7 +221,7 @@ def _lengths_to_end(dfa: Dfa, size: int) -> list[int]:
     classes = set(dfa.classes[:size])
     sources: list[set[int]] = [set() for _ in dfa.accepting]
     for state, row in enumerate(dfa.rows):
-        for target in {row[each] for each in classes} - {DEAD}:
+        for target in {row[byte_class] for byte_class in classes} - {DEAD}:
             sources[target].add(state)
     left = [0 if accepts else -1 for accepts in dfa.accepting]
     queue = [state for state, accepts in enumerate(dfa.accepting) if accepts]

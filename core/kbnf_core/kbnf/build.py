@@ -145,7 +145,7 @@ def within_counts(body: Form, low: int, high: int | None) -> Form:
     if high is None:
         return sequence(least, repeated(body, 0, None))
     rows, rest = divmod(high - low, MOST)
-    # Fewer rows than fit, and then at most what is left.
+    # Fewer rows than fit, and then at most the rest.
     last = repeated(body, 0, MOST)
     more = sequence(repeated(row, 0, rows - 1), last) if rows else EMPTY
     return sequence(least, more, repeated(body, 0, rest))
@@ -166,6 +166,26 @@ def placed(root: Form, span: Span) -> Form:
     if any(part.span == NOWHERE for part in inner):
         return fold(root, open_parts, one)
     return _at(root, inner, span) if isinstance(root, tree.Reference) else one(root, [*inner])
+
+
+def changed(root: Form, leaf: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with other leaves; those that are empty are left out."""
+
+    def one(node: Form, parts: list[Form]) -> Form:
+        match node:
+            case tree.Sequence():
+                return sequence(*parts, span=node.span)
+            case tree.Alternation():
+                return alternation(parts, node.span)
+            case tree.Repetition(_, low, high):
+                return repeated(parts[0], low, high, node.span)
+            case tree.Bracket():
+                return replace(node, body=parts[0])
+            case _:
+                return leaf(node)
+
+    made = fold(root, tree.children, one)
+    return placed(made, root.span) if made.span == NOWHERE else made
 
 
 def _at(form: Form, parts: Sequence[Form], span: Span) -> Form:

@@ -1,14 +1,16 @@
 """What a language is read with, and what its reader and its writer make of a text.
 
 Every language is read to the same thing: a ``Parsed``, which has a tree of KBNF with the spans of
-the author's text. A language whose rules nobody wrote is read to its rules alone, unless its tree
-is asked for; its class answers what is asked later from the value that was read. What commands,
-lints and engines run is made of that; nothing is written as text and read again. A conversion is
-the new text, and everything that it does not keep of the old one.
+the author's text. A language without written rules is read to its rules alone, unless its tree is
+requested; its class answers later questions from the value that was read. Commands, lints and
+engines use that; nothing is written as text and read again. A conversion is the new text, and
+everything that it does not keep of the old one.
+
+Tests: tests/unit/kbnf, tests/unit/languages
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,15 +27,16 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 _NO_TEXT = r"(\\\\)|\\udc([89a-f][0-9a-f])"
-"""A byte that is no text as ``repr`` shows it, or a backslash of the text itself."""
+"""An invalid byte as ``repr`` shows it, or a backslash of the text itself."""
 
 _SHOWN = 60
 """How much of an example a message shows, in characters."""
 
 
 OF_CONVERSION = frozenset({"W424", "W821", "W822", "W829", "I823"})
-"""Codes of notes that a conversion shows: what depends on how one converts, so that a check of the
-original lacks it, and what is likely a mistake in a schema, which is seldom checked."""
+"""Codes of notes that a conversion shows: those that depend on the conversion, so that a check of
+the original lacks them, and likely mistakes in a schema, which are seldom checked.
+"""
 
 
 class Example(NamedTuple):
@@ -118,9 +121,9 @@ PLAIN_REQUEST = Request()
 class Shape(NamedTuple):
     """What a value may be that is not written as JSON: the names of its types.
 
-    A string is a ``word`` where space around it is none of it. ``members`` and ``items`` have the
-    numbers of the shapes inside; ``other`` that of members that are not listed. ``needed`` are the
-    names of those that an object has to have.
+    A string is a ``word`` if space around it does not belong to it. ``members`` and ``items`` have
+    the numbers of the shapes inside; ``other`` that of members that are not listed. ``needed`` are
+    the names of those that an object has to have.
     """
 
     kinds: tuple[str, ...] = ()
@@ -136,8 +139,8 @@ class Mark(NamedTuple):
 
     A call is the arguments of the tool ``name``, in a ``style``; ``shapes`` say what they may be,
     the first one is that of them all. With the ``words`` ``python``, the constants ``True``,
-    ``False`` and ``None`` are values beside strings, too. What a part of text ends with and is
-    none of it is ``trigger``.
+    ``False`` and ``None`` are values beside strings, too. ``trigger`` is the end of a part of text
+    that does not belong to it.
     """
 
     kind: str
@@ -174,6 +177,15 @@ class Attributes(NamedTuple):
     temperatures: Mapping[str, float] = MappingProxyType({})
     unkept: tuple[Loss, ...] = ()
 
+    def temperature_in(self, rules: Iterable[str], origins: Mapping[str, str]) -> float | None:
+        """Return the highest temperature of some rules, None where none of them has one.
+
+        ``origins`` names, for a rule that was made of another one, that rule.
+        """
+        written = {origins.get(name, name) for name in rules}
+        known = written & self.temperatures.keys()
+        return max((self.temperatures[name] for name in known), default=None)
+
 
 NO_ATTRIBUTES = Attributes()
 
@@ -182,11 +194,10 @@ class Parsed:
     """What a reader makes of a text: a tree of KBNF, and the findings in order of position.
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
-    are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
-    should know. ``rules`` stand for the tree in a language without rules of its own: there is a
-    tree beside them only where its parts are places that somebody wrote (``is_written``), made
-    when it is asked for. ``ends_itself`` says whether no text is known to be the beginning of
-    another one.
+    are the constructs that the tree does not keep, ``remark`` is a note for readers of the tree.
+    ``rules`` stand for the tree in a language without rules of its own: there is a tree beside them
+    only where an author wrote its parts (``is_written``), made on demand. ``ends_itself`` says
+    whether no text is known to be the beginning of another one.
     """
 
     rules: Mapping[str, Node] | None = None

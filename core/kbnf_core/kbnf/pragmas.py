@@ -6,6 +6,8 @@ next line that has text. ``columns=48`` is the greatest number of families. ``fr
 names the language that a text was converted from: rules that nobody wrote are not searched for what
 could be written otherwise. Several settings are separated by blanks or commas. Comments with
 ``accept`` or ``reject`` are examples, see ``examples.comments``.
+
+Tests: tests/unit/kbnf/test_pragmas.py, tests/unit/kbnf/test_hostile.py
 """
 
 import re
@@ -56,7 +58,7 @@ class Pragmas:
 
 
 def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
-    """Return the settings in the comments of ``document``, and a W002 for each that is none."""
+    """Return the settings in the comments of ``document``, and a W002 for each invalid one."""
     pragmas = Pragmas()
     findings: list[Diagnostic] = []
     lines = _Lines(document)
@@ -79,7 +81,7 @@ def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
 
 
 def _set(pragmas: Pragmas, setting: re.Match[str], names: Container[str]) -> str | None:
-    """Carry out ``key=value``; return what is wrong with it, or None.
+    """Apply ``key=value``; return the reason why it is invalid, or None.
 
     ``names`` are those defined, which have hyphens in some languages.
     """
@@ -125,7 +127,7 @@ def _ignore(
 
 
 class _Lines:
-    """Tells which line a comment silences."""
+    """Finds the line that a comment silences."""
 
     def __init__(self, document: Document) -> None:
         self._source = document.source

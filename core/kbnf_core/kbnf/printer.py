@@ -5,6 +5,8 @@ no text has (a sequence inside a sequence, an alternation under an operator) get
 that their meaning needs.
 
 Patterns as the regex engine reads them: after the escapes of the quoted text.
+
+Tests: tests/unit/kbnf/test_printer.py, tests/unit/kbnf/test_forms.py
 """
 
 import re
@@ -56,7 +58,7 @@ def quote_raw(text: str) -> str:
 def spell_regex(text: str) -> str:
     """Return ``text`` as a pattern in its shorter spelling: raw where that saves escapes."""
     quoted = f"#{quote(text)}"
-    # A line break, or what cannot be seen, is better read as an escape.
+    # A line break, or an invisible character, is better read as an escape.
     return min(quoted, quote_raw(text), key=len) if text.isprintable() else quoted
 
 
@@ -69,7 +71,7 @@ def quote_bytes(data: bytes) -> str:
 
 def print_document(document: Document) -> str:
     """Return the definitions of ``document``, each on a line of its own."""
-    return "".join(f"{print_definition(each)}\n" for each in document.definitions)
+    return "".join(f"{print_definition(definition)}\n" for definition in document.definitions)
 
 
 def print_definition(definition: Definition) -> str:
@@ -83,7 +85,7 @@ def print_expression(root: Expression) -> str:
 
 
 def print_words(root: Expression) -> list[str]:
-    """Return the canonical text of ``root`` as words, and what is between them."""
+    """Return the canonical text of ``root`` as words, and the spaces between them."""
     written: list[str] = []
     pending: list[_Piece] = [root]
     while pending:

@@ -29,8 +29,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     character,
     parse_statements,
@@ -67,7 +67,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.kbnf.explain import Foreign
+    from kbnf_core.kbnf.explain import ForeignWords
 
 
 def without_raw(text: str) -> str:
@@ -97,9 +97,9 @@ _REREAD = 4
 
 
 @cache
-def kbnf_parser() -> Parser:
+def kbnf_parser() -> StatementParser:
     """Return the parser of KBNF."""
-    return Parser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, TreeBuilder())
 
 
 _LINE_COMMENT = re.compile(r"""(?:\#(?=[ \t!]|$)(?![ \t]*['"])|//)[^\n]*""", re.MULTILINE)
@@ -148,7 +148,7 @@ class Words:
             yield word
 
     def statements(self) -> Iterator[Statement]:
-        """Yield the statements; ``odd`` are the blanks between their words that are none."""
+        """Yield the statements; ``odd`` are invalid blanks between their words."""
         while (statement := self.statement()).words:
             yield statement
 
@@ -172,7 +172,7 @@ class Words:
         return statement
 
     def _starts_definition(self, words: list[Word], sign: Word) -> bool:
-        """Tell whether the last of ``words`` and ``sign`` start another definition."""
+        """Return whether the last of ``words`` and ``sign`` start another definition."""
         if len(words) < 2 or words[-1].type not in NAMES:
             return False
         between = span_of(words[-2]).end, span_of(words[-1]).start
@@ -192,7 +192,7 @@ def parse_kbnf(
     ``broken_names``. A definition that lacks nothing but its ``;`` (E002, W001) is kept.
     """
     words = words or Words(source.text)
-    metasyntax = _Kbnf(source, limits, words)
+    metasyntax = _KbnfStatements(source, limits, words)
     read = parse_statements(words.statements(), metasyntax)
     findings = [*read.findings, *metasyntax.unended]
     if words.foreign_comments:
@@ -217,7 +217,7 @@ def parse_kbnf(
 _DEFINED = re.compile(r"([\w-]++)(?:@\w++)?\s*+(?=::=|=)")
 
 
-class _Kbnf(Metasyntax[Definition]):
+class _KbnfStatements(Metasyntax[Definition]):
     """The statements of a text; ``unended`` are the findings about missing ``;``."""
 
     def __init__(self, source: Source, limits: Limits, words: Words) -> None:
@@ -228,7 +228,7 @@ class _Kbnf(Metasyntax[Definition]):
         self._angled: list[Diagnostic] = []
         self._names: frozenset[str] | None = None
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return kbnf_parser()
 
     def intended(self, words: list[Word]) -> list[Word]:
@@ -349,7 +349,7 @@ class _Kbnf(Metasyntax[Definition]):
         return unclosed
 
 
-def _without(words: list[Word], form: "Foreign") -> list[Word]:
+def _without(words: list[Word], form: "ForeignWords") -> list[Word]:
     """Return ``words`` with a name, or a bar, in the place of those of another language."""
     standin = words[form.first].as_kind(form.kind)
     return [*words[: form.first], standin, *words[form.behind :]]
@@ -372,7 +372,7 @@ NUMBERED = frozenset({"COUNT_OPEN", "EXCEPT", "TOKEN_OPEN"})
 def check_words(
     source: Source, statement: Statement, defined: Callable[[], Set[str]]
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong inside the words of a definition, and between them.
+    """Yield the mistakes inside the words of a definition, and between them.
 
     ``defined`` returns the names of the text, right or wrong, that a sign follows.
     """
@@ -409,7 +409,7 @@ def _check_string(source: Source, word: Word, in_regex: bool) -> Iterator[Diagno
 
 
 def _lacks_mark(words: list[Word], index: int) -> bool:
-    """Tell whether a text with wrong escapes is after an ``r``, as Python's raw strings."""
+    """Return whether a text with wrong escapes is after an ``r``, as Python's raw strings."""
     mark = words[index - 1]
     touches = mark.value == "r" and mark.end_pos == words[index].start_pos
     return touches and any(piece.value is None for piece in pieces(words[index].value, 0))
@@ -429,7 +429,7 @@ def intended_name(written: str) -> str | None:
     """Return the name that is nearest to one with other letters or hyphens; None if none is."""
     plain = "".join(_NO_MARKS.get(letter, letter) for letter in written.replace("-", "_"))
     name = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
-    # As many letters: what is dropped are marks, and not letters of another script.
+    # As many letters: marks are dropped, and not letters of another script.
     is_spelt = len(name) == len(unicodedata.normalize("NFC", plain))
     return name if is_spelt and name.isidentifier() else None
 
@@ -475,7 +475,7 @@ def _odd_blank(source: Source, word: Word) -> Diagnostic:
 def check_definition(
     source: Source, definition: Definition, limits: Limits
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the numbers in ``definition`` (E013, E014, E016)."""
+    """Yield the mistakes in the numbers of ``definition`` (E013, E014, E016)."""
     for node in postorder(definition.body):
         match node:
             case Repetition():
@@ -528,7 +528,7 @@ MANY = 10**18
 """Every number of more digits counts as this one, which is above every limit."""
 
 
-class Builder:
+class TreeBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
     def definition(self, parts: tuple[Word, Word, Expression, Word]) -> Definition:

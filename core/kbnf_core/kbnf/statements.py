@@ -5,6 +5,8 @@ statements are the methods of ``Metasyntax``; the parser is LALR(1), fed word by
 that a mistake is known with the words around it, the place at which a definition stops making
 sense. Its tables are loaded from files, which ``kbnf_testing.parser_tables`` wrote with Lark;
 reading a text does not import Lark. Time is linear in its length.
+
+Tests: tests/unit/kbnf/test_tables.py
 """
 
 import json
@@ -76,7 +78,7 @@ def span_of(word: Word) -> Span:
 class Mistake:
     """A definition that stops making sense at ``words[index]``, or at its end.
 
-    ``open_brackets`` are the indices of the words that opened what is still open there,
+    ``open_brackets`` are the indices of the words that opened the brackets still open there,
     outermost first; ``expected`` are the types of the words that could be there.
     """
 
@@ -116,7 +118,7 @@ class Mistake:
 
     @property
     def found(self) -> str:
-        """What is not allowed here, for a message."""
+        """The words that are not allowed here, for a message."""
         return "the end of the file" if self.word is None else shown(self.word.value)
 
     def finding(self, code: str, message: str, label: str = "", *helps: str) -> Diagnostic:
@@ -150,10 +152,10 @@ Reduction: TypeAlias = tuple[int, Callable[[list[Any]], Any] | None, str]
 and the nonterminal."""
 
 
-class Parser:
+class StatementParser:
     """The tables of a ``grammar.lark`` (``kbnf_testing.parser_tables`` says what they contain).
 
-    ``match`` matches the next word after what is ignored; ``keywords`` are, by kind, the words of
+    ``match`` matches the next word after ignored text; ``keywords`` are, by kind, the words of
     another kind; ``actions`` are those of the LALR(1) automaton of ``definition``, in each state by
     symbol: the next state or a reduction.
     """
@@ -241,7 +243,7 @@ class Lexer:
     characters, so no text fails. ``place`` is how far the text has been read.
     """
 
-    def __init__(self, parser: Parser, text: str) -> None:
+    def __init__(self, parser: StatementParser, text: str) -> None:
         self._text = text
         self._parser = parser
         self.place = 1 if text.startswith("\ufeff") else 0
@@ -300,7 +302,7 @@ class Metasyntax(ABC, Generic[Tree]):
         self.limits = limits
 
     @abstractmethod
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser, whose start ``definition`` is one statement."""
 
     @abstractmethod
@@ -316,7 +318,7 @@ class Metasyntax(ABC, Generic[Tree]):
         return words
 
     def validate(self, statement: Statement, tree: Tree) -> Iterable[Diagnostic]:
-        """Yield what is wrong with a statement that can be parsed."""
+        """Yield the mistakes in a statement that can be parsed."""
         del statement, tree
         return ()
 
@@ -350,20 +352,20 @@ def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tre
     read: Read[Tree] = Read()
     for statement in statements:
         tree: Tree | None = None
-        found: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
-        if found is None:
+        findings: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
+        if findings is None:
             parsed = parse_words(statement.words, metasyntax)
             if isinstance(parsed, Mistake):
-                found = metasyntax.explain(statement, parsed)
+                findings = metasyntax.explain(statement, parsed)
             else:
                 tree = parsed
-                found = metasyntax.validate(statement, parsed)
-        found = list(found)
-        if tree is None or any(each.severity is Severity.ERROR for each in found):
+                findings = metasyntax.validate(statement, parsed)
+        findings = list(findings)
+        if tree is None or any(each.severity is Severity.ERROR for each in findings):
             read.broken.update(metasyntax.names(statement))
         else:
             read.trees.append(tree)
-        read.findings.extend(found)
+        read.findings.extend(findings)
     return read
 
 
@@ -408,7 +410,7 @@ def parse_words(words: list[Word], metasyntax: Metasyntax[Tree]) -> Tree | Mista
     raise AssertionError("the end of a definition is its last word")
 
 
-def _reduce_one(parser: Parser, states: list[int], values: list[Any], kind: str) -> None:
+def _reduce_one(parser: StatementParser, states: list[int], values: list[Any], kind: str) -> None:
     """Reduce the last symbol, and again, as long as that reduces nothing else with it."""
     place = states[-2], states[-1], kind
     chain = parser.chains.get(place) or parser.chain(*place)
@@ -417,7 +419,9 @@ def _reduce_one(parser: Parser, states: list[int], values: list[Any], kind: str)
     states[-1] = chain.state
 
 
-def _reduce(parser: Parser, states: list[int], values: list[Any], reduction: Reduction) -> None:
+def _reduce(
+    parser: StatementParser, states: list[int], values: list[Any], reduction: Reduction
+) -> None:
     size, callback, nonterminal = reduction
     if callback is not None:
         values[len(values) - size :] = [callback(values[len(values) - size :])]

@@ -1,4 +1,4 @@
-"""The syntax tree of KBNF: what was written, with the span of every part.
+"""The syntax tree of KBNF: the text as it was written, with the span of every part.
 
 The tree keeps the writer's form (which brackets, which operator, which quotes), because the
 formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be nested up to
@@ -163,7 +163,7 @@ class Bracket:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Repetition:
-    """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None where there is no upper bound.
+    """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None without an upper bound.
 
     ``operator`` is the span of the operator alone. With ``numbers``, as in ``x{0,@n}``, each bound
     that has one is its value in a rule of the family; ``low`` and ``high`` are 0 there.
@@ -227,7 +227,7 @@ class Definition:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Comment:
-    """``(* text *)``; ``text`` is what is between the marks."""
+    """``(* text *)``; ``text`` is the text between the marks."""
 
     text: str
     span: Span

@@ -91,23 +91,22 @@ def columns(table, trie, const int32_t[::1] states, bint eager, int64_t work):
     where more than ``work`` transitions would be followed, or too much be stored.
     """
     cdef _Vectors vectors = _Vectors(table.explorer, states, eager, work)
-    cdef const uint8_t[::1] byte = trie.byte
-    cdef const int32_t[::1] skip = trie.skip
-    cdef const uint16_t[::1] depth = trie.depth
-    cdef const int32_t[::1] token_start = trie.token_start
+    cdef _Trie nodes = _Trie()
     cdef const uint8_t* classes = vectors.explorer.classes
     cdef vector[int32_t] at = vector[int32_t](<size_t> trie.max_depth + 1, _IDENTITY)
     cdef vector[int32_t] of = vector[int32_t](<size_t> trie.token_ids.shape[0], 0)
-    cdef int32_t node = 1, count = byte.shape[0], after, k
+    cdef int32_t node = 1, count, after, k
+    nodes.bind(trie)
+    count = <int32_t> nodes.byte.shape[0]
     while node < count:
-        after = vectors.step(at[depth[node] - 1], classes[byte[node]])
+        after = vectors.step(at[nodes.depth[node] - 1], classes[nodes.byte[node]])
         if after < 0:
             return None
         if after == _NOWHERE:
-            node = skip[node]
+            node = nodes.skip[node]
             continue
-        at[depth[node]] = after
-        for k in range(token_start[node], token_start[node + 1]):
+        at[nodes.depth[node]] = after
+        for k in range(nodes.token_start[node], nodes.token_start[node + 1]):
             of[k] = after
         node += 1
     return _dense(vectors, of, states.shape[0])

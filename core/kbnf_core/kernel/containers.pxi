@@ -102,27 +102,8 @@ cdef extern from *:
     int _count_bits "kbnf_count"(uint64_t bits) noexcept nogil
 
 
-cdef inline uint64_t _mixed(uint64_t value) noexcept nogil:
-    """A value whose low bits depend on all of it."""
-    value = (value ^ (value >> 32)) * <uint64_t> 0x9E3779B97F4A7C15ULL
-    return value ^ (value >> 29)
-
-
-cdef uint64_t _hash_bytes(uint64_t seed, const void* data, size_t size) noexcept nogil:
-    """A hash of integers; ``size`` is in bytes, a multiple of four."""
-    cdef const uint32_t* values = <const uint32_t*> data
-    cdef size_t i
-    for i in range(size // 4):
-        seed = (seed ^ values[i]) * <uint64_t> 0x9E3779B97F4A7C15ULL
-        seed ^= seed >> 32
-    return seed
-
-
 cdef class _Index:
     """Numbers, 0, 1, .. in order, by the hashes of their contents; the caller compares contents."""
-
-    cdef vector[int32_t] slots
-    cdef vector[uint64_t] hashes
 
     def __cinit__(self):
         self.slots.resize(_LEAST_SLOTS, UNKNOWN)
@@ -163,10 +144,6 @@ cdef class _Index:
 
 cdef class _Map:
     """Numbers by integers of 64 bits."""
-
-    cdef vector[uint64_t] keys
-    cdef vector[int32_t] values
-    cdef size_t count
 
     def __cinit__(self):
         self.keys.resize(_LEAST_SLOTS)
@@ -215,10 +192,6 @@ cdef class _Room:
     state has as many parts as pairs of rules that lie side by side, however short the grammar.
     """
 
-    cdef size_t left
-    cdef int64_t limit
-    cdef object names
-
     def __cinit__(self, int64_t left, int64_t limit, names):
         self.left, self.limit, self.names = left, limit, names
 
@@ -252,12 +225,6 @@ cdef class _Lists:
 
     ``size``: the number of integers in all of them.
     """
-
-    cdef deque[vector[int64_t]] contents
-    cdef _Index index
-    cdef _Room room
-    cdef int64_t radix
-    cdef size_t size
 
     def __cinit__(self, _Room room, int64_t radix):
         # The remainder of a first number by the radix is a nonterminal.

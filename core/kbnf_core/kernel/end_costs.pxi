@@ -18,8 +18,6 @@
 # the repetitions that must still come, then what comes after the last one. Where one token spells
 # as many as k repetitions, n = k * q + r of them cost q and what r cost.
 
-cdef int64_t _NEVER = <int64_t> 1 << 60
-
 NEVER = _NEVER
 
 ctypedef pair[int64_t, pair[int64_t, int64_t]] _Rank  # cost, length, number; negated
@@ -27,20 +25,6 @@ ctypedef pair[int64_t, pair[int64_t, int64_t]] _Rank  # cost, length, number; ne
 
 cdef inline int64_t _sum(int64_t one, int64_t other) noexcept nogil:
     return min(one + other, _NEVER)
-
-
-cdef inline int32_t _child(_Part trie, int32_t node, uint8_t byte) noexcept:
-    """The child of a node on a byte, 0 if there is none."""
-    cdef int32_t first = trie.child_start[node], end = trie.child_start[node + 1], middle
-    while first < end:
-        middle = (first + end) // 2
-        if trie.child_byte[middle] < byte:
-            first = middle + 1
-        else:
-            end = middle
-    if first < trie.child_start[node + 1] and trie.child_byte[first] == byte:
-        return trie.child[first]
-    return 0
 
 
 cdef struct Way:
@@ -66,7 +50,7 @@ cdef struct _Anchor:
     int32_t waiting
 
 
-cdef class EndCosts:
+cdef class EndCosts(_Tables):
     """The costs of the nodes of some tables.
 
     ``parts``: the vocabulary, None for costs in bytes. ``cuts``: uint8[256], the byte classes that
@@ -82,29 +66,8 @@ cdef class EndCosts:
     cdef int32_t longest
     cdef const uint8_t[::1] cuts
     cdef int32_t positions
-    cdef int32_t names
     cdef int32_t loops
     cdef int32_t nodes
-    cdef const int32_t[::1] edge_start
-    cdef const int32_t[::1] edge_class
-    cdef const int32_t[::1] edge_target
-    cdef const int32_t[::1] call_start
-    cdef const int32_t[::1] call_nonterminal
-    cdef const int32_t[::1] call_return
-    cdef const uint8_t[::1] call_tail
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_terminal
-    cdef const int32_t[::1] token_target
-    cdef const int32_t[::1] entry
-    cdef const uint8_t[::1] accepting
-    cdef const uint8_t[::1] classes
-    cdef const int32_t[::1] loop_of
-    cdef const int32_t[::1] loop_row
-    cdef const int32_t[::1] loop_twin
-    cdef const int32_t[::1] loop_last
-    cdef const uint8_t[::1] loop_begins
-    cdef const uint8_t[::1] loop_below
-    cdef const int32_t[::1] loop_low
     cdef const int64_t[::1] terminals
     # By class: the byte that spells it.
     cdef vector[uint8_t] byte_of
@@ -133,7 +96,8 @@ cdef class EndCosts:
         self.trie = None if parts is None else parts.whole
         self.longest = 0 if parts is None else <int32_t> parts.depth
         self.cuts, self.terminals = cuts, terminals
-        self._lay_out(tables, tables.loops)
+        self.bind(tables)
+        self.positions, self.loops = self.states, <int32_t> self.loop_low.shape[0]
         self._choose_bytes()
         self._number_nodes(anchors)
         self._collect(edges, anchors)
@@ -160,22 +124,6 @@ cdef class EndCosts:
         found += held(self.first_name) + held(self.ends_repetition) + held(self.ways)
         return found + held(self.is_known) + held(self.few) + held(self.most_after)
 
-    cdef int _lay_out(self, tables, loops) except -1:
-        self.edge_start, self.edge_class = tables.edge_start, tables.edge_class
-        self.edge_target = tables.edge_target
-        self.call_start, self.call_nonterminal = tables.call_start, tables.call_nonterminal
-        self.call_return, self.call_tail = tables.call_return, tables.call_tail.view("uint8")
-        self.token_start, self.token_terminal = tables.token_start, tables.token_terminal
-        self.token_target, self.entry = tables.token_target, tables.entry
-        self.accepting, self.classes = tables.accepting.view("uint8"), tables.classes
-        self.loop_of, self.loop_row, self.loop_twin = loops.of, loops.row, loops.twin
-        self.loop_last, self.loop_begins = loops.last, loops.begins
-        self.loop_below, self.loop_low = loops.is_below, loops.low
-        self.positions = <int32_t> self.accepting.shape[0]
-        self.names = <int32_t> self.entry.shape[0]
-        self.loops = <int32_t> self.loop_low.shape[0]
-        return 0
-
     cdef int _choose_bytes(self) except -1:
         """Of each class choose the byte that most tokens spell many times, or just once."""
         cdef int32_t byte, byte_class, run
@@ -196,7 +144,7 @@ cdef class EndCosts:
         if self.trie is None:
             return 1
         while True:
-            node = _child(self.trie, node, byte)
+            node = self.trie.child_of(node, byte)
             if node == 0:
                 return found
             length += 1
@@ -395,7 +343,7 @@ cdef class EndCosts:
         if self.trie is None:
             return self.ways[node].text + 1
         while True:
-            at = _child(self.trie, at, byte)
+            at = self.trie.child_of(at, byte)
             if at == 0:
                 return fewest
             if self.trie.token_start[at] < self.trie.token_start[at + 1]:
@@ -421,7 +369,7 @@ cdef class EndCosts:
             node = self.ways[node].next
         while True:
             for i in range(text.size()):
-                at = _child(self.trie, at, text[i])
+                at = self.trie.child_of(at, text[i])
                 if at == 0:
                     break
             if at == 0:
@@ -451,7 +399,7 @@ cdef class EndCosts:
         cdef uint8_t byte
         while self.ways[node].next >= 0:
             byte = self.ways[node].byte
-            at = _child(self.trie, at, byte)
+            at = self.trie.child_of(at, byte)
             if at == 0:
                 break
             node = self.ways[node].next
@@ -471,7 +419,7 @@ cdef class EndCosts:
         while count < min(k, missing):
             node = self.again(loop)
             while self.ways[node].next >= 0:
-                at = _child(self.trie, at, self.ways[node].byte)
+                at = self.trie.child_of(at, self.ways[node].byte)
                 node = self.ways[node].next
             count += 1
             rest = missing - count

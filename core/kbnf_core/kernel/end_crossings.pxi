@@ -104,17 +104,9 @@ cdef class _ClassSets:
         return 0
 
 
-cdef class _Crossings:
+cdef class _Crossings(_Tables):
     """The search for conflicts in tables. Sets of nonterminals are those of their entries."""
 
-    cdef const int32_t[::1] edge_start
-    cdef const int32_t[::1] edge_class
-    cdef const int32_t[::1] edge_target
-    cdef const int32_t[::1] call_start
-    cdef const int32_t[::1] call_nonterminal
-    cdef const int32_t[::1] call_return
-    cdef const int32_t[::1] entry
-    cdef const uint8_t[::1] accepting
     cdef int32_t positions
     # By position: the entry of its nonterminal.
     cdef vector[int32_t] owner
@@ -124,14 +116,10 @@ cdef class _Crossings:
     def __init__(self, tables):
         cdef vector[uint8_t] is_entry
         cdef int32_t position, name, last = 0
-        self.edge_start, self.edge_class = tables.edge_start, tables.edge_class
-        self.edge_target = tables.edge_target
-        self.call_start, self.call_nonterminal = tables.call_start, tables.call_nonterminal
-        self.call_return, self.entry = tables.call_return, tables.entry
-        self.accepting = tables.accepting.view("uint8")
-        self.positions = <int32_t> self.accepting.shape[0]
+        self.bind(tables)
+        self.positions = self.states
         is_entry.assign(self.positions, False)
-        for name in range(<int32_t> self.entry.shape[0]):
+        for name in range(self.names):
             is_entry[self.entry[name]] = True
         for position in range(self.positions):
             last = position if is_entry[position] else last

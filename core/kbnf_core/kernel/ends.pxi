@@ -32,7 +32,15 @@ cdef bint _improve(vector[Cost]& costs, int32_t nonterminal, int64_t cost, bint 
     return True
 
 
-cdef class Ends:
+cdef class _StateCosts:
+    """The costs of states to the end of a text, for searches that need no more of ``Ends``."""
+
+    cdef int64_t of_state(self, int32_t state) except -1:
+        """Return the cost of a state, ``_NEVER`` without an end; the lock is held."""
+        raise NotImplementedError
+
+
+cdef class Ends(_StateCosts):
     """The costs of the states of one table."""
 
     cdef LazyTable explorer
@@ -52,7 +60,7 @@ cdef class Ends:
     cdef readonly long long work
 
     def __init__(self, table, EndCosts costs):
-        self.explorer = table.explorer
+        self.explorer, self.items = table.explorer, table.items
         self.costs = costs
         self.least_above.push_back(vector[Cost](1, Cost(table.tables.start, 0)))
         self.most_above.push_back(0)
@@ -66,7 +74,7 @@ cdef class Ends:
 
     def least(self, int32_t state):
         """Return the cost of a state: 0 where its text is complete, ``NEVER`` without an end."""
-        self._acquire()
+        self.explorer.acquire()
         try:
             return self.of_state(state)
         finally:
@@ -78,7 +86,7 @@ cdef class Ends:
         cdef vector[int64_t]* members
         cdef int64_t found = _NEVER, item, radix
         cdef size_t i, j
-        self._acquire()
+        self.explorer.acquire()
         try:
             pairs = self.explorer.configurations.all_pairs.at(state)
             radix = self.items.radix
@@ -105,7 +113,7 @@ cdef class Ends:
         cdef size_t i
         if state < <int32_t> self.most_of_states.size() and self.most_of_states[state] >= 0:
             return self.most_of_states[state]
-        self._acquire()
+        self.explorer.acquire()
         try:
             pairs = &self.explorer.configurations.all_pairs.at(state)
             for i in range(pairs.size()):
@@ -124,15 +132,6 @@ cdef class Ends:
             return found
         finally:
             self.explorer.release()
-
-    cdef int _acquire(self) except -1:
-        self.explorer.acquire()
-        try:
-            self.items = self.explorer.items
-        except BaseException:
-            self.explorer.release()
-            raise
-        return 0
 
     cdef int64_t of_state(self, int32_t state) except -1:
         """See ``least``; the lock is held."""
@@ -334,7 +333,7 @@ cdef class Ends:
         cdef size_t i, j
         if not 0 < cost < _NEVER:
             return UNKNOWN
-        self._acquire()
+        self.explorer.acquire()
         try:
             # What is called has its own items there, which cost the same.
             pairs = self.explorer._sources(state)
@@ -613,7 +612,7 @@ cdef class EndWalker:
         cdef unordered_map[int32_t, vector[int32_t]] met
         cdef _Part trie = self.parts.whole
         cdef int32_t node = 1, end = <int32_t> trie.byte.shape[0], after, k
-        self.ends._acquire()
+        self.explorer.acquire()
         try:
             self.path[0] = state
             while node < end:
@@ -635,7 +634,7 @@ cdef class EndWalker:
         if self.kept > _MOST_LEADING:
             self.known.clear()
             self.kept = 0
-        self.ends._acquire()
+        self.explorer.acquire()
         try:
             found = &self.known[state]
             found.most = 0

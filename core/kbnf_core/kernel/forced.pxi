@@ -7,22 +7,13 @@ cdef enum:
     _BYTES = -1
 
 
-cdef class Texts:
+cdef class Texts(_Trie):
     """What a vocabulary's tokens spell, and texts that its tokenizer cut."""
 
-    cdef const uint8_t[::1] byte
-    cdef const int32_t[::1] skip
-    cdef const uint16_t[::1] depth
-    cdef const int32_t[::1] child_start
-    cdef const int32_t[::1] child
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_ids
     cdef Py_ssize_t longest
     cdef const int32_t[::1] starts
     cdef const uint8_t[::1] blob
     cdef vector[int32_t] ends
-    # By byte: the node that it leads to from the root, 0 where no token begins with it.
-    cdef vector[int32_t] roots
     # By two bytes: whether some token has them side by side.
     cdef vector[uint8_t] pairs
     cdef bint can_encode
@@ -30,29 +21,20 @@ cdef class Texts:
 
     def __cinit__(self, vocabulary, encoded):
         trie = vocabulary.trie
-        self.byte = trie.byte
-        self.skip = trie.skip
-        self.depth = trie.depth
-        self.child_start = trie.child_start
-        self.child = trie.child
-        self.token_start = trie.token_start
-        self.token_ids = trie.token_ids
+        self.bind(trie)
         self.longest = trie.max_depth
         self.starts, self.blob = vocabulary.spellings
         self.ends = vocabulary.eos_token_ids
         self.can_encode = vocabulary.can_encode
         self.encoded = encoded
-        self._look_up(trie.parent)
+        self._find_pairs(trie.parent)
 
-    cdef int _look_up(self, const int32_t[::1] parent) except -1:
+    cdef int _find_pairs(self, const int32_t[::1] parent) except -1:
         cdef int32_t node
-        self.roots.resize(256)
         self.pairs.resize(256 * 256)
         for node in range(1, self.byte.shape[0]):
             if parent[node]:
                 self.pairs[256 * self.byte[parent[node]] + self.byte[node]] = True
-            else:
-                self.roots[self.byte[node]] = node
         return 0
 
     cdef int look_back(
@@ -105,22 +87,6 @@ cdef class Texts:
         if token < 0 or token + 1 >= self.starts.shape[0]:
             return 0
         return self.starts[token + 1] - self.starts[token]
-
-    cdef int32_t child_of(self, int32_t node, uint8_t value) noexcept:
-        """The child of a node on a byte, 0 where there is none."""
-        cdef int32_t low, high, middle
-        if not node:
-            return self.roots[value]
-        low, high = self.child_start[node], self.child_start[node + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if self.byte[self.child[middle]] < value:
-                low = middle + 1
-            else:
-                high = middle
-        if low < self.child_start[node + 1] and self.byte[self.child[low]] == value:
-            return self.child[low]
-        return 0
 
     cdef inline bint goes_on(self, string& data, size_t place) noexcept:
         """Whether a token may have the bytes before and behind a place."""
@@ -533,7 +499,7 @@ cdef class Forced:
         cdef int32_t value, node
         # Most often two tokens of one byte may come, which is seen at once.
         for value in range(256):
-            node = self.texts.roots[value]
+            node = self.texts.first_child[value]
             if node and row[self.explorer.classes[value]] != DEAD:
                 nodes.push_back(node)
                 self.texts.add_ids(node, found)

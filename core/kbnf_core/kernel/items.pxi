@@ -29,66 +29,13 @@ cdef enum:
     _LIFTS = 3
 
 
-cdef class ItemSets:
+cdef class ItemSets(_Tables):
     """Interns item sets, closed under tail calls, and memoises their transitions and calls.
 
     Sets are named by number, that of the empty one is EMPTY. Not locked: the table is. An item is
     ``state * radix + nonterminal to report``. Outside, the state of one that is counted is
     ``row + (1 + count) * states``, for so many states as the tables have.
     """
-
-    cdef _Lists sets
-    cdef _Room room
-    cdef Py_ssize_t width
-    cdef int64_t radix
-    cdef const int32_t[::1] edge_start
-    cdef const int32_t[::1] edge_class
-    cdef const int32_t[::1] edge_target
-    cdef const int32_t[::1] call_start
-    cdef const int32_t[::1] call_nonterminal
-    cdef const int32_t[::1] call_return
-    cdef const uint8_t[::1] call_tail
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_terminal
-    cdef const int32_t[::1] token_target
-    cdef const int32_t[::1] entry
-    cdef const uint8_t[::1] accepting
-    # How many states the tables have; and what they count, by state and by loop.
-    cdef int32_t states
-    cdef bint has_loops
-    cdef const int32_t[::1] loop_of
-    cdef const int32_t[::1] loop_row
-    cdef const int32_t[::1] loop_twin
-    cdef const int32_t[::1] loop_last
-    cdef const uint8_t[::1] loop_begins
-    cdef const uint8_t[::1] loop_below
-    cdef const int32_t[::1] loop_low
-    cdef const int32_t[::1] loop_high
-    # Of states that are counted: row and count, by number less ``states``; and the other way round.
-    cdef vector[Pair] counted_states
-    cdef _Map counted_numbers
-    # By item set; valid where ``known`` has the bit.
-    cdef vector[uint8_t] known
-    cdef deque[int32_t] live_sets
-    cdef deque[vector[int32_t]] completed_lists
-    cdef deque[vector[int32_t]] report_lists
-    cdef deque[vector[Pair]] calls
-    cdef vector[uint8_t] kinds
-    # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move,
-    # and none is made in advance: memory that is touched for the first time costs more than the
-    # work.
-    cdef vector[int32_t*] rows
-    cdef deque[vector[int32_t]] moves
-    # By automaton state: its row of targets, NULL while nobody asked: by byte class, one more than
-    # the target, DEAD without one, UNKNOWN for several.
-    cdef vector[int32_t*] targets
-    # Those of the items of the set laid out last.
-    cdef vector[int32_t*] columns
-    cdef unordered_map[int32_t, vector[int32_t]] tail_called
-    # By item: the closed set of this one alone.
-    cdef _Map single
-    cdef _Map unions
-    cdef unordered_map[string, int32_t] predictions
 
     def __cinit__(self, tables, int64_t parts, int64_t work):
         """Begin with the empty set; ``parts`` that the table may have, ``work`` for the error."""
@@ -98,30 +45,9 @@ cdef class ItemSets:
         self.room = _Room(parts, work, tables.names)
         self.sets = _Lists(self.room, self.radix)
         self.sets.find(nothing)
-        self.edge_start = tables.edge_start
-        self.edge_class = tables.edge_class
-        self.edge_target = tables.edge_target
-        self.call_start = tables.call_start
-        self.call_nonterminal = tables.call_nonterminal
-        self.call_return = tables.call_return
-        self.call_tail = tables.call_tail.view("uint8")
-        self.token_start = tables.token_start
-        self.token_terminal = tables.token_terminal
-        self.token_target = tables.token_target
-        self.entry = tables.entry
-        self.accepting = tables.accepting.view("uint8")
+        self.bind(tables)
         self.single = _Map()
         self.unions = _Map()
-        self.states = <int32_t> self.accepting.shape[0]
-        self.loop_of = tables.loops.of
-        self.loop_row = tables.loops.row
-        self.loop_twin = tables.loops.twin
-        self.loop_last = tables.loops.last
-        self.loop_begins = tables.loops.begins
-        self.loop_below = tables.loops.is_below
-        self.loop_low = tables.loops.low
-        self.loop_high = tables.loops.high
-        self.has_loops = self.loop_low.shape[0] > 0
         self.counted_numbers = _Map()
 
     cdef size_t held(self) noexcept:
@@ -685,15 +611,6 @@ cdef bint _is_new(
     return known.insert(wanted).second
 
 
-cdef bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
-    """Tell whether a short list has a number."""
-    cdef size_t i
-    for i in range(numbers.size()):
-        if numbers[i] == wanted:
-            return True
-    return False
-
-
 # Stack nodes: hash-consed nodes of a graph-structured stack (Tomita 1986).
 #
 # A node says what resumes when a nonterminal completes. Predicting items gathers all that waits for
@@ -702,20 +619,12 @@ cdef bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
 # by position in the text: equal contents are one node, so equal configurations are one state
 # wherever in a text they occur.
 
-ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (parent node, item set to resume))
-
 
 cdef class StackNodes:
     """Interns stack nodes; memoises their waiting item sets and their narrowed forms.
 
     Nodes are named by number, that of the empty one is BOTTOM. Not locked: the table is.
     """
-
-    cdef _Lists nodes
-    cdef ItemSets items
-    cdef unordered_map[int32_t, vector[Triple]] contents
-    cdef unordered_map[uint64_t, vector[Pair]] waiting_lists
-    cdef _Map narrowed
 
     def __cinit__(self, ItemSets items):
         cdef vector[int64_t] nothing
@@ -860,12 +769,6 @@ cdef class Configurations:
     ``size``: the number of pairs and completions of all states.
     Read with ``at``: a number that is none is an IndexError, whatever an artifact led to.
     """
-
-    cdef deque[vector[Pair]] all_pairs
-    cdef deque[vector[int32_t]] all_exits
-    cdef _Index index
-    cdef _Room room
-    cdef readonly size_t size
 
     def __cinit__(self, ItemSets items):
         self.room = items.room

@@ -15,28 +15,6 @@ cdef class LazyTable:
     holds this, is not kept alive by it.
     """
 
-    cdef object acquire
-    cdef object release
-    cdef const uint8_t[::1] class_view
-    cdef vector[int32_t*] segments
-    # By state: whether something completes into BOTTOM.
-    cdef vector[uint8_t] completions
-    cdef const uint8_t* classes
-    cdef Py_ssize_t width
-    # How many states have a row.
-    cdef int32_t count
-    cdef ItemSets items
-    cdef StackNodes stack
-    # By state; valid where ``has_sources`` is set.
-    cdef deque[vector[Pair]] source_lists
-    cdef vector[uint8_t] has_sources
-    cdef _Map settled
-    cdef Configurations configurations
-    # By class, of the state in progress: whether some item set has a transition.
-    cdef vector[uint8_t] lives
-    # By state: its place in a walk; see ``place``.
-    cdef vector[int32_t] places
-
     def __cinit__(self, table):
         cdef Py_ssize_t byte_class
         cdef int32_t* row

@@ -98,7 +98,7 @@ cdef class Repairs:
     """
 
     cdef LazyTable explorer
-    cdef Ends ends
+    cdef _StateCosts ends
     cdef bytes text
     cdef const uint8_t* data
     cdef int32_t size, count
@@ -139,7 +139,7 @@ cdef class Repairs:
     cdef readonly long long spent
 
     def __init__(
-        self, table, Ends ends, bytes text, weights, tuple rewriters, const uint8_t[::1] spelled,
+        self, table, _StateCosts ends, bytes text, weights, tuple rewriters, const uint8_t[::1] spelled,
         const uint8_t[::1] order, int32_t count, double most, long long work, long long states,
         bint is_eager, bint may_be_empty, bint invents, bint is_begun,
     ):
@@ -157,7 +157,7 @@ cdef class Repairs:
         self._learn_weights(weights)
         self._cut_text()
         self._push(first, 0, 0)
-        self.ends._acquire()
+        self.explorer.acquire()
         try:
             lead.before = <int64_t> self._beyond(lead, self.around) << _RANK_SHIFT
         finally:
@@ -230,7 +230,7 @@ cdef class Repairs:
         chosen, what was lost, and what all edits up to this one cost.
         """
         cdef int32_t number
-        self.ends._acquire()
+        self.explorer.acquire()
         try:
             while not self.front.empty() and not self.is_cut:
                 number = self.front.top().second
@@ -248,7 +248,7 @@ cdef class Repairs:
         """Tell whether some byte that goes on from a state is chosen."""
         cdef uint8_t byte_class, chosen = False
         cdef Py_ssize_t i
-        self.ends._acquire()
+        self.explorer.acquire()
         try:
             for i in range(data.shape[0]):
                 byte_class = self.explorer.classes[data[i]]

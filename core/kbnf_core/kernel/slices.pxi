@@ -23,18 +23,10 @@ cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
     these.bits[byte >> 6] |= <uint64_t> 1 << (byte & 63)
 
 
-cdef class _Part:
+cdef class _Part(_Trie):
     """A slice of the vocabulary."""
 
     cdef const int32_t[:, ::1] machine
-    cdef const uint8_t[::1] byte
-    cdef const int32_t[::1] skip
-    cdef const uint16_t[::1] depth
-    cdef const int32_t[::1] child_start
-    cdef const int32_t[::1] child
-    cdef const uint8_t[::1] child_byte
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_ids
     # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
     cdef bint reads
     # By node: its number in the whole trie, the state of the machine, the height of its subtree.
@@ -67,25 +59,16 @@ cdef class _Part:
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
-    # By byte: the root's child. The bytes that lead to one, and those that the machine reads first.
-    cdef int32_t[256] first_child
+    # The bytes that lead from the root to a child, and those that the machine reads first.
     cdef _Bytes first
     cdef _Bytes read_first
 
     cdef int lay_out(self, trie) except -1:
         cdef int32_t i
-        self.byte = trie.byte
-        self.skip = trie.skip
-        self.depth = trie.depth
-        self.child_start = trie.child_start
-        self.child = trie.child
-        self.child_byte = trie.child_byte
-        self.token_start = trie.token_start
-        self.token_ids = trie.token_ids
+        self.bind(trie)
         self.nodes = None
         memset(&self.first, 0, sizeof(_Bytes))
         for i in range(self.child_start[1]):
-            self.first_child[self.child_byte[i]] = self.child[i]
             _add_byte(&self.first, self.child_byte[i])
         return 0
 

@@ -1,6 +1,8 @@
 """Lints: checks for grammars that are valid but may not do what their author means.
 
 Here is what a check may be asked for beside them.
+
+Tests: tests/unit/lint/test_targets.py, tests/unit/lint/test_bounds.py
 """
 
 from dataclasses import dataclass, replace
@@ -18,13 +20,14 @@ TARGETS = ("kbnf-0.2", "kbnf-0.4", "llama.cpp", "llguidance", "xgrammar")
 class LintOptions:
     """Settings of the lints.
 
-    ``vocabulary``: find what its tokens cannot spell. ``targets``: find what these engines refuse
-    (names from ``TARGETS``). ``reports_cost``: say what the grammar takes. ``max_states``: find
-    a grammar whose tables have more states. ``max_mask_work``: find rules whose masks take more
-    trie nodes; see ``mask.work``. ``reports_effort``: say also where a search that most grammars
-    need not pass, that of W307, has ended without an answer. ``work``: counted steps that all lints
-    of a text may take together, about a microsecond each; ``seconds``: the time they may take, for
-    a machine so slow that it would end first. What is left undone then is named by one I901.
+    ``vocabulary``: find texts that its tokens cannot spell. ``targets``: find constructs that these
+    engines refuse (names from ``TARGETS``). ``reports_cost``: report the cost of the grammar.
+    ``max_states``: find a grammar whose tables have more states. ``max_mask_work``: find rules
+    whose masks take more trie nodes; see ``mask.work``. ``reports_effort``: say also where a search
+    that most grammars need not pass, that of W307, has ended without an answer. ``work``: counted
+    steps that all lints of a text may take together, about a microsecond each; ``seconds``: the
+    time they may take, for a machine so slow that it would end first. One I901 names the searches
+    that did not end.
     """
 
     vocabulary: "Vocabulary | None" = None

@@ -2,6 +2,8 @@
 
 ``LINTS`` is the list of lints, ``run_lints`` runs them, and their fixes are applied here, too: none
 that would lose a comment.
+
+Tests: tests/unit/lint/test_languages.py, tests/unit/lint/test_lark_files.py
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,7 +71,7 @@ def check(
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
     names it in messages. Where no ``language`` is given (by name, too), the extension of ``path``
-    decides, and KBNF is what is left. ``imports`` says which files the text may import;
+    decides, and KBNF is the default. ``imports`` says which files the text may import;
     ``language_options`` are those of the language, as in ``Grammar.read``. Findings that an
     ``ignore[...]`` pragma names are left out, and a pragma that silences nothing is a finding
     itself. Raises ``ConfigError`` for an impossible ``finish`` or option only.
@@ -77,7 +79,8 @@ def check(
     wanted = None if finish is None else Finish.parse(finish)
     language = as_language(language) if language else language_of(path)
     options = _answerable(options)
-    # What is only kept if something is dropped is an error, as for whoever reads it.
+    # A construct that is kept only if another one is dropped is an error, as for readers of the
+    # text.
     request = Request(
         start,
         wanted,
@@ -98,15 +101,15 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
     reading = reading.linted
-    found = [
+    result = [
         *reading.diagnostics,
         *reading.parsed.lint(),
         *run_lints(reading, _answerable(options)),
     ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
-        # What is complete where depends on tokens that are not known.
-        found = [each for each in found if each.code not in _CUT]
-    return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
+        # Which texts are complete depends on tokens that are not known.
+        result = [each for each in result if each.code not in _CUT]
+    return sorted(_apply_ignores(result, reading), key=Diagnostic.sort_key)
 
 
 def _answerable(options: LintOptions) -> LintOptions:
@@ -150,7 +153,7 @@ class Lint(Protocol):
 
     @property
     def NEEDS(self) -> Needs:  # noqa: N802 - a constant of a module
-        """What must be there for it to run."""
+        """The input that the lint needs to run."""
         ...
 
     def check(self, subject: Subject, /) -> Iterator[Diagnostic]:
@@ -198,13 +201,13 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     conversion clones rules; so does writing out families. Of rules that a conversion generated only
     errors are reported, because nobody wrote them.
     """
-    found = _run(Subject(reading, options))
+    result = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:
-        found = (replace(each, fixes=()) for each in found)
+        result = (replace(each, fixes=()) for each in result)
     if reading.language.is_converted or reading.plain is not None:
-        first = {(each.code, each.span): each for each in reversed(list(found))}
+        first = {(each.code, each.span): each for each in reversed(list(result))}
         return reversed(first.values())
-    return found
+    return result
 
 
 def _run(subject: Subject) -> Iterator[Diagnostic]:
@@ -218,7 +221,7 @@ def _run(subject: Subject) -> Iterator[Diagnostic]:
             try:
                 subject.budget.spend()
                 found = lint.check(subject)
-                # What never ends does so in texts, whoever wrote its rule.
+                # An endless loop lets texts run on, whatever the language of its rule.
                 told = lint is unbounded_loops and subject.reading.language.is_json
                 yield from (each for each in found if told or not subject.is_generated(each))
             except WorkLimitError:
@@ -249,9 +252,9 @@ class Fixed:
 def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
     """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
 
-    ``language`` is that of the text, which says what is a comment.
-    Without ``unsafe``, only fixes that keep the language are applied. A round that would lead to
-    more errors than there were is not taken. Ends after ``MAX_ROUNDS`` in any case.
+    ``language`` is that of the text, which decides where comments are. Without ``unsafe``, only
+    fixes that keep the language are applied. A round that would lead to more errors than there were
+    is not applied. Ends after ``MAX_ROUNDS`` in any case.
     """
     applied: list[Diagnostic] = []
     found = find(text)
@@ -300,7 +303,7 @@ def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
 
 
 def _touch(first: Edit, second: Edit) -> bool:
-    """Tell whether two edits overlap or meet: where they meet, their order would matter."""
+    """Return whether two edits overlap or meet: where they meet, their order would matter."""
     return first.span.start <= second.span.end and second.span.start <= first.span.end
 
 

@@ -6,6 +6,8 @@ is such a text is undecidable in general, so the search is bounded.
 
 ``finish=token`` writes such a text where a token goes on past the complete one. Over a vocabulary
 the search follows, beside the state, the trie nodes of the tokens that may be under way.
+
+Tests: tests/unit/lint/test_token_finish.py
 """
 
 from collections import deque
@@ -118,7 +120,7 @@ def _ends(trie: TokenTrie, nodes: _Nodes) -> bool:
 
 
 def _first_complete(states: StateTable, text: bytes) -> bytes:
-    """Return the shortest complete text that ``text`` begins with, itself if it is none before."""
+    """Return the shortest complete text that ``text`` begins with, which may be ``text`` itself."""
     ends = (end for end in range(1, len(text)) if _is_complete(states, text[:end]))
     return text[: next(ends, len(text))]
 
@@ -136,16 +138,16 @@ def _completion(
     budget: Budget,
 ) -> bytes:
     """Return a shortest text, not empty, that completes the start from ``state`` on."""
-    found = bytearray()
+    result = bytearray()
     for distance in range(int(left.length(state, budget)) - 1, -1, -1):
         for byte_class, byte in ways:
             budget.spend(1 + len(states.pairs(state)))
             after = states.step(state, byte_class)
             if after != DEAD and _is_within(states, left, after, distance, budget):
-                found.append(byte)
+                result.append(byte)
                 state = after
                 break
-    return bytes(found)
+    return bytes(result)
 
 
 def _is_within(

@@ -1,6 +1,8 @@
 """The subject of a lint: a text and all that is computed of it on demand, and a lint's needs.
 
 Below it are the analyses and words that several lints share: of patterns, bytes and texts.
+
+Tests: tests/unit/lint
 """
 
 import enum
@@ -88,7 +90,7 @@ class Stop(NamedTuple):
 
 
 class Subject:
-    """A text as it was read, and what is asked about it; more is made of it on demand.
+    """A text as it was read, and the questions that lints ask; results are made on demand.
 
     Only a lint that says so in its ``NEEDS`` may use the grammar and all that is made of it.
     Of parts that a conversion generated only errors are reported: nobody wrote them.
@@ -300,7 +302,7 @@ def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str
         yield f"the shortest text has {length}: {show(completion.data)}"
     if completion.tokens is not None:
         count = len(completion.tokens)
-        shown = " ".join(_token(vocabulary, each) for each in completion.tokens[:_MOST_TOKENS])
+        shown = " ".join(_token(vocabulary, token) for token in completion.tokens[:_MOST_TOKENS])
         more = "" if count <= _MOST_TOKENS else " ..."
         verb = "completes" if count == 1 else "complete"
         yield f"{count_of(count, 'token')} {verb} it: {shown}{more}"
@@ -312,7 +314,7 @@ def _token(vocabulary: "Vocabulary", token_id: int) -> str:
 
 
 TOO_LARGE = f"this needs more than {EFFORT.regex_states:,} states"
-"""What is reported of a regular part that is not compared with others."""
+"""The reason reported for a regular expression that is not compared with others."""
 
 
 def spelling_bytes(bodies: Iterable[Node]) -> list[int]:

@@ -8,6 +8,8 @@ as unit rules are in textbooks (Hopcroft, Motwani & Ullman 2006, 7.1.3). Positio
 
 A rule *passes on* to another one where it may derive that one and nothing beside it: by a branch,
 or with parts around the call that may be empty.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections.abc import Iterable, Mapping

@@ -7,10 +7,10 @@ repeats, once, with three symbols of its own around it:
     begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> after
 
 Texts of an automaton of at most so many bytes (``except!`` with a bound) are such a loop, too, in
-which each byte is what is repeated; it has a head, and a state after the byte, for each state.
+which each byte is repeated; it has a head, and a state after the byte, for each state.
 
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
-what comes before, within and after the repetition is never mixed. Then ``fold`` takes them out.
+the states before, within and after the repetition are never merged. Then ``fold`` takes them out.
 The states within become three blocks of states:
 
 - *rows*: where a repetition may end, it can begin anew, or what comes after can occur;
@@ -18,20 +18,22 @@ The states within become three blocks of states:
 - rows of the *last* repetition (``high``): what comes after can occur.
 
 The first two are cycles, as if there were no bounds. The recogniser counts: each edge that begins
-what is repeated is one more, and the number says which block it leads to (``kernel/items.pxi``). A
-state that is counted is a row and a number, and is made when it is seen.
+another round adds one, and the number says which block it leads to (``kernel/items.pxi``). A state
+that is counted is a row and a number, and is made when it is seen.
 
 **Where a count does not matter.** So far from ``low`` and ``high`` that no token gets there, a
 state does what its row does, which does not count. So all of them are that row, and an engine keeps
 the number beside its state (``kernel/counting.pxi``): a text of any length meets a few states,
 and one mask serves. As many states differ, near either bound, as the longest token has bytes.
 
-Not everything can be counted: where it stays open whether a repetition ends (what may follow reads
-as much as what is repeated, or what is repeated goes on like that), many counts are possible at
-once, and only an automaton with a state for each is deterministic. There ``fold`` gives up, and the
-rule is built anew with every count a state. A few bytes in common, as those with which characters
-of different sets begin, do not matter: until they are read there are two items. Nor does what
-follows single bytes, as long as it counts nothing itself.
+Not everything can be counted: where it stays open whether a repetition ends (the text after it may
+read the same as another round, or a round goes on like its end), many counts are possible at once,
+and only an automaton with a state for each is deterministic. There ``fold`` gives up, and the rule
+is built anew with every count a state. A few bytes in common, as those with which characters of
+different sets begin, do not matter: until they are read there are two items. Nor does the text
+after a count of single bytes, as long as it counts nothing itself.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections.abc import Callable
@@ -126,7 +128,7 @@ class _Marker:
 
     def mark(self, root: Node) -> Node:
         """Return the body with its counts marked."""
-        # By part: what it is now, its facts, whether it holds a count.
+        # By part: its new node, its facts, whether it contains a count.
         values: list[tuple[Node, bool, bool]] = []
         for node, facts in self._analysis.within(root):
             first = len(values) - len(children(node))

@@ -2,20 +2,22 @@
 
 The tables of recognition forget rules on purpose (nonterminals are inlined, automata merged and
 minimised). These keep every occurrence of a symbol apart, as Glushkov's construction does ("The
-abstract theory of automata", 1961): a state is an occurrence that comes next, and what may occur
-after it is a list in *order of preference*. Alternatives are in written order, and a repetition
+abstract theory of automata", 1961): a state is an occurrence that comes next, and the occurrences
+after it are a list in *order of preference*. Alternatives are in written order, and a repetition
 prefers one more round to its end. A regular expression is one occurrence, with the states of its
 automaton inside; it prefers to go on. Each state knows where in the author's text it is.
 
-A rule that may be empty is not called where it is empty, but passed over: what is passed over
+A rule that may be empty is not called where it is empty, but passed over: the rules passed over
 between two occurrences belongs to the state of the second, so that empty nodes of a tree can be
 placed. Where the empty text is not the last choice of a rule, the rule is called in two variants,
-one for the choices before the empty one and one for those after it; so preference is a number of
-an edge.
+one for the choices before the empty one and one for those after it; so preference is a number of an
+edge.
 
 Calls are tail calls (Leo 1991) only where nothing else may follow the occurrence, and nothing is
 passed over after it: then derivations can be read back from the end of a text without knowing how
 many rules end there.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from array import array
@@ -44,7 +46,7 @@ from kbnf_core.lower.build import assemble
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import split_large
-from kbnf_core.lower.nfa import Alphabet, Piece, TooManyStatesError
+from kbnf_core.lower.nfa import Alphabet, ClosedAutomaton, TooManyStatesError
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -97,8 +99,8 @@ class _Rule:
     """One rule: places joined by free edges in order of preference, some of which are occurrences.
 
     A free edge is a target and the rule that it passes over as empty, or "". ``leaves`` are the
-    occurrences, each with what it matches and the place after it; ``origins`` are their symbols in
-    the source. ``firsts`` is what may come first; ``follows`` what may follow an occurrence.
+    occurrences, each with its symbol and the state after it; ``origins`` are their symbols in the
+    source. ``firsts`` are the first occurrences; ``follows`` those after an occurrence.
     """
 
     free: list[list[tuple[int, str]]] = field(default_factory=list)
@@ -165,10 +167,10 @@ def build_positions(
     split = split_large(grammar, analysis)
     if split is not grammar:
         grammar, analysis = split, analyse(split, budget)
-    return _Builder(grammar, analysis, named, limits, budget).build()
+    return _PositionBuilder(grammar, analysis, named, limits, budget).build()
 
 
-class _Builder:
+class _PositionBuilder:
     def __init__(
         self,
         grammar: Grammar,
@@ -262,6 +264,8 @@ class _Builder:
 
     def _find_empty(self) -> None:
         """Find how rules are empty: the first choice that does not need the rule itself."""
+        # In rounds, since a rule is empty by others that are empty. Each round finds one at least:
+        # facts say that every rule of the list has a finite empty derivation.
         missing = [name for name in self._order if self._analysis.facts[name].nullable]
         while missing:
             for name in missing:
@@ -287,12 +291,13 @@ class _Builder:
             if place in seen:
                 continue
             seen.add(place)
-            # What is passed over is a list for each place.
+            # The rules passed over are a list for each state.
             self._budget.spend(1 + len(passed))
             if place in rule.leaves:
                 yield place, passed
             elif place == rule.end:
                 yield _END, passed
+            # A stack reverses the order, and the first alternative is to be seen first.
             for target, over in reversed(rule.free[place]):
                 if not over:
                     pending.append((target, passed))
@@ -302,6 +307,7 @@ class _Builder:
     def _find_follows(self, rule: _Rule) -> None:
         known: dict[int, _Follow] = {}
         for place, (_, after) in rule.leaves.items():
+            # Occurrences of a loop or of alternatives share what comes after them.
             if after not in known:
                 known[after] = list(self._reached(rule, after, self._empty))
             rule.follows[place] = known[after]
@@ -325,7 +331,7 @@ class _Builder:
         for rule in self._rules.values():
             live = self._live(rule)
             live.add(_END)
-            rule.firsts = [each for each in rule.firsts if each[0] in live]
+            rule.firsts = [first for first in rule.firsts if first[0] in live]
             rule.follows = {
                 place: [each for each in follow if each[0] in live]
                 for place, follow in rule.follows.items()
@@ -360,6 +366,7 @@ class _Builder:
                 each = pending.pop()
                 self._budget.spend()
                 if isinstance(each, int):
+                    # All below it follows it in preorder, so its size is the distance.
                     nodes[each][1] = len(nodes) - each - 1
                     continue
                 if self._label[each] != HIDDEN:
@@ -378,6 +385,7 @@ class _Builder:
         )
         if NEVER in terminals:
             terminals = [*(each for each in terminals if each != NEVER), NEVER]
+        # Part 2 of the start has all its choices: nothing outside decides about its empty text.
         variants = [_Variant(start, 2)] + [
             _Variant(name, part)
             for name in self._order
@@ -422,7 +430,7 @@ class _Builder:
         return Positions(
             replace(tables, call_tail=tail),
             rules,
-            tuple(each for piece in pieces.values() for each in piece.origins),
+            tuple(origin for piece in pieces.values() for origin in piece.origins),
             self._names,
             np.array([self._label[rule] for rule in rules], np.int32),
             np.array([each for piece in pieces.values() for each in piece.arrive], np.int32),
@@ -451,6 +459,7 @@ def _copies(
         return copies
     for _ in range(high - low):
         first, after = rule.add(), rule.add()
+        # Edges are in order of preference: another round before the end.
         rule.free[here] += [(first, ""), (end, "")]
         copies.append((body, first, after))
         here = after
@@ -462,7 +471,7 @@ def _chosen(firsts: _Follow, part: int) -> _Follow:
     """Return the occurrences that begin a variant of a rule."""
     ends = [index for index, (place, _) in enumerate(firsts) if place == _END]
     if part == 2 or not ends:
-        return [] if part == 1 else [each for each in firsts if each[0] != _END]
+        return [] if part == 1 else [first for first in firsts if first[0] != _END]
     return firsts[: ends[0]] if part == 0 else firsts[ends[0] + 1 :]
 
 
@@ -475,7 +484,7 @@ class _PieceBuilder:
 
     def __init__(
         self,
-        builder: _Builder,
+        builder: _PositionBuilder,
         rule: _Rule,
         alphabet: Alphabet,
         keys: Mapping[_Variant, str],
@@ -488,7 +497,7 @@ class _PieceBuilder:
         self._budget = budget
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._queue: list[tuple[int, int, int]] = []
-        # By state: what it accepts, the list of empty nodes before it, and what may come.
+        # By state: its acceptance, the list of empty nodes before it, and the edges from it.
         self._accepting = bytearray(1)
         self.arrive = [0]
         self.origins: list[tuple[Origin, ...]] = [()]
@@ -577,13 +586,13 @@ class _PieceBuilder:
             for (symbol, target), edge in sorted(row.items()):
                 yield state, symbol, target, edge
 
-    def piece(self) -> Piece:
+    def piece(self) -> ClosedAutomaton:
         """Return the columns of the automaton."""
         rows = list(self._sorted())
         source = array("i", [row[0] for row in rows]).tobytes()
         symbol = array("i", [row[1] for row in rows]).tobytes()
         target = array("i", [row[2] for row in rows]).tobytes()
-        return Piece(source, symbol, target, bytes(self._accepting))
+        return ClosedAutomaton(source, symbol, target, bytes(self._accepting))
 
     def by_kind(
         self, alphabet: Alphabet, terminals: int

@@ -1,4 +1,7 @@
-"""The grammar as numbers: what lowering produces and recognition runs on."""
+"""The grammar as numbers: what lowering produces and recognition runs on.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
+"""
 
 from dataclasses import dataclass
 
@@ -16,7 +19,7 @@ Flags = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Loops:
-    """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
+    """The counted loops of tables; see ``lower.counts``. Without loops all arrays are empty.
 
     By state, int32: ``of``, its loop, -1 outside of all; ``row``, the one that
     it stands for, most for themselves; ``twin``, of a row the one below and vice versa, -1
@@ -51,10 +54,10 @@ class Tables:
       nothing can follow the return, so that the caller is complete when the callee is;
     - ``token_terminal``, ``token_target``: on one token of ``token_terminals[...]``, go there.
 
-    Everything is trimmed: each state is reachable and can reach acceptance, and a call consumes
-    at least one byte or token (that a nonterminal may be empty is built into its callers).
-    ``classes`` is uint8[256]; all other arrays are int32, flags bool. What is in ``loops`` is
-    here as if it had no bounds.
+    Everything is trimmed: each state is reachable and can reach acceptance, and a call consumes at
+    least one byte or token (that a nonterminal may be empty is built into its callers). ``classes``
+    is uint8[256]; all other arrays are int32, flags bool. The repetitions in ``loops`` are here as
+    if they had no bounds.
     """
 
     names: tuple[str, ...]
@@ -90,7 +93,7 @@ class Tables:
     def bytes(self) -> int:
         """The memory that the arrays take."""
         arrays = (*vars(self).values(), *vars(self.loops).values())
-        return sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def dump(self) -> str:
         """Return a numbered listing, one state a line; ``>`` marks entries, ``*`` acceptance."""

@@ -4,12 +4,13 @@ Between a token and the next mask a server waits for the model. That time goes t
 position, then to those of the positions one byte on, two bytes on and so forth, so that forced text
 is followed throughout. Results go to the usual caches; nothing else changes: masks are the same.
 
-``prepare`` does so at once, for who has the time. ``Ahead`` lets one thread of the process do it:
-engines hand it each position from which nothing was prepared yet, and go on. It is bounded: a
-position has a millisecond's work, shared where many texts wait, and nothing is made in a table that
-is half full. Known text costs it nothing. The thread begins with the first position and ends with
-the process; a forked child begins one of its own. ``KBNF_AHEAD=0`` in the environment means that
-there is none.
+``prepare`` does so at once. ``Ahead`` lets one thread of the process do it: engines hand it each
+position from which nothing was prepared yet, and go on. It is bounded: a position has a
+millisecond's work, shared where many texts wait, and nothing is made in a table that is half full.
+Known text costs it nothing. The thread begins with the first position and ends with the process; a
+forked child begins one of its own. ``KBNF_AHEAD=0`` in the environment disables it.
+
+Tests: tests/unit/mask/test_ahead.py
 """
 
 import atexit
@@ -56,9 +57,9 @@ def prepare(
 ) -> int:
     """Compute masks from ``position`` on until ``budget`` is used up; return the work done.
 
-    The last mask may exceed the budget. Nothing is started where the table has little
-    room, so that no later step pays for what may never be needed. Other threads run now and then,
-    also within an interpreter's switch interval, which is several milliseconds. ``made`` gets the
+    The last mask may exceed the budget. Nothing is started where the table has little room, so that
+    no later step pays for masks that may never be needed. Other threads run now and then, also
+    within an interpreter's switch interval, which is several milliseconds. ``made`` gets the
     positions whose masks were not known.
     """
     masks, states = automaton.masks, automaton.masks.states
@@ -92,13 +93,13 @@ def prepare(
 
 
 def counted_work(masks: Masks) -> int:
-    """Return all work on the masks of a grammar so far, whoever did it."""
+    """Return all work on the masks of a grammar so far, in all threads and engines."""
     walker = masks.walker
     return walker.visited + _STATE_WORK * len(masks.states)
 
 
 class Ahead:
-    """The work ahead for some engines, and what came of it; threads may share one.
+    """The work ahead for some engines, and its counts; threads may share one.
 
     ``positions``: masks made before somebody asked; ``hits``: how many of them were asked for;
     ``seconds``: what the thread spent, on a processor.
@@ -121,7 +122,7 @@ class Ahead:
 
 
 def ahead_for(wanted: "bool | Ahead | None", usual: Ahead | None = None) -> Ahead | None:
-    """Return who works ahead where ``wanted`` is asked for (None: ``usual``); None for nobody."""
+    """Return the work ahead for ``wanted`` (None: ``usual``); None if it is disabled."""
     if wanted is False or os.environ.get(SWITCH) == "0":
         return None
     if isinstance(wanted, Ahead):
@@ -130,10 +131,10 @@ def ahead_for(wanted: "bool | Ahead | None", usual: Ahead | None = None) -> Ahea
 
 
 _Job = tuple[Ahead, TokenAutomaton, int]
-"""Who works, where, and from which position on."""
+"""The work ahead that counts it, the automaton, and the position to start from."""
 
 
-class _Thread:
+class _AheadThread:
     """The thread, and what waits for it: of each key the last position."""
 
     def __init__(self) -> None:
@@ -142,7 +143,7 @@ class _Thread:
         self._is_possible = True
         self._beginning = new_lock()
         self.busy = new_lock()
-        """Held while caches change: a fork waits for it, since the child has no such thread."""
+        """Locked while caches change: a fork waits for it, since the child has no such thread."""
 
     def put(self, key: int, job: _Job) -> None:
         """Hand over a position; the thread is begun with the first."""
@@ -178,7 +179,7 @@ class _Thread:
                 _work(*waiting.pop(key), DEFAULT_WORK // (len(waiting) + 1))
 
     def _take_all(self, waiting: dict[int, _Job]) -> bool:
-        """Take what was put, waiting for something if there is nothing; False at the end."""
+        """Take all waiting jobs, blocking until there is one; False at the end."""
         try:
             while (item := self._queue.get(block=not waiting)) is not None:
                 waiting.pop(item[0], None)
@@ -190,7 +191,7 @@ class _Thread:
 
 def _work(ahead: Ahead, automaton: TokenAutomaton, position: int, budget: int) -> None:
     began, made = thread_time(), set[int]()
-    # An error is none of this thread's business: who asks for the mask meets it.
+    # Errors are ignored here: the request for the same mask raises them.
     with suppress(Exception):
         prepare(automaton, position, budget, _PAUSE_OF_THREAD, made)
     automaton.unasked |= made
@@ -198,13 +199,13 @@ def _work(ahead: Ahead, automaton: TokenAutomaton, position: int, budget: int) -
     ahead.seconds += thread_time() - began
 
 
-_thread = _Thread()
+_thread = _AheadThread()
 
 
 def _begin_again() -> None:
     """Forget the thread of the parent, and what it was at, in a forked child."""
     global _thread  # noqa: PLW0603 - there is one in a process
-    _thread = _Thread()
+    _thread = _AheadThread()
 
 
 def _hold_still() -> None:

@@ -1,9 +1,11 @@
 """Sets of token ids as bitmasks: uint32 words, bit ``id % 32`` of word ``id // 32``.
 
-That is the layout of XGrammar and LLGuidance. Applied to logits, what is not allowed becomes minus
-infinity: in NumPy arrays and torch tensors, in place where that can be, also in a tensor that was
-made in inference mode and a leaf that collects gradients. A device gets the bits, packed, in one
-copy.
+That is the layout of XGrammar and LLGuidance. Applied to logits, the values of refused tokens
+become minus infinity: in NumPy arrays and torch tensors, in place where possible, also in a tensor
+that was made in inference mode and a leaf that collects gradients. A device gets the bits, packed,
+in one copy.
+
+Tests: tests/unit/mask/test_forced_tokens.py
 """
 
 from collections.abc import Iterable, Sized
@@ -126,6 +128,18 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         raise ValueError("this bitmask is read-only")
     chosen: npt.NDArray[np.int32] = rows[number]
     return chosen
+
+
+def checked_tree(parents: Any, tokens: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
+    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
+    if above.ndim != 1 or above.shape != read.shape:
+        raise ValueError(
+            f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
+        )
+    if ((above < -1) | (above >= np.arange(len(above)))).any():
+        raise ValueError("the parent of a node is -1, or a node before it")
+    return above, read
 
 
 def check_rows(words: npt.NDArray[np.int32], first: int, count: int, size: int) -> None:

@@ -4,17 +4,20 @@ While the text has not come, a position is how many of its bytes the last bytes 
 are (Knuth, Morris and Pratt 1977), above all states and counts: ``WAITING`` and a few more. So
 waiting is a position like others; copies, rollbacks and drafts need to know nothing of it.
 
-The text may end within a token. What is after it there belongs to the grammar; where the grammar
-does not take that, a blank say, it begins after it. A token without bytes counts as its name. No
-token ends the sequence before the text has come, but for one with which it comes.
+The text may end within a token. The rest of the token belongs to the grammar; if the grammar does
+not accept the rest (a blank, say), it begins after the token. A token without bytes counts as its
+name. No token ends the sequence before the text is complete, except for one that completes it.
 
 Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
 that have come the tokens that were written. After the last of them only tokens can occur that spell
 the text alone, or end it, and after which fewer are missing than before (``_Spelling``); one of
 them always can.
+
+Tests: tests/unit/mask/test_boundary.py
 """
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator
 from math import inf
 from operator import index
@@ -31,7 +34,7 @@ from kbnf_core.text.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.suggest import edits
 from kbnf_core.vocab.trie import ABSENT
-from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_core.vocab.vocabulary import Vocabulary, spelled
 
 After = str | int
 """The text to wait for, or the id of a token."""
@@ -44,7 +47,7 @@ MOST_FREE = 1 << 24
 
 
 class Boundary(NamedTuple):
-    """What comes before a grammar: the text or token, and how many free tokens, None for any."""
+    """A boundary before a grammar: text or token, and how many free tokens, None for any number."""
 
     after: After
     tokens: int | None = None
@@ -60,25 +63,27 @@ class AwaitedText:
     def outcome(self, come: int, data: bytes) -> Outcome:
         """Return what ``data`` leads to where ``come`` bytes of the text have come."""
         seen = self.text[:come] + data
-        _, found, rest = seen.partition(self.text)
-        return rest if found else next(self._begun_by(seen), 0)
+        _, result, rest = seen.partition(self.text)
+        return rest if result else next(self._begun_by(seen), 0)
 
     def begun(self, come: int) -> tuple[int, ...]:
         """Return how many bytes of the text the last bytes are, all numbers there are."""
         return (*self._begun_by(self.text[:come]), 0)
 
     def _begun_by(self, seen: bytes) -> Iterator[int]:
-        return (len(each) for each in self._beginnings if seen.endswith(each))
+        return (len(beginning) for beginning in self._beginnings if seen.endswith(beginning))
 
     def ends(self, vocabulary: Vocabulary) -> frozenset[int]:
         """Return the tokens that end the sequence without the text, which cannot occur before."""
         ids = vocabulary.eos_token_ids
-        return frozenset(each for each in ids if self.text not in vocabulary.decode((each,)))
+        return frozenset(
+            token_id for token_id in ids if self.text not in vocabulary.decode((token_id,))
+        )
 
     def names(self, vocabulary: Vocabulary) -> list[tuple[int, bytes]]:
         """Return the special tokens that can occur before, and their names."""
         ids = sorted(vocabulary.special_ids - self.ends(vocabulary))
-        return [(each, vocabulary.decode((each,))) for each in ids]
+        return [(token_id, vocabulary.decode((token_id,))) for token_id in ids]
 
     def touches(self, data: bytes) -> bool:
         """Return whether ``data`` leads anywhere but to 0 from some position."""
@@ -98,8 +103,8 @@ _MUCH = 1 << 20
 class _Spelling:
     """How tokens spell a text and nothing before it; the last one may go on after it.
 
-    It always may, but is counted on only where the text cannot be spelled alone: what is after it
-    may take the grammar where no budget suffices.
+    It always may, but is counted on only where the text cannot be spelled alone: the rest of the
+    token may lead to a state for which no budget suffices.
     """
 
     def __init__(self, awaited: AwaitedText, vocabulary: Vocabulary) -> None:
@@ -148,7 +153,7 @@ class _Spelling:
         return sorted({self._awaited.text[start] for start, _ in self._nearer(come)})
 
     def comes_nearer(self, come: int, data: bytes) -> bool:
-        """Tell whether the text comes nearer by bytes."""
+        """Return whether the text comes nearer by bytes."""
         text, fewest = self._awaited.text, self.fewest(come)
         for start in self._awaited.begun(come):
             count = min(len(data), len(text) - start)
@@ -167,13 +172,6 @@ def begin_with(automaton: TokenAutomaton, rest: bytes) -> int:
         return automaton.append(automaton.beginning, rest)
     except RejectedError:
         return automaton.beginning
-
-
-def rest_behind(automaton: TokenAutomaton, after: str, seen: bytes) -> bytes:
-    """Return the bytes after a text that has come, empty where the grammar does not take them."""
-    rest = seen.partition(after.encode())[2]
-    state, _ = automaton.rule.feed(automaton.masks.states, automaton.masks.states.initial, rest)
-    return b"" if state == DEAD else rest
 
 
 class WaitingAutomaton(TokenAutomaton):
@@ -229,6 +227,31 @@ class WaitingAutomaton(TokenAutomaton):
         come = (position - WAITING) % self._stride
         return tuple((value, value) for value in self._spelling.next_bytes(come)), reason
 
+    def forced_bytes(self, position: int, limit: int) -> bytes:
+        """Return the forced bytes of the grammar; before it nothing is forced."""
+        return b"" if position >= WAITING else super().forced_bytes(position, limit)
+
+    def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
+        """Return the forced tokens of the grammar; before it nothing is forced."""
+        return [] if position >= WAITING else super().forced_tokens(position, accepted, limit)
+
+    def before_grammar(
+        self, position: int, positions: list[int], accepted: list[int | bytes]
+    ) -> tuple[int, bytes]:
+        """Return how much was waiting for the grammar, and what the last token has of its text."""
+        waited = bisect_left(positions, 1, key=lambda place: place < WAITING)
+        if self._awaited is None or position >= WAITING:
+            return waited, b""
+        # The text ends in the last of what was waiting: as much before that as it is long will do.
+        vocabulary, text = self.masks.vocabulary, self._awaited.text
+        first, missing = waited - 1, len(text)
+        while first > 0 and missing > 0:
+            first -= 1
+            missing -= len(spelled(vocabulary, accepted[first : first + 1]))
+        rest = spelled(vocabulary, accepted[first:waited]).partition(text)[2]
+        state, _ = self.rule.feed(self.masks.states, self.masks.states.initial, rest)
+        return waited, b"" if state == DEAD else rest
+
     def can_finish(self, position: int) -> bool:
         """Return whether the text is over, or may be ended by the end of sequence."""
         return position < WAITING and super().can_finish(position)
@@ -245,14 +268,14 @@ class WaitingAutomaton(TokenAutomaton):
             return super().mask(position)
         if not self.is_bounded(position):
             return self._free
-        found = self._forced_words.get(position)
-        if found is None:
+        cached = self._forced_words.get(position)
+        if cached is None:
             come = (position - WAITING) % self._stride
             token = [] if self._token is None else [self._token]
-            found = pack(token or self._spelling.next_tokens(come), self.masks.vocabulary.size)
-            found.setflags(write=False)
-            self._forced_words[position] = found
-        return found
+            cached = pack(token or self._spelling.next_tokens(come), self.masks.vocabulary.size)
+            cached.setflags(write=False)
+            self._forced_words[position] = cached
+        return cached
 
     def has_tokens(self, position: int) -> bool:
         """Return whether any token is allowed at a position before the end."""
@@ -307,22 +330,22 @@ class WaitingAutomaton(TokenAutomaton):
 
     @cached_property
     def _last_words(self) -> Bitmask:
-        """The tokens with which the text can come: those that hold an end of it, or all of it."""
+        """The tokens that can complete the text: those that contain an end of it, or all of it."""
         vocabulary = self.masks.vocabulary
         if self._awaited is None:
             return pack((), vocabulary.size)
-        text, trie, found = self._awaited.text, vocabulary.trie, set(vocabulary.special_ids)
+        text, trie, result = self._awaited.text, vocabulary.trie, set(vocabulary.special_ids)
         for start in range(len(text)):
             node = trie.find(text[start:])
             if node != ABSENT:
-                found.update(trie.subtree_ids(node).tolist())
+                result.update(trie.subtree_ids(node).tolist())
         spelled = vocabulary.spellings
         data, ends = spelled.blob.tobytes(), spelled.starts[1:]
         place = data.find(text)
         while place >= 0:
-            found.add(int(np.searchsorted(ends, place, side="right")))
+            result.add(int(np.searchsorted(ends, place, side="right")))
             place = data.find(text, place + 1)
-        return pack(sorted(found), vocabulary.size)
+        return pack(sorted(result), vocabulary.size)
 
     @cached_property
     def _free(self) -> Bitmask:
@@ -334,28 +357,28 @@ class WaitingAutomaton(TokenAutomaton):
 
 
 def waiting_for(grammar: TokenAutomaton, boundary: Boundary | None) -> TokenAutomaton:
-    """Return what comes after a boundary: the same object as long as one is in use."""
+    """Return the automaton for the text after a boundary, one object for all that use it."""
     if boundary is None:
         return grammar
-    found = grammar.behind.get(boundary)
-    return found or grammar.behind.setdefault(boundary, WaitingAutomaton(grammar, boundary))
+    cached = grammar.behind.get(boundary)
+    return cached or grammar.behind.setdefault(boundary, WaitingAutomaton(grammar, boundary))
 
 
 def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
-    """Tell whether some tokens spell a text, which may begin and end within one."""
+    """Return whether some tokens spell a text, which may begin and end within one."""
     text = awaited.text
     if all(vocabulary.trie.find(bytes([byte])) != ABSENT for byte in text):
         return True
     names = (name for _, name in awaited.names(vocabulary))
-    pieces = [each for each in (*vocabulary.tokens.values(), *names) if awaited.touches(each)]
+    pieces = [token for token in (*vocabulary.tokens.values(), *names) if awaited.touches(token)]
     reached, done = {0}, set[int]()
     while reached > done:
         come = min(reached - done)
         done.add(come)
         outcomes = [awaited.outcome(come, data) for data in pieces]
-        if any(isinstance(each, bytes) for each in outcomes):
+        if any(isinstance(outcome, bytes) for outcome in outcomes):
             return True
-        reached |= {each for each in outcomes if isinstance(each, int)}
+        reached |= {outcome for outcome in outcomes if isinstance(outcome, int)}
     return False
 
 
@@ -369,7 +392,7 @@ _MOST_EDITS = 2
 
 
 def _hint(after: str, vocabulary: Vocabulary) -> str:
-    """Return what is wrong with a text that probably never comes; empty for nothing."""
+    """Return the reason why a boundary text is unlikely to be generated; empty if it is likely."""
     known = _hints.setdefault(vocabulary, {})
     if after not in known:
         if len(known) >= _MOST_HINTS:
@@ -394,7 +417,7 @@ def _find_hint(after: str, vocabulary: Vocabulary) -> str:
 def checked_after(
     after: After | None, tokens: SupportsIndex | None, vocabulary: Vocabulary
 ) -> Boundary | None:
-    """Return what is waited for, None for nothing.
+    """Return the boundary to wait for, or None.
 
     Raises ``ConfigError`` for a token that never comes and for a bound of nothing, and warns of a
     text that never can, or is nearly that of a special token.

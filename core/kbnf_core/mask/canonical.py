@@ -5,12 +5,15 @@ token and the state of the pretokenizer after it, the row of those that the toke
 next: from merges, and from where words may end (``mask/pretokens.py``). Any token that it writes
 is in its row; of others those are missing that no text that follows can make canonical.
 
-Fallback bytes come only where they spell a character without a token. What is special, or found in
-texts before they are cut, always comes where a text may end. The first token is judged as after
-such a one. Where bytes are forced, the token that the tokenizer writes for them is the only one.
+Fallback bytes are allowed only where they spell a character without a token. Special tokens, and
+those that are searched in texts before they are cut, are always allowed where a text may end. The
+first token is judged as after such a one. Where bytes are forced, the token that the tokenizer
+writes for them is the only one.
 
 Of other bytes one step is looked ahead (``Narrows``): a token after which the grammar allows few
 tokens, and none of them is canonical, is left out as long as another token stays.
+
+Tests: tests/property/test_canonical.py
 """
 
 from collections import Counter
@@ -45,12 +48,12 @@ def rows_of(vocabulary: Vocabulary) -> CanonicalRows:
 
     Raises ``ConfigError`` where it is not known what its tokenizer merges, or that is not enough.
     """
-    found = _rows.get(vocabulary)
-    if found is None:
+    cached = _rows.get(vocabulary)
+    if cached is None:
         made = _make(vocabulary, vocabulary.byte_pairs())
         _demand_agreement(made, vocabulary)
-        found = _rows.setdefault(vocabulary, made)
-    return found
+        cached = _rows.setdefault(vocabulary, made)
+    return cached
 
 
 SAMPLES = 300
@@ -117,7 +120,7 @@ def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
     bytes_of = {each: byte for each, byte in pairs.fallback.items() if vocabulary.token(each)}
     packed = pack_tokens(pieces)
     arrays = packed.ids, packed.starts, packed.blob
-    others = [each for each in vocabulary.tokens if each not in pieces and each not in bytes_of]
+    others = [token for token in vocabulary.tokens if token not in pieces and token not in bytes_of]
     always = pack([*others, *vocabulary.special_ids], vocabulary.size)
     fallback = _Fallback(bytes_of, pieces.values(), always)
     cut = {**pieces, **{each: bytes((byte,)) for each, byte in bytes_of.items()}}
@@ -162,16 +165,18 @@ class _Fallback:
         self._bytes_of = bytes_of
         self._always = always
         characters = [each for each in pieces if len(each) == length_of(each)] if bytes_of else []
-        self._tokens = Counter(each[:end] for each in characters for end in range(1, len(each) + 1))
+        self._tokens = Counter(
+            character[:end] for character in characters for end in range(1, len(character) + 1)
+        )
 
     def array(self, size: int) -> npt.NDArray[np.int16]:
         """Return by token the byte that it is, -1 for others."""
-        found = np.full(size, -1, np.int16)
-        found[list(self._bytes_of)] = list(self._bytes_of.values())
-        return found
+        result = np.full(size, -1, np.int16)
+        result[list(self._bytes_of)] = list(self._bytes_of.values())
+        return result
 
     def after(self, begun: bytes) -> Bitmask:
-        """Return what may come after the first bytes of a character, with what always does."""
+        """Return the tokens allowed after the first bytes of a character."""
         goes_on = [
             each
             for each, byte in self._bytes_of.items()
@@ -183,7 +188,7 @@ class _Fallback:
         return words
 
     def _is_lacking(self, begun: bytes) -> bool:
-        """Tell whether some character that begins so has no token."""
+        """Return whether some character that begins so has no token."""
         return self._tokens[begun] < _count_characters(begun)
 
 
@@ -247,7 +252,7 @@ class Narrows:
     def known_bytes(self) -> int:
         """The memory that is taken, about."""
         arrays = (each for found in self._known.values() for narrow in found for each in narrow)
-        return sum(each.nbytes + 100 for each in arrays)
+        return sum(array.nbytes + 100 for array in arrays)
 
     def leave_out(
         self, words: Bitmask, position: int, rows: CanonicalRows, accepted: list[int | bytes]
@@ -268,8 +273,8 @@ class Narrows:
         leads = self._leads(self._masks.counting.exact(position))
         if len(leads) > MOST_LEADS:
             return ()
-        found = (self._narrow(after, tokens) for after, tokens in leads.items())
-        return tuple(each for each in found if each is not None)
+        result = (self._narrow(after, tokens) for after, tokens in leads.items())
+        return tuple(each for each in result if each is not None)
 
     def _narrow(self, state: int, tokens: Ids) -> Narrow | None:
         token_of = self._masks.vocabulary.token

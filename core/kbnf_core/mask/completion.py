@@ -12,6 +12,8 @@ No grammar can keep all names of a JSON object apart. JSON lets a text repeat a 
 readers keep the last of such members. So in a text that is JSON from its first byte on
 (``MemberNames``) a name that would repeat another one gives way to the shortest that does not,
 where there is one.
+
+Tests: tests/unit/mask/test_member_names.py
 """
 
 import heapq
@@ -36,7 +38,9 @@ from kbnf_core.vocab.trie import ROOT, fewest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(")?|[][{},]', re.DOTALL)
-"""A string, which may not have ended yet, or what tells names from other strings."""
+"""A string, which may not have ended yet, or a character that distinguishes names from other
+strings.
+"""
 
 _BLANK = b" \t\r\n"
 
@@ -152,7 +156,7 @@ class Completion:
 
     @property
     def text(self) -> str:
-        """The whole text; bytes that are no UTF-8 are U+FFFD here."""
+        """The whole text; bytes that are not valid UTF-8 are U+FFFD here."""
         return (self.before + (self.data or b"")).decode("utf-8", "replace")
 
 
@@ -193,7 +197,7 @@ def shortest_completion(
 
 
 def _repeats_name(data: bytes, before: Before | None) -> bool:
-    """Tell whether ``data`` repeats a name in the JSON text that it goes on with, if known."""
+    """Return whether ``data`` repeats a name in the JSON text that it goes on with, if known."""
     return before is not None and b'"' in data and MemberNames(before()).read(data)
 
 
@@ -208,45 +212,45 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
     if left > MAX_LENGTH:
         raise EngineError(f"the shortest completion takes {left:,.0f} bytes, too many to show")
     ways = readable_bytes(automaton.masks.states.tables.classes)
-    found = bytearray()
+    result = bytearray()
     for distance in range(int(left) - 1, -1, -1):
         byte, position = _nearer(automaton, position, distance, ways, budget)
-        found.append(byte)
-    return bytes(found)
+        result.append(byte)
+    return bytes(result)
 
 
 def _bytes_with_other_names(
     automaton: TokenAutomaton, position: int, names: MemberNames, budget: Budget
 ) -> bytes | None:
-    """Return the fewest bytes, but for names that ``names`` holds, and for what follows them.
+    """Return the fewest bytes to the end, with other names in place of those in ``names``.
 
-    Each is replaced by the shortest that it does not hold, where there is one. None where that
+    Each name in ``names`` is replaced by the shortest other one, if there is one. None if that
     takes too many bytes; raises WorkLimitError.
     """
     ways = readable_bytes(automaton.masks.states.tables.classes)
-    found = bytearray()
-    # Where what is ours of a name begins, and what there is of the name before that.
+    result = bytearray()
+    # The start of our bytes in a name, and the bytes of the name before them.
     name = 0, position, names.begun
     left = _distance(automaton, position, budget)
-    while left and len(found) < MAX_LENGTH:
+    while left and len(result) < MAX_LENGTH:
         byte, position = _nearer(automaton, position, int(left) - 1, ways, budget)
-        found.append(byte)
+        result.append(byte)
         was_begun = names.begun
         if names.read(bytes((byte,))):
             start, at, begun = name
             other = _other_name(automaton, at, names, begun, budget)
             if other is not None:
-                found[start:], position = other
+                result[start:], position = other
         elif not was_begun and names.begun:
-            name = len(found), position, names.begun
+            name = len(result), position, names.begun
         left = _distance(automaton, position, budget)
-    return None if left else bytes(found)
+    return None if left else bytes(result)
 
 
 def _other_name(
     automaton: TokenAutomaton, position: int, names: MemberNames, begun: bytes, budget: Budget
 ) -> tuple[bytes, int] | None:
-    """Return the shortest rest of a name that ``names`` does not hold, and the position after it.
+    """Return the shortest rest of a name outside ``names``, and the position after it.
 
     ``begun`` is the name so far, which an object contains as a whole. None if there is none.
     """
@@ -282,7 +286,7 @@ def _other_name(
 
 
 def _escapes(text: bytes) -> bool:
-    """Tell whether the part of a string escapes the character after it."""
+    """Return whether the part of a string escapes the character after it."""
     return (len(text) - len(text.rstrip(b"\\"))) % 2 == 1
 
 
@@ -362,21 +366,21 @@ def shortest_texts(
     for which a token must be named are left out; JSON texts that repeat a name come last.
     """
     search = _BestFirst(automaton, Budget(MOST_WORK), MemberNames(before()))
-    found: list[bytes] = []
+    result: list[bytes] = []
     try:
         search.begin(position)
-        while len(found) < count:
+        while len(result) < count:
             text = search.next()
             if text is None:
-                return ShortestTexts(tuple(found), True)
-            found.append(text)
+                return ShortestTexts(tuple(result), True)
+            result.append(text)
     except WorkLimitError:
-        if not found:
+        if not result:
             # Where names must differ, lengths say little: many texts come before the first.
             with suppress(EngineError):
                 data = shortest_completion(automaton, position, False, before).data
-                found += [] if data is None else [data]
-    return ShortestTexts(tuple(found), False)
+                result += [] if data is None else [data]
+    return ShortestTexts(tuple(result), False)
 
 
 class _BestFirst:
@@ -457,12 +461,11 @@ def sample(
 ) -> Sample:
     """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
 
-    Fewer where the text ends before, or a member of a JSON text would repeat a name. What is drawn
-    first is the first byte, all that can occur being equally likely, and then a token that begins
-    with it, so that the many tokens of one letter do not drown the few that close a bracket. Most
-    draws keep to bytes that can be read. ``left``: how many tokens the text has, the end of
-    sequence among them; none is drawn after which it could not be over. Its end may repeat a name
-    then.
+    Fewer where the text ends before, or a member of a JSON text would repeat a name. The first byte
+    is drawn first, all that can occur being equally likely, and then a token that begins with it,
+    so that the many tokens of one letter do not drown the few that close a bracket. Most draws keep
+    to bytes that can be read. ``left``: how many tokens the text has, the end of sequence among
+    them; a token is drawn only if the text can end within the rest. Its end may repeat a name then.
     """
     vocabulary = automaton.masks.vocabulary
     names = MemberNames(before())

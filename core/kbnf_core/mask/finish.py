@@ -1,11 +1,11 @@
 """The end of generation: the three ways to finish, and the nearest end in tokens.
 
-A way to finish decides how bytes are fed, what is masked, and when a text is over.
+A way to finish decides how bytes are fed, which tokens are masked, and when a text is over.
 
 ``NearestEnd`` returns in how few tokens a text can be over, and which tokens leave enough for that.
-What a state costs (``kernel/end_costs.pxi``, ``kernel/ends.pxi``) is the number of tokens of one
+The cost of a state (``kernel/end_costs.pxi``, ``kernel/ends.pxi``) is the number of tokens of one
 way to the end, so it is an upper bound of the fewest. Some token always leads to a lower cost: a
-text that takes only tokens after which the cost is at most what is left to it never gets stuck, and
+text of tokens after each of which the cost is at most the rest of its budget never gets stuck, and
 is over in time. A token is refused where only a way of other tokens would have been short enough.
 
 Where a text is over with its first complete byte, no token of that way reads past the end of
@@ -18,6 +18,8 @@ bounds.
 A token can match by its bytes and by its name at once; the state after it is then the union of
 both. A union costs the least of its members that have a cost, and is searched only where none has
 one: so a search is asked of the union, never of a member.
+
+Tests: tests/unit/mask
 """
 
 import heapq
@@ -36,6 +38,7 @@ from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -158,8 +161,8 @@ _groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
 
 def _groups_of(vocabulary: Vocabulary) -> TokenGroups:
     """Return the tokens of a vocabulary by their characters, found once."""
-    found = _groups.get(vocabulary)
-    return found or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
+    cached = _groups.get(vocabulary)
+    return cached or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
 
 
 class NearestEnd:
@@ -195,7 +198,7 @@ class NearestEnd:
 
     @property
     def known_bytes(self) -> int:
-        """The estimated size of what is remembered, in bytes."""
+        """The estimated size of the cached data, in bytes."""
         known = self._costs.bytes + self._ends.bytes + self.walker.bytes
         return known + 128 * len(self._ways)
 
@@ -216,8 +219,20 @@ class NearestEnd:
             return left >= 0 > position
         return self.least(position) <= left
 
+    def check_budget(self, position: int, left: int) -> None:
+        """Raise ``ConfigError`` if no text is known to end in ``left`` tokens, with a number."""
+        if self.fits(position, left):
+            return
+        least = self.least(position)
+        if least == inf:
+            raise ConfigError(
+                "no tokens of the vocabulary lead to the end of a text, in any number"
+            )
+        enough = "1 token is" if least == 1 else f"{least:,.0f} tokens are"
+        raise ConfigError(f"budget={left} is too small: {enough} enough")
+
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
-        """Return the tokens of a mask after which a text can be over in what is left then."""
+        """Return the tokens of a mask after which a text can end within the rest of its budget."""
         if not self.walker.binds(position, left):
             return words
         if left < 1:
@@ -246,22 +261,24 @@ class NearestEnd:
     def _costs_of_names(self, state: int, terminals: Iterable[int]) -> dict[int, float]:
         """Return what the state after each token terminal costs, infinite where it has no cost."""
         step = self._masks.states.step_token
-        after = {each: self._settled(step(state, frozenset((each,)))) for each in terminals}
+        after = {
+            terminal: self._settled(step(state, frozenset((terminal,)))) for terminal in terminals
+        }
         return {each: 0 if after[each] < 0 else self._cost(after[each]) for each in after}
 
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""
-        found = self.leads(state).items()
-        return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
+        result = self.leads(state).items()
+        return [(each, ids) for each, ids in result if self._ends.least(each) >= NEVER]
 
     def leads(self, state: int) -> dict[int, Ids]:
         """Return the states to which tokens lead, and these: {state: token ids, ascending}."""
-        found: dict[int, Ids] = self.walker.leads(state)
+        result: dict[int, Ids] = self.walker.leads(state)
         terminals, states = self._terminals_of(state), self._masks.states
         if not terminals:
-            return found
+            return result
         by_bytes = np.full(self._masks.vocabulary.size, DEAD, np.int32)
-        for after, ids in found.items():
+        for after, ids in result.items():
             by_bytes[ids] = after
         reached = by_bytes.copy()
         for matched, ids in self._masks.terminals.kinds:
@@ -282,29 +299,29 @@ class NearestEnd:
     def way(self, position: int) -> tuple[int, ...] | None:
         """Return tokens that complete a text, few of them; None where none were found."""
         state = self._masks.counting.exact(position)
-        found: list[int] = []
+        result: list[int] = []
         while state >= 0 and not self._is_over(state):
             if self._cost(state) == inf:
                 rest = self._search(state)
-                return None if rest is None else (*found, *rest)
-            found.append(self._first_token(state))
-            state = self._masks.counting.exact(self._step(state, found[-1]))
-        return tuple(found)
+                return None if rest is None else (*result, *rest)
+            result.append(self._first_token(state))
+            state = self._masks.counting.exact(self._step(state, result[-1]))
+        return tuple(result)
 
     def _is_over(self, state: int) -> bool:
         # Where ends come with tokens, a state is complete before the first of them only.
         return not self._rule.ends_at_tokens and self._masks.is_complete(state)
 
     def _is_empty(self, state: int) -> bool:
-        """Tell whether nothing came yet, and a text that is over may not be empty."""
+        """Return whether nothing came yet, and a text that is over may not be empty."""
         return self._rule.ends_at_tokens and state == self._masks.states.initial
 
     def _first_token(self, state: int) -> int:
         """Return a token that leads to a state that costs less."""
-        found = self._ends.first_token(state, self._is_empty(state))
-        if found >= 0:
-            return found
-        named = self._masks.terminals.mask(frozenset((-2 - found,)))
+        result = self._ends.first_token(state, self._is_empty(state))
+        if result >= 0:
+            return result
+        named = self._masks.terminals.mask(frozenset((-2 - result,)))
         return int(ids_of(named, self._masks.vocabulary.size)[0])
 
     def _terminals_of(self, state: int) -> frozenset[int]:

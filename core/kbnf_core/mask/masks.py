@@ -5,13 +5,15 @@ Masks: the tokens viable in a state, assembled from memoised walks of the trie.
 A *walk* gives the tokens that are viable from an item set. Starting in a state whose only stack
 node is ``BOTTOM``, the token trie and the transition table are followed side by side; dead branches
 are pruned. A walk results in the tokens that stay alive, and the *completions*: trie nodes at which
-a nonterminal completed into BOTTOM, so that what follows there belongs to its callers; where no
+a nonterminal completed into BOTTOM, so that the following bytes belong to its callers; where no
 token goes on, nothing follows, and they are left out. The loop itself is in ``kernel/walk.pxi``.
 
 The tokens of a state are those of its item sets' walks and, for every completion, those of a walk
 over the residual tokens from the item set that resumes; that can complete again, and so on down the
 stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of trie nodes only, so a
 text of any length needs few of them.
+
+Tests: tests/unit/mask, tests/unit/kernel/test_walks.py
 """
 
 from collections.abc import Iterable
@@ -96,13 +98,13 @@ class TokenTerminals:
 
     def _named(self, name: str) -> frozenset[int]:
         special = self._vocabulary.special_tokens.get(name)
-        found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
-        return frozenset(found)
+        result = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
+        return frozenset(result)
 
     def _known_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
         specials = vocabulary.special_tokens.values()
-        # The trie holds just the tokens that are not empty.
+        # The trie contains just the tokens that are not empty.
         return frozenset(
             (*vocabulary.trie.token_ids.tolist(), *specials, *vocabulary.eos_token_ids)
         )
@@ -137,17 +139,19 @@ class Walk(NamedTuple):
     completions: tuple[tuple[int, int], ...]
 
 
-class Found(NamedTuple):
+class WalkResults(NamedTuple):
     """What walks speak of by number: sets of trie nodes, and masks."""
 
     node_sets: "Pool[np.int32]"
     rows: "Pool[np.uint32]"
 
 
-def nothing_found(vocabulary: Vocabulary) -> Found:
+def nothing_found(vocabulary: Vocabulary) -> WalkResults:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     root, empty = np.zeros(1, np.int32), np.zeros(word_count(vocabulary.size), np.uint32)
-    return Found(Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary)))
+    return WalkResults(
+        Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary))
+    )
 
 
 ENTRY_BYTES = 256
@@ -164,7 +168,7 @@ WAITING = 1 << 62
 
 
 def state_at(position: int) -> int:
-    """Return a position without what is counted beside its state; its mask is the same."""
+    """Return a position without the count beside its state; its mask is the same."""
     return position & STATE if 0 <= position < WAITING else position
 
 
@@ -221,11 +225,11 @@ class Masks:
     @property
     def known_bytes(self) -> int:
         """The memory that masks take, and what makes them."""
-        found = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
+        result = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
         row = 4 * self.word_count + ENTRY_BYTES
         # Where token terminals are, ``plain_tokens`` is a copy.
         copied = 4 * self.vocabulary.size if self.terminals else 0
-        return found + row + self.unions.bytes_with(row) + copied
+        return result + row + self.unions.bytes_with(row) + copied
 
     @property
     def visited(self) -> int:
@@ -285,7 +289,7 @@ class Masks:
         """
         if not completions:
             return rows
-        nodes = np.concatenate([self.found.node_sets[each] for each in completions])
+        nodes = np.concatenate([self.found.node_sets[completion] for completion in completions])
         below = pack(self._ids_below(nodes), self.vocabulary.size)
         named = self.terminals.mask(self._token_terminals(state))
         return _without_empty((self.found.rows.number(self.union(rows) & ~below | named),))
@@ -306,14 +310,14 @@ class Masks:
         """Return the tokens that end below any of some nodes; there may be one for each token."""
         trie = self.vocabulary.trie
         nodes = np.sort(nodes, kind="stable")
-        # What is in the subtree of another one adds nothing; a subtree is a range of nodes.
+        # A subtree is a range of nodes, and one within another subtree adds nothing.
         behind = np.maximum.accumulate(trie.skip[nodes])
         outer = nodes[np.append(True, nodes[1:] >= behind[:-1])]
         begins, ends = trie.token_start[outer + 1], trie.token_start[trie.skip[outer]]
         lengths = ends - begins
         offsets = np.repeat(ends - np.cumsum(lengths), lengths)
-        found: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
-        return found
+        result: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
+        return result
 
     def _find_viable(self, state: int) -> Viable:
         with self.states.lock:

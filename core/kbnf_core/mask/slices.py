@@ -16,6 +16,8 @@ any characters of text lead to one position, the tails are walked from there, ea
 tokens that end with it.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
 one on the states of any grammar.
+
+Tests: tests/unit/test_slices.py, tests/unit/kernel/test_walks.py
 """
 
 from collections.abc import Mapping
@@ -60,15 +62,15 @@ leave out, begin with 0xC2, 0xE1, 0xE2, 0xE3 and 0xEF, separators of lines with 
 class Slice(NamedTuple):
     """``part``: the trie of some tokens.
 
-    ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
-    0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
-    until it is at its start again. ``number``: uint8[256], that of the character that begins with
-    a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their first.
-    ``having``: uint32[c, words], the tokens that have each character, by its number. ``sets``:
-    uint64[k, 2], sets of characters, a bit for each by its number, and ``below``: uint16[n], the
-    one with those below each node; set 0 has all, and stands for those beyond ``uint16``.
-    ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
-    none of the others.
+    ``blocks``: uint32[k, words], the sets that may be admitted at once: the bits of the tokens of
+    at most 0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is the text that the
+    machine reads until it is at its start again. ``number``: uint8[256], that of the character that
+    begins with a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their
+    first. ``having``: uint32[c, words], the tokens that have each character, by its number.
+    ``sets``: uint64[k, 2], sets of characters, a bit for each by its number, and ``below``:
+    uint16[n], the one with those below each node; set 0 has all, and represents those beyond
+    ``uint16``. ``around``: uint64[n, 2], those on the way to each node or below it. Without a
+    machine there are none of the others.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
@@ -90,7 +92,7 @@ class Slice(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """What follows the text in tokens of the last slice.
+    """The texts after the tail's beginning in tokens of the last slice.
 
     ``trie``: the tails, and what they begin with; its token ids are places in the other arrays.
     ``nodes``: int32[k], the node of the whole trie after each tail of each text. ``before``:
@@ -117,22 +119,22 @@ _parts: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
 
 def parts_of(vocabulary: Vocabulary) -> Parts:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
-    found = _parts.get(vocabulary)
-    if found is None:
+    cached = _parts.get(vocabulary)
+    if cached is None:
         made = Parts(vocabulary.trie, *_known_slices(vocabulary))
-        found = _parts.setdefault(vocabulary, made)
-    return found
+        cached = _parts.setdefault(vocabulary, made)
+    return cached
 
 
 def _known_slices(vocabulary: Vocabulary) -> Slices:
     """Return the slices of a vocabulary, from disk if the vocabulary is kept there."""
     entry = vocabulary.entry.beside("slices") if vocabulary.entry else None
-    found = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
-    if found is None:
-        found = slices_of(vocabulary)
+    result = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
+    if result is None:
+        result = slices_of(vocabulary)
         if entry:
-            entry.keep(to_arrays(found))
-    return found
+            entry.keep(to_arrays(result))
+    return result
 
 
 def to_arrays(slices: Slices) -> dict[str, npt.NDArray[Any]]:
@@ -183,7 +185,7 @@ def _from_arrays(
     vocabulary: Vocabulary,
 ) -> Slice:
     trie, nodes = checked_trie(arrays, vocabulary.size, f"{place}.trie"), arrays[f"{place}.nodes"]
-    found = {name: arrays[f"{place}.{name}"] for name in _STORED}
+    result = {name: arrays[f"{place}.{name}"] for name in _STORED}
     count, words = trie.node_count, word_count(vocabulary.size)
     read = 0 if machine is None else count
     numbers = numbers_of(machine) if machine is not None else np.full(256, NO_NUMBER, np.uint8)
@@ -200,17 +202,17 @@ def _from_arrays(
     }
     fits = nodes.dtype == np.int32 and nodes.shape == (count,)
     for name, (kind, shape) in expected.items():
-        array = found[name]
+        array = result[name]
         lengths = zip(array.shape, shape, strict=True) if array.ndim == len(shape) else [(0, 1)]
         fits &= array.dtype == kind and all(b is None or a == b for a, b in lengths)
     fits &= _are_nodes(nodes, vocabulary)
     if machine is not None:
-        fits &= bool(found["below"].max(initial=0) < len(found["sets"]))
-        fits &= bool(found["reading"].max(initial=0) < len(machine))
-        fits &= len(found["blocks"]) > 1 and bool((found["number"] == numbers).all())
+        fits &= bool(result["below"].max(initial=0) < len(result["sets"]))
+        fits &= bool(result["reading"].max(initial=0) < len(machine))
+        fits &= len(result["blocks"]) > 1 and bool((result["number"] == numbers).all())
     if not fits:
         raise ValueError("stored slices are damaged")
-    return Slice(Part(trie, nodes), machine=machine, **found)
+    return Slice(Part(trie, nodes), machine=machine, **result)
 
 
 def slices_of(vocabulary: Vocabulary) -> Slices:
@@ -231,8 +233,8 @@ def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: M
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine)
     blocks = _blocks(part.trie, reading, size)
-    found = _characters(part.trie, machine, size)
-    return Slice(part, blocks, *found, machine, reading, _heights(part.trie))
+    result = _characters(part.trie, machine, size)
+    return Slice(part, blocks, *result, machine, reading, _heights(part.trie))
 
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
@@ -265,11 +267,11 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
 
 
 def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:
-    """Return the bytes on the way to each node that is behind a text, from there on."""
-    found: dict[int, bytes] = {}
+    """Return the bytes on the way to each node after a text, from the end of that text on."""
+    result: dict[int, bytes] = {}
     for node in np.flatnonzero(behind).tolist():
-        found[node] = found.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
-    return list(found.values())
+        result[node] = result.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
+    return list(result.values())
 
 
 class _Characters(NamedTuple):
@@ -350,7 +352,7 @@ def _distinct(
 
 
 def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
-    """Return a bit for each number, from the first on; none for what is not within 64."""
+    """Return a bit for each number, from the first on; 0 for numbers outside of the 64."""
     place = number.astype(np.int64) - first
     fits = (place >= 0) & (place < 64) & (number != NO_NUMBER)
     return np.where(fits, np.uint64(1) << np.where(fits, place, 0).astype(np.uint64), np.uint64(0))
@@ -390,7 +392,7 @@ def _word() -> Machine:
 def _ending(machine: Machine) -> Machine:
     """Return the machine that reads texts of some characters of another, and then anything else.
 
-    It is in the last state behind the text.
+    It is in the last state after the text.
     """
     rows = len(machine)
     read = np.where(machine == 1, rows, machine)

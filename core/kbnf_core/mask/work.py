@@ -1,12 +1,14 @@
 """The cost of a grammar's masks, counted in trie nodes: the same on every machine.
 
-A mask is assembled from walks, one for each item set of a state. What is counted is the walk from
-each single position of a rule. A rule that lowering inlined is counted in its callers.
+A mask is assembled from walks, one for each item set of a state. The count is of the walk from each
+single position of a rule. A rule that lowering inlined is counted in its callers.
 
 *Equivalent positions*, those that no token of the vocabulary is long enough to tell apart, count
 once: in ``x{0,100}``, whose count an engine keeps as a number, a position far from both bounds
 behaves like its neighbours for as long as one token lasts. Partition refinement (Moore 1956),
 stopped after as many rounds as the longest token has bytes, finds which are equal for that long.
+
+Tests: tests/unit/lint/test_cost.py
 """
 
 from collections import defaultdict

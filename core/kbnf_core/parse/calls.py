@@ -1,9 +1,10 @@
 """Values of texts of tags that have no reading language (``messages``), while they come.
 
 The parts are free text, reasoning and calls: those that the marked rules of a grammar match
-(``languages.structural_tag.marks``). A part is there as soon as it has certainly begun, and has
-what is certain of it: what may be the beginning of a call is not text yet. Nothing that was there
-goes away.
+(``languages.structural_tag.marks``). A part is reported as soon as it has certainly begun, with its
+certain content: a possible beginning of a call is not text yet. Nothing is withdrawn.
+
+Tests: tests/unit/parse/test_calls.py
 """
 
 from codecs import getincrementaldecoder
@@ -20,11 +21,11 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 class Delta(NamedTuple):
-    """What is new in a text: ``text``, ``reasoning``, or of a call its ``name`` or ``arguments``.
+    """New content of a text: ``text``, ``reasoning``, or of a call its ``name`` or ``arguments``.
 
     The texts of the arguments of one ``call``, which are counted from 0, are JSON together. ``cut``
-    says that a call that was begun is none, ``invalid`` that its arguments do not fit the schema of
-    the tool: its text is the pointer of the first value that does not.
+    says that a call that was begun is not one, ``invalid`` that its arguments do not fit the schema
+    of the tool: its text is the pointer of the first value that does not.
     """
 
     kind: str
@@ -57,7 +58,7 @@ class CallReader:
     """Reads one text in pieces; ``value`` is the list of the parts that are certain.
 
     Free text is a string, reasoning ``{"reasoning": text}``, and a call ``{"name", "arguments"}``;
-    arguments are None until something is known of them, and the same object from then on where they
+    arguments are None until some of them are certain, and the same object from then on where they
     are an object or an array.
     """
 
@@ -85,7 +86,7 @@ class CallReader:
         return self._follower.count
 
     def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> list[Any]:
-        """Read what was accepted since the last call; return the value."""
+        """Read the text accepted since the last call; return the value."""
         follower = self._follower
         follower.follow(accepted, is_over=is_over)
         for event in follower.new_events():
@@ -107,9 +108,9 @@ class CallReader:
         return [part.value for part in self._parts if part.is_there]
 
     def deltas(self) -> list[Delta]:
-        """Return what is new since the last call, in the order of the text."""
-        found, self._deltas = self._deltas, []
-        return found
+        """Return the new content since the last call, in the order of the text."""
+        result, self._deltas = self._deltas, []
+        return result
 
     def _begin(self, mark: Mark) -> None:
         self._is_open = True
@@ -144,10 +145,10 @@ class _Text:
         self._held = ""
 
     def feed(self, data: bytes, *, final: bool) -> str:
-        """Take the next bytes; return what is certain to be text."""
+        """Take the next bytes; return those that are certainly text."""
         self._held += self._decoder.decode(data, final)
         trigger = self.mark.trigger
-        # What may be the trigger that the part ends with is none of the text.
+        # A possible trigger at the end of the part does not belong to the text.
         end = len(self._held.removesuffix(trigger)) if final else len(self._held) - len(trigger)
         added = self._held[: max(end, 0)]
         self._held = "" if final else self._held[len(added) :]

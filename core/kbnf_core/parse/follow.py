@@ -9,13 +9,15 @@ text is over, a name is there together with its value, and nothing that was ther
 and objects are there from their first bracket. The rules of a grammar are not asked: a text that
 fits a JSON Schema is JSON, and JSON says by itself where values begin and end. So a reader costs
 the same for any schema, and needs no derivations.
+
+Tests: tests/unit/parse/test_follow.py, tests/unit/parse/test_values.py
 """
 
 import copy
 import marshal
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from json import loads
 from typing import Any
 
@@ -75,7 +77,7 @@ _HOLDERS = (dict, list)
 
 
 class JsonReader:
-    """Reads one JSON text in pieces; ``value`` is what is certain of it.
+    """Reads one JSON text in chunks; ``value`` is its certain part.
 
     ``value`` is ``NOTHING_YET`` at first, and the same object to the end where it is an array or an
     object: copy it to keep it. Names that come twice have their last value, as in ``json.loads``.
@@ -142,18 +144,18 @@ class JsonReader:
         return True
 
     def _read_scalar(self, final: bool) -> bool:
-        found = _SCALAR.match(self._text, self._at)
-        if found is None:
+        match = _SCALAR.match(self._text, self._at)
+        if match is None:
             raise ParseError(self._text.encode(), self._at, ())
-        word = found[0]
-        is_over = final or found.end() < len(self._text) or word in _WORDS
+        word = match[0]
+        is_over = final or match.end() < len(self._text) or word in _WORDS
         if not is_over:
             return False
         try:
             self._put(loads(word))
         except ValueError:
             raise ParseError(self._text.encode(), self._at, ()) from None
-        self._at = found.end()
+        self._at = match.end()
         return True
 
     def _read_string(self) -> bool:
@@ -218,7 +220,7 @@ class JsonReader:
             self._put(text)
 
     def _show_string(self) -> None:
-        """Put what is known of a string that is not over where it belongs."""
+        """Put the certain characters of an unfinished string where it belongs."""
         if self._string is None or self._is_name:
             return
         self._string = ["".join(self._string)]
@@ -254,7 +256,7 @@ class Follower:
         )
         self._trace = self._parser.streamed_trace()
         self._data = bytearray()
-        # What was read, and after each of its parts the places read and the events given.
+        # The bytes and tokens read, and after each chunk the positions read and the events given.
         self._read: list[int | bytes] = []
         self._marks: list[tuple[int, int]] = []
         self._events: list[Event] = []
@@ -288,7 +290,7 @@ class Follower:
         self._given = given
 
     def follow(self, accepted: Iterable[int | bytes], *, is_over: bool) -> None:
-        """Read what was accepted since the last call, and find what is certain.
+        """Read the text accepted since the last call, and determine the certain events.
 
         Where that raises, for too much work or an interrupt, nothing was read.
         """
@@ -331,14 +333,14 @@ class Follower:
         return len(self._data) if self._is_over else self._trace.front
 
     def tree(self) -> Tree | None:
-        """Return the tree of a text that is over, else what is certain of it, None for nothing."""
+        """Return the tree of a complete text, else its certain part, None if there is none."""
         names = self._parser.names
         labels = {name: label for label, name in enumerate(names)}
         events = [
-            labels[each.rule] if each.kind == "open" else ~labels[each.rule]
-            for each in self._events
+            labels[event.rule] if event.kind == "open" else ~labels[event.rule]
+            for event in self._events
         ]
-        offsets = [each.offset for each in self._events]
+        offsets = [event.offset for event in self._events]
         columns = (np.array(each, np.int32) for each in (events, offsets))
         return tree_of_events(bytes(self._data), names, *columns)
 
@@ -347,7 +349,7 @@ class Follower:
         return bytes(self._data[start:end])
 
     def require_end(self) -> None:
-        """Raise ``ParseError`` unless what was read is a whole text."""
+        """Raise ``ParseError`` unless the text so far is complete."""
         if not self._trace.is_complete():
             raise self._parser.error(self._trace, bytes(self._data))
 
@@ -357,9 +359,15 @@ class Follower:
         self._given = max(self._given, len(self._events))
         return fresh
 
-    def captures(self, rules: Set[str]) -> list[bytes]:
-        """Return the texts of rules whose ends are certain, in the order in which they end."""
-        found = []
+    def captures(self, name: str, groups: Mapping[str, frozenset[str]]) -> list[bytes]:
+        """Return the texts of a rule whose ends are certain, in the order in which they end.
+
+        ``groups``: the rules that are captured under one name. Raises ``ConfigError`` for no rule.
+        """
+        rules = groups.get(name, frozenset((name,)))
+        if rules.isdisjoint(self._parser.names):
+            raise ConfigError(f"the grammar has no rule `{name}`")
+        result = []
         opened: list[Event] = []
         for event in self._events:
             if event.kind == "open":
@@ -367,12 +375,12 @@ class Follower:
             else:
                 begin = opened.pop()
                 if event.rule in rules:
-                    found.append(bytes(self._data[begin.offset : event.offset]))
-        return found
+                    result.append(bytes(self._data[begin.offset : event.offset]))
+        return result
 
 
 class ValueReader:
-    """Reads one JSON text in pieces; ``value`` is what is certain of it, None where nothing is."""
+    """Reads one JSON text in chunks; ``value`` is its certain part, None if there is none."""
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self._vocabulary = vocabulary
@@ -391,7 +399,7 @@ class ValueReader:
         self._reader.feed(b"", final=True)
 
     def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> Any:
-        """Read what was accepted since the last call; return the value."""
+        """Read the text accepted since the last call; return the value."""
         for what in accepted:
             self.count += 1
             self.feed(what)

@@ -1,8 +1,9 @@
 """Parsing with one grammar: whole texts, and texts that are still coming.
 
 The position automata are built when the first text is parsed. Texts share the table of states and
-what is known of its steps, so that the cost of a byte is that of two lookups once a grammar is
-warm.
+its cached steps, so that the cost of a byte is that of two lookups once a grammar is warm.
+
+Tests: tests/unit/parse
 """
 
 from typing import Any, TypeVar
@@ -63,7 +64,7 @@ class Parser:
             return StreamedTrace(self._streamed, self._limits.work)
 
     def _fresh(self, known: Derivations | None, positions: Any) -> Derivations:
-        """Return what is known of states, begun anew where that has grown too large."""
+        """Return the cached steps of states, cleared if they have grown too large."""
         if (
             known is None
             or known.size()[0] > self._limits.cached_states
@@ -101,7 +102,7 @@ class Parser:
         return trace.read(data)
 
     def error(self, trace: Trace, data: bytes) -> ParseError:
-        """Return why what was read of ``data`` is not followed by the rest of it."""
+        """Return the reason why the text read of ``data`` is not followed by the rest of it."""
         classes = self.positions.tables.classes
         expected = byte_ranges(np.isin(classes, trace.expected()))
         opened: list[str] = []
@@ -137,7 +138,7 @@ class Parser:
         ]
 
     def partial(self, data: bytes) -> Tree | None:
-        """Return what is certain of the tree of a text that may go on, None where nothing is.
+        """Return the certain part of the tree of a text that may go on, None if there is none.
 
         Raises ``ParseError`` where no text begins so.
         """

@@ -3,6 +3,8 @@
 A node is a number in four columns: its label, where it starts and ends in the text, and how many
 nodes are below it. So a tree of millions of nodes is four arrays, a subtree is a slice of them,
 and nothing here recurses. Only rules are nodes; what lies between children is text.
+
+Tests: tests/unit/parse
 """
 
 from collections.abc import Iterator, Sequence
@@ -105,13 +107,13 @@ class Tree:
     @property
     def children(self) -> "Sequence[Tree]":
         """The rules and tokens that it is made of, in the order of the text."""
-        found = []
+        result = []
         at = self._at + 1
         end = at + int(self._nodes.below[self._at])
         while at < end:
-            found.append(Tree(self._nodes, at))
+            result.append(Tree(self._nodes, at))
             at += 1 + int(self._nodes.below[at])
-        return found
+        return result
 
     def __iter__(self) -> "Iterator[Tree]":
         """Yield this node and all below it, outer ones first, in the order of the text."""
@@ -130,8 +132,8 @@ class Tree:
     def rules(self) -> frozenset[str]:
         """The rules of this node and of those below it."""
         names = self._nodes.names
-        found = np.unique(self._nodes.labels[self._at : self._after]).tolist()
-        return frozenset(names[each] for each in found if each < len(names))
+        result = np.unique(self._nodes.labels[self._at : self._after]).tolist()
+        return frozenset(names[each] for each in result if each < len(names))
 
     def find_all(self, rule: str) -> "Iterator[Tree]":
         """Yield the nodes of a rule, or of a family, this one included, outer ones first."""
@@ -198,7 +200,7 @@ class Tree:
             ends.append(node._after)
 
     def events(self) -> Iterator[Event]:
-        """Yield where rules begin and end, in the order of the text; tokens are none."""
+        """Yield the beginnings and ends of rules, in the order of the text; tokens have none."""
         opened: list[Tree] = []
         for depth, node in self.walk():
             while len(opened) > depth:
@@ -213,8 +215,8 @@ class Tree:
         """Return the tree as ``kbnf parse --format json`` prints it, without the name of the form.
 
         ``{"rule", "start", "end", "children"}``, with ``text`` where there are no children, or
-        ``hex`` where that is no UTF-8; ``{"token": id}`` for a token; ``end`` is None where it is
-        not certain.
+        ``hex`` where that is not valid UTF-8; ``{"token": id}`` for a token; ``end`` is None where
+        it is not certain.
         """
         values: list[dict[str, Any]] = []
         for depth, node in self.walk():

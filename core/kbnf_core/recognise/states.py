@@ -8,6 +8,8 @@ Since states are named by content, a new table of the same grammar can take over
 The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
 Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
 LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
+
+Tests: tests/unit/kernel
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +101,7 @@ class StateTable:
 
     @contextmanager
     def carrying_over(self) -> Iterator[None]:
-        """Exclude what is added within from ``added``."""
+        """Exclude work inside the context from ``added``."""
         with self.lock:
             before = self._size
             yield
@@ -180,7 +182,7 @@ class Migration:
     def position(self, position: int) -> int:
         """Return the new number of a state, or the complement of it for one that is over.
 
-        What is counted beside a state, in the bits above, is kept.
+        The count beside a state, in the bits above, is kept.
         """
         if position < 0:
             return ~self.state(~position)

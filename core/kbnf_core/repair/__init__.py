@@ -1,4 +1,4 @@
-"""Repair: whether a text fits a grammar, how one that was cut is closed, and what is nearest to it.
+"""Repair: whether a text fits a grammar, the end of a cut text, the nearest text that fits.
 
 A text *fits*, or it is *cut*: the beginning of one that fits; or it is *wrong* from some byte on.
 The grammar's way to finish applies: under ``finish=eager`` a text that goes on after its
@@ -7,6 +7,8 @@ them; what only a token can be, no text is.
 
 The search for the nearest text is compiled (``kernel/repairs.pxi``). Its edits are named here:
 which text was lost, and which data was invented.
+
+Tests: tests/unit/repair/test_repair.py, tests/unit/repair/test_reported.py
 """
 
 import re
@@ -25,7 +27,7 @@ from kbnf_core.mask.token_automaton import TokenAutomata
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewriter, Weights
-from kbnf_core.text.errors import EngineError, ParseError, Status, WorkLimitError
+from kbnf_core.text.errors import ConfigError, EngineError, ParseError, Status, WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -53,12 +55,12 @@ class Edit:
 
     ``before`` are the bytes from ``start`` to ``end`` of the text that was given, ``after`` those
     in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap``, ``strip`` (text beside
-    the data: a comment, or prose around it) or ``complete``, the end of a text that was cut.
-    ``invented``: data that neither the text nor the grammar determines is among what was written.
-    ``lost``: the letters, digits and contents of strings that were deleted or overwritten.
-    ``uncertain``: the edit decides where a value begins or ends: a quote or a bracket is added,
-    deleted or moved, or punctuation becomes part of a string. The author may have meant another
-    place. The brackets that close a text at its end are certain.
+    the data: a comment, or prose around it) or ``complete``, the end of a cut text. ``invented``:
+    data that neither the text nor the grammar determines is among what was written. ``lost``: the
+    letters, digits and contents of strings that were deleted or overwritten. ``uncertain``: the
+    edit decides where a value begins or ends: a quote or a bracket is added, deleted or moved, or
+    punctuation becomes part of a string. The author may have meant another offset. The brackets
+    that close a text at its end are certain.
     """
 
     kind: str
@@ -86,7 +88,7 @@ class Repair:
 
     @property
     def text(self) -> str:
-        """The text; bytes that are no UTF-8 are U+FFFD here."""
+        """The text; bytes that are not valid UTF-8 are U+FFFD here."""
         return self.data.decode("utf-8", "replace")
 
     @property
@@ -127,10 +129,10 @@ class Judge:
         position, status = self._read(data)
         if status == "wrong":
             raise self._error(data)
-        found = shortest_completion(self._automaton, position, False, lambda: data)
-        if found.data is None:
+        result = shortest_completion(self._automaton, position, False, lambda: data)
+        if result.data is None:
             raise EngineError(NO_END)
-        return replace(found, before=data)
+        return replace(result, before=data)
 
     @property
     def weights(self) -> Weights:
@@ -150,8 +152,10 @@ class Judge:
 
         Without ``weights`` the table of ``self.weights`` is used.
         Raises ``WorkLimitError`` where the search takes too long to find the first, and ends where
-        it takes too long to find another one.
+        it takes too long to find another one; ``ConfigError`` for a negative cost, or for no text.
         """
+        if most < 0 or best < 1:
+            raise ConfigError("a repair costs at least 0, and at least one is wanted")
         status = self.status(data)
         weights = weights or self.weights
         automaton, work = self._automaton, self._limits.work // _WORK
@@ -210,7 +214,7 @@ class Judge:
             if kind in (LEAD, TRAIL) and _WORD.search(before) is None:
                 lost = b""
             if kind == REWRITE:
-                uncertain = all(each.is_uncertain(start, end, after) for each in rewriters)
+                uncertain = all(rewriter.is_uncertain(start, end, after) for rewriter in rewriters)
             else:
                 closes = _CLOSING if start == len(data) else b""
                 signs = set(before) | set(after) - set(closes)
@@ -268,13 +272,13 @@ def _edited(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 def _joined(edits: Iterable[Edit]) -> list[Edit]:
     """Return the edits, with those that follow one another as one."""
-    found: list[Edit] = []
+    result: list[Edit] = []
     for edit in edits:
-        last = found[-1] if found else None
+        last = result[-1] if result else None
         if last is None or last.end != edit.start or {last.kind, edit.kind} & _ALONE:
-            found.append(edit)
+            result.append(edit)
             continue
-        found[-1] = Edit(
+        result[-1] = Edit(
             last.kind if last.kind == edit.kind else "replace",
             last.start,
             edit.end,
@@ -285,7 +289,7 @@ def _joined(edits: Iterable[Edit]) -> list[Edit]:
             last.lost + edit.lost,
             last.uncertain or edit.uncertain,
         )
-    return found
+    return result
 
 
 _ALONE = {"swap", "strip"}
@@ -306,11 +310,11 @@ def _named_empty(data: bytes, edits: list[Edit]) -> list[Edit]:
     """Return the edits; those are invented that insert the beginning of an empty value."""
     openings = {match.start() for match in _EMPTY.finditer(_edited(data, edits))}
     grown = 0
-    found: list[Edit] = []
+    result: list[Edit] = []
     for edit in edits:
         start = edit.start + grown
         grown += len(edit.after) - len(edit.before)
         is_new = edit.kind in ("insert", "complete")
         opens = is_new and not openings.isdisjoint(range(start, start + len(edit.after)))
-        found.append(replace(edit, invented=True) if opens else edit)
-    return found
+        result.append(replace(edit, invented=True) if opens else edit)
+    return result

@@ -62,22 +62,19 @@ class Weights:
     """A table of costs.
 
     ``words``: ASCII characters that count as letters, beside letters and digits: in JSON those of
-    numbers.
-    ``sign`` and ``blank``: to insert or delete one (ASCII that is no letter).
-    ``joined``: to delete a sign or a blank between two letters, if the grammar allows other bytes
-    than the second one there: the word that results is not in the text, so it is invented.
-    ``noise``: to delete a letter that does not fit.
-    ``forced``: to insert a letter if the grammar allows no other byte.
-    ``chosen``: to insert another one, or anything in free text: data is made up.
-    ``content``: to delete a letter that fits, or anything in free text: data is lost.
-    ``swapped``: to swap two neighbouring characters; in free text it costs as ``content``.
-    ``around``: to delete all text before the first byte that is kept, or all text after the last;
-    beside this 0.002 a byte. The repaired text must begin, or end, with a byte of the given one.
-    ``closed``: to add at the end of the text a byte that is neither chosen nor a quote.
-    ``opened``: beside ``sign``, a quote outside of free text, before a character that is no letter.
-    ``marker``: the minimum for an edit of free text that may end, or that begins a text, and that
-    leads out of it, as the marker before a call does: the call would become free text.
-    ``rewrites``: see ``Rewrite``.
+    numbers. ``sign`` and ``blank``: to insert or delete one (ASCII other than letters). ``joined``:
+    to delete a sign or a blank between two letters, if the grammar allows other bytes than the
+    second one there: the word that results is not in the text, so it is invented. ``noise``: to
+    delete a letter that does not fit. ``forced``: to insert a letter if the grammar allows no other
+    byte. ``chosen``: to insert another one, or anything in free text: data is made up. ``content``:
+    to delete a letter that fits, or anything in free text: data is lost. ``swapped``: to swap two
+    neighbouring characters; in free text it costs as ``content``. ``around``: to delete all text
+    before the first byte that is kept, or all text after the last; beside this 0.002 a byte. The
+    repaired text must begin, or end, with a byte of the given one. ``closed``: to add at the end of
+    the text a byte that is neither chosen nor a quote. ``opened``: beside ``sign``, a quote outside
+    of free text, before a character that is no letter. ``marker``: the minimum for an edit of free
+    text that may end, or that begins a text, and that leads out of it, as the marker before a call
+    does: the call would become free text. ``rewrites``: see ``Rewrite``.
 
     To replace a character costs 0.1 more than the dearer of deleting it and inserting the other; to
     replace a letter by a sign or a blank at least ``joined``. A character beyond ASCII counts as
@@ -103,14 +100,18 @@ class Weights:
 
     def __post_init__(self) -> None:
         names = [name for name in self.__slots__ if name not in ("words", "rewrites")]
-        prices = [getattr(self, name) for name in names] + [each.cost for each in self.rewrites]
-        if not all(_LEAST <= each <= _MOST for each in prices):
+        prices = [getattr(self, name) for name in names] + [
+            rewrite.cost for rewrite in self.rewrites
+        ]
+        if not all(_LEAST <= price <= _MOST for price in prices):
             raise ConfigError(f"a cost of an edit is from {_LEAST} to {_MOST:,}")
-        for each in self.rewrites:
+        for rewrite in self.rewrites:
             try:
-                re.compile(each.pattern)
+                re.compile(rewrite.pattern)
             except re.error as error:
-                raise ConfigError(f"the pattern {each.pattern!r} of a rewrite: {error}") from None
+                raise ConfigError(
+                    f"the pattern {rewrite.pattern!r} of a rewrite: {error}"
+                ) from None
 
 
 _LEAST, _MOST = 0.1, 1_000_000
@@ -129,23 +130,23 @@ class Rewriter:
 
     def at(self, position: int) -> list[tuple[int, int, bytes]]:
         """Return the number of each rewrite that applies, the end of its match, and its text."""
-        found: list[tuple[int, int, bytes]] = []
+        result: list[tuple[int, int, bytes]] = []
         if self._any.match(self._text, position) is None:
-            return found
+            return result
         spans = cast("re.Match[bytes]", self._all.match(self._text, position)).regs
         for number, group, pattern, written in self._rows:
             if spans[group][1] > position:
                 match = cast("re.Match[bytes]", pattern.match(self._text, position))
                 text = written(match) if callable(written) else match.expand(written)
-                found.append((number, match.end(), text))
-        return found
+                result.append((number, match.end(), text))
+        return result
 
     def is_uncertain(self, position: int, end: int, written: bytes) -> bool:
         """Return whether all rewrites of a span as ``written`` are uncertain."""
         return all(
             self._rewrites[number].uncertain
-            for number, *found in self.at(position)
-            if found == [end, written]
+            for number, *result in self.at(position)
+            if result == [end, written]
         )
 
 
@@ -209,7 +210,7 @@ ANY = Weights(
 
 
 def _any_of(characters: str) -> bytes:
-    return b"(?:" + b"|".join(each.encode() for each in characters) + b")"
+    return b"(?:" + b"|".join(character.encode() for character in characters) + b")"
 
 
 def _outside(
@@ -244,7 +245,7 @@ _TEXT = _NOT_QUOTED + rb"(?<![\w\x80-\xff\\-])[^\s\"'`\\{}\[\](),:;#\x00-\x1f]"
 """Where text without quotes begins."""
 
 _ENDS = rb"(?=\s{0,99}(?:[,:}\])]|\Z))"
-"""Before what follows a value or a name."""
+"""Before the end of a value or a name."""
 
 _LINE_END = rb"[ \t]{0,99}(?:/[*/][^\n]{0,200})?\r?\n"
 """The end of a line, with a comment."""
@@ -323,7 +324,7 @@ JSON = replace(
         _inside(rb'"(?=\s{0,99},\s{0,99}"[^"\\]{0,99}"\s{0,9}:)', rb'\\"', 2.5),
         # Strings that are joined by a plus.
         _inside(rb"(?<!\\)[\"'`]\s{0,99}\+\s{0,99}[\"'`]", b"", 0.3),
-        # What else has to be escaped in strings, and what must not be.
+        # Characters that have to be escaped in strings, and those that must not be.
         _inside(rb"\\", rb"\\\\", 0.7),
         Rewrite(rb"\\?\n", rb"\\n", 0.4, INSIDE),
         Rewrite(rb"\r", rb"\\r", 0.4, INSIDE),

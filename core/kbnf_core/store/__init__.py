@@ -1,22 +1,24 @@
 """A store of artifacts that many machines share.
 
 **Layout.** ``inputs/KEY`` has the format of an artifact, its digest and its size in bytes;
-``objects/DIGEST`` is the artifact, compressed; ``failures/KEY`` is why a source is refused;
-``vocabularies/FINGERPRINT`` is read by workers that have not its file, for grammars whose texts
-stand for tokens. A key is a hash of everything that decides what is compiled (``keys.py``), so an
-entry is never stale. Digests are of contents, and compiling is deterministic: writers need no lock,
-since all of them write the same bytes.
+``objects/DIGEST`` is the artifact, compressed; ``failures/KEY`` is the reason why a source is
+refused; ``vocabularies/FINGERPRINT`` is read by workers without its file, for grammars whose texts
+stand for tokens. A key is a hash of everything that decides the result (``keys.py``), so an entry
+is never stale. Digests are hashes of contents, and compiling is deterministic: writers need no
+lock, since all of them write the same bytes.
 
-**Trust.** What is read is checked. An artifact is unpacked in no more bytes than were announced,
+**Trust.** Everything read is checked. An artifact is unpacked in no more bytes than were announced,
 compared with its digest and with the key that its manifest names, and validated; whatever is
-missing, exchanged or damaged is a miss and a note. Nothing is signed, though: whoever may write to
-a store may write an artifact whose tables are not those of the source that it names, and decides
-what grammars from this store allow.
+missing, exchanged or damaged is a miss and a note. Nothing is signed, though: a writer of a store
+may write an artifact whose tables are not those of the source that it names, and decides which
+texts grammars from this store allow.
 
 **Earlier formats.** Keys cover the format, so an entry of an earlier one is never asked for.
 ``collect`` removes these entries, and what only they refer to.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_s3.py
 """
 
 import atexit
@@ -59,7 +61,7 @@ _EARLIER = ("rows/",)
 """Folders of earlier formats."""
 
 NEGATIVE_SECONDS = 24 * 60 * 60.0
-"""After this a failure is no answer any more: what was refused is tried again."""
+"""After this time a failure expires: the refused source is tried again."""
 
 LARGEST = 2**30
 """Bytes of an artifact in a store."""
@@ -111,7 +113,7 @@ class StoredFailureError(GrammarError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoreEntry:
     """The content of ``inputs/KEY``: the format of an artifact, its digest, and its bytes.
 
     In format 5 and earlier the digest came first; those entries have format 0 here.
@@ -122,7 +124,7 @@ class Entry:
     size: int
 
     @classmethod
-    def read(cls, data: bytes) -> "Entry":
+    def read(cls, data: bytes) -> "StoreEntry":
         """Return the entry that some bytes are; raise ``ValueError`` for others."""
         text = data[:_LONGEST_ENTRY].decode("ascii", "replace")
         form = re.fullmatch(rf"(?:(\d+) )?([0-9a-f]{{{DIGITS}}})(?: (\d+))?", text, re.ASCII)
@@ -154,7 +156,7 @@ class ArtifactStore:
         self._negative_seconds = negative_seconds
         self._lock = new_lock()
 
-    def entries(self) -> Iterator[tuple[str, Entry | DamagedError]]:
+    def entries(self) -> Iterator[tuple[str, StoreEntry | DamagedError]]:
         """Yield all keys in order, each with its entry, which may be of any format, or damaged."""
         for name in self.backend.keys(INPUTS):
             key = name.removeprefix(INPUTS)
@@ -194,7 +196,7 @@ class ArtifactStore:
         if size > LARGEST:
             raise ConfigError(f"an artifact in a store has at most {LARGEST:,} bytes")
         data = artifact.read_bytes()
-        entry = Entry(FORMAT, _digest_of(data), size)
+        entry = StoreEntry(FORMAT, _digest_of(data), size)
         # Most of an artifact is numbers with leading zeros: 6.5 times less in 1 % of compiling.
         self._put(OBJECTS + entry.digest, zlib.compress(data, 1))
         return self._put(INPUTS + key, entry.written())
@@ -255,16 +257,16 @@ class ArtifactStore:
             return self._fetch(key, work)
 
     def discard(self, key: str, error: DamagedError) -> None:
-        """Remove the entry of a key, and what is damaged, so that both are written anew."""
+        """Remove the entry of a key, and its damaged artifact, so that both are written anew."""
         self.count("damaged")
         self.backend.remove(error.key)
         # Without it nobody finds the object.
         self.backend.remove(INPUTS + key)
         self.cache.drop(key)
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> StoreEntry | None:
         """Return the entry of a key, None where there is none; raises ``DamagedError``."""
-        return self._checked(INPUTS + key, Entry.read, _LONGEST_ENTRY)
+        return self._checked(INPUTS + key, StoreEntry.read, _LONGEST_ENTRY)
 
     def count(self, what: str, number: int = 1) -> None:
         """Add to a metric."""
@@ -272,7 +274,7 @@ class ArtifactStore:
             self.metrics[what] += number
 
     def warn(self, what: object) -> None:
-        """Say what is slower than it could be."""
+        """Log a condition that makes the store slower."""
         warnings.warn(f"{self.backend.name}: {what}", StoreWarning, stacklevel=2)
 
     def _fetched(self, key: str) -> Path | None:
@@ -315,7 +317,7 @@ class ArtifactStore:
             raise DamagedError(key, "is damaged") from error
 
     def _give_up(self, key: str, error: DamagedError) -> None:
-        """Discard what is damaged, where that is permitted, and say so."""
+        """Discard a damaged entry, where that is permitted, and log it."""
         self.warn(f"{error}; it is compiled again")
         with suppress(StoreError):
             self.discard(key, error)
@@ -331,7 +333,7 @@ def _digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=DIGITS // 2).hexdigest()
 
 
-def _unpacked(packed: bytes, entry: Entry) -> bytes:
+def _unpacked(packed: bytes, entry: StoreEntry) -> bytes:
     """Return the artifact of an entry; raise ``ValueError`` where it is another content.
 
     A few bytes may be compressed to stand for gigabytes, so that no more are unpacked than the
@@ -377,7 +379,7 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
     """
     if not str(url):
         raise ConfigError("a store is a folder or a URL, and this is an empty text")
-    # What is open in a process is of no use to those that it forks.
+    # Connections of a process are unusable in the processes that it forks.
     with _lock:
         return _open(str(url), cache, os.getpid())
 
@@ -437,23 +439,23 @@ def _digest(url: str) -> str:
 
 def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
     """Return how many entries there are in each folder, and their bytes."""
-    found = {}
+    result = {}
     for folder in FOLDERS:
         names = list(store.backend.keys(folder))
-        found[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
-    return found
+        result[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
+    return result
 
 
 def count_others(store: ArtifactStore) -> int:
     """Return how many entries are of another format."""
     entries = (entry for _, entry in store.entries())
-    return sum(isinstance(entry, Entry) and entry.format != FORMAT for entry in entries)
+    return sum(isinstance(entry, StoreEntry) and entry.format != FORMAT for entry in entries)
 
 
 def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
-    """Yield what is wrong with each artifact, having read it whole from the store itself.
+    """Yield the damage of each artifact, having read it whole from the store itself.
 
-    With ``remove``, the entry goes and what is damaged of it, so that it is compiled again.
+    With ``remove``, the entry goes and its damaged artifact, so that it is compiled again.
     """
     for key in store.known_keys():
         try:
@@ -467,15 +469,16 @@ def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]
 def collect(store: ArtifactStore, age: float = DAY) -> int:
     """Remove what nothing refers to, and earlier formats, if older than ``age``; return how many.
 
-    ``age`` is in seconds. Writers put inputs last, so what is young may be about to be referred to.
+    ``age`` is in seconds. Writers put inputs last, so a young object may be about to be referred
+    to.
     """
     removed = store.backend.sweep()
     used: set[str] = set()
     unused = [name for folder in _EARLIER for name in store.backend.keys(folder)]
     for key, entry in store.entries():
-        if isinstance(entry, Entry) and entry.format < FORMAT:
+        if isinstance(entry, StoreEntry) and entry.format < FORMAT:
             unused.append(INPUTS + key)
-        elif isinstance(entry, Entry):
+        elif isinstance(entry, StoreEntry):
             used.add(OBJECTS + entry.digest)
     unused.extend(name for name in store.backend.keys(OBJECTS) if name not in used)
     for name in unused:

@@ -6,6 +6,8 @@ as any other artifact is: their sections are compared with their digests.
 
 Locks between processes exist on POSIX systems only. Elsewhere they do nothing: work is then done
 twice at worst.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_s3.py
 """
 
 import os

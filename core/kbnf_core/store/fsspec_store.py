@@ -3,6 +3,8 @@
 Object stores show an upload whole or not at all; elsewhere it goes to a temporary name and is
 moved. Everything is tried again a few times: an upload that was cut off is an upload that did not
 happen.
+
+Tests: tests/unit/store/test_fsspec_store.py, tests/unit/store/test_artifact_store.py
 """
 
 import re
@@ -42,8 +44,8 @@ _FINAL = (FileNotFoundError, PermissionError, NotImplementedError, ImportError, 
 class FsspecStore:
     """A store at a URL of fsspec's.
 
-    A name and a password in the URL are never shown. Raises ``MissingExtraError`` without fsspec
-    or the driver, ``StoreError`` for a URL that is none.
+    A name and a password in the URL are never shown. Raises ``MissingExtraError`` without fsspec or
+    the driver, ``StoreError`` for an invalid URL.
     """
 
     def __init__(self, url: str) -> None:
@@ -75,15 +77,15 @@ class FsspecStore:
             except StoreError as error:
                 answers.put(error)
 
-        # A driver may wait much longer, and cannot be told to stop.
+        # A driver may wait much longer, and cannot be stopped.
         Thread(target=ask, daemon=True).start()
         try:
-            found = answers.get(timeout=PATIENCE)
+            answer = answers.get(timeout=PATIENCE)
         except Empty:
             raise StoreError(self.name, f"nothing answers within {PATIENCE:.0f} seconds") from None
-        if isinstance(found, StoreError):
-            raise found
-        if found is None and not (may_be_new or self._is_object_store):
+        if isinstance(answer, StoreError):
+            raise answer
+        if answer is None and not (may_be_new or self._is_object_store):
             raise StoreError(self.name, "there is no such folder")
 
     def _look(self, place: str) -> dict[str, Any]:
@@ -139,22 +141,22 @@ class FsspecStore:
         found = self._try(lambda: self._find(self._root)) or []
         start = len(self._root.rstrip("/")) + 1
         names = [self._fs._strip_protocol(place)[start:] for place in found]
-        old = [each for each in names if TEMPORARY in each and self.age(each) > DAY]
+        old = [name for name in names if TEMPORARY in name and self.age(name) > DAY]
         for each in old:
             self.remove(each)
         return len(old)
 
     def _find(self, folder: str) -> list[str]:
         """Return all that lies below a folder."""
-        # Unless it is told, a driver that walks takes what it cannot list for empty.
+        # By default, a driver that walks treats folders that it cannot list as empty.
         strict = {} if self._is_object_store else {"on_error": "raise"}
         return list(self._fs.find(folder, **strict))
 
     def _info(self, key: str) -> dict[str, Any]:
         def ask() -> dict[str, Any]:
             self._fs.invalidate_cache()
-            found: dict[str, Any] = self._fs.info(self._at(key))
-            return found
+            result: dict[str, Any] = self._fs.info(self._at(key))
+            return result
 
         return self._try(ask) or {}
 
@@ -206,7 +208,9 @@ def shown_url(url: str) -> str:
 
 
 _SHORT = 8
-"""Characters below which a secret may be a word, and a parameter of a query is no secret."""
+"""Characters below which a secret may be a word, and a parameter of a query does not count as a
+secret.
+"""
 
 _TOKEN = 16
 """Characters from which on a name is an access key or a token."""
@@ -215,8 +219,8 @@ _TOKEN = 16
 def _secret_pattern(url: str) -> "re.Pattern[str] | None":
     """Return what matches the secrets of a URL: its password, and the parameters of its query.
 
-    A name is none, unless it is long or is with its password. Short secrets are matched as
-    whole words only: letters that are missing in the middle of others would tell them.
+    A user name is not a secret, unless it is long or comes with its password. Short secrets are
+    matched as whole words only: letters that are missing in the middle of others would reveal them.
     """
     parts = urlsplit(url)
     account = parts.netloc.rpartition("@")[0]
@@ -235,8 +239,8 @@ def _secret_pattern(url: str) -> "re.Pattern[str] | None":
 def _place(url: str) -> tuple[str, dict[str, Any]]:
     """Return a URL as fsspec takes it, and the options of its driver.
 
-    S3 wants the access key and its secret by themselves. What is tried again here is not tried
-    again by drivers.
+    S3 wants the access key and its secret by themselves. Requests that are tried again here are not
+    tried again by drivers.
     """
     parts = urlsplit(url)
     if parts.scheme in ("http", "https"):

@@ -1,9 +1,12 @@
-"""Content keys: a hash of everything that decides what is compiled, so that no entry is stale.
+"""Content keys: hashes of everything that decides the result of compiling; none gets stale.
 
 That is the source with its language and options, the start and the finish asked for, the limits,
 and the versions of the format, of this program and of the Unicode tables; of a text that stands for
 tokens, as `<any!>` of BNF does, also the vocabulary. A schema counts as the value that its text
-stands for: a request that brings it finds what was compiled of a file, however that is laid out.
+stands for: a request that brings it finds the result compiled from a file, however that is laid
+out.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_farm.py
 """
 
 import hashlib
@@ -47,10 +50,10 @@ def is_name(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is to be compiled: a text in a language, and all that decides what becomes of it.
+    """The input of one compilation: a text in a language, and all that decides the result.
 
-    ``options`` are those of schemas, by name. ``lossy``: what cannot be kept of another language
-    is left out. Whatever a text imports is in it already: see ``of``.
+    ``options`` are those of schemas, by name. ``lossy``: constructs that cannot be kept of another
+    language are left out. Whatever a text imports is in it already: see ``of``.
     """
 
     text: str
@@ -64,7 +67,7 @@ class Recipe:
 
     @property
     def uses_vocabulary(self) -> bool:
-        """Whether what is compiled depends on a vocabulary."""
+        """Whether the compiled result depends on a vocabulary."""
         language = named(self.language) or KBNF
         return language.uses_vocabulary(self.text, dict(self.options))
 
@@ -80,7 +83,7 @@ class Recipe:
         return hashlib.blake2b(whole, digest_size=DIGITS // 2).hexdigest()
 
     def _identity(self) -> str:
-        """Return what of the text decides what is compiled: of a schema, all but its layout."""
+        """Return the part of the text that decides the result: of a schema, all but its layout."""
         if self.language not in _VALUES:
             return self.text
         try:
@@ -155,7 +158,7 @@ def recipe_of(
     )
     if language != LARK.name or "%import" not in source:
         return recipe
-    found = convert(
+    result = convert(
         source,
         LARK,
         path=path or None,
@@ -164,9 +167,9 @@ def recipe_of(
         imports=imports or BELOW,
         lossy=lossy,
     )
-    if found.losses and not lossy:
-        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in found.losses])
-    return replace(recipe, text=found.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
+    if result.losses and not lossy:
+        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in result.losses])
+    return replace(recipe, text=result.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

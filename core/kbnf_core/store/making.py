@@ -1,6 +1,8 @@
 """Making what a store has not: compiling a recipe, and keeping the result or the reason.
 
 The store is below grammars: what reads and restores one is given as a value.
+
+Tests: tests/unit/store
 """
 
 from collections.abc import Callable
@@ -46,15 +48,15 @@ def grammar_from_store(
     recipe = recipe_of(source, **options)
     key = recipe.key(fingerprint_of(vocabulary))
     try:
-        found = _stored(store, key, recipe, restore)
-        if found is not None:
-            return found
+        result = _stored(store, key, recipe, restore)
+        if result is not None:
+            return result
         with store.cache.single_flight(key):
-            found = _stored(store, key, recipe, restore)
-            return found or _made(store, key, recipe, vocabulary, read, restore)
+            result = _stored(store, key, recipe, restore)
+            return result or _made(store, key, recipe, vocabulary, read, restore)
     except OSError as error:
-        # Of the store, or of the disk with the local cache. A request is served; whoever looks
-        # after the store reads the warning.
+        # An error of the store, or of the disk with the local cache. A request is served; the
+        # administrator of the store reads the warning.
         reason = error.reason if isinstance(error, StoreError) else error.strerror or str(error)
         store.warn(f"{reason}; this grammar is compiled here")
         return recipe.read_by(read, vocabulary)
@@ -146,4 +148,6 @@ def _text_of(error: KbnfError) -> str:
     from kbnf_core.text.diagnostics.segments import plain
     from kbnf_core.text.diagnostics.text import render_text
 
-    return "".join(plain(render_text(each)) for each in error.diagnostics).rstrip() or str(error)
+    return "".join(
+        plain(render_text(diagnostic)) for diagnostic in error.diagnostics
+    ).rstrip() or str(error)

@@ -1,9 +1,11 @@
-"""A schema that an engine takes: what is at fault is written in another way, and no more.
+"""A schema that an engine accepts: the constructs at fault are written in another way, no others.
 
 What the engine refuses, or does not enforce, has a pointer and a keyword (``exam``). For each
 keyword there are other spellings, tried in order. One is taken where the engine does better with it
 and it is *proved* (``diff``) that the values are the same, or fewer: then a text is named that is
 lost. None may be wider. The result is asked about as a whole before it is returned.
+
+Tests: tests/unit/targets/test_rewrite.py
 """
 
 import json
@@ -14,10 +16,10 @@ from typing import Any
 
 from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema import Formats, Options, Standard
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Formats, Options, Standard
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.languages.json_schema.type_keywords import formats_of
+from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.refusals import refused_parts
@@ -29,7 +31,7 @@ _WORK = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class KeywordChange:
     """A keyword that was written in another way; ``lost`` is a text that is no longer allowed."""
 
     pointer: str
@@ -48,8 +50,8 @@ class Rewritten:
     """A schema after the changes, and what the engine does with it."""
 
     schema: Json
-    changes: tuple[Change, ...]
-    result: Result
+    changes: tuple[KeywordChange, ...]
+    result: Examined
 
     @property
     def is_taken(self) -> bool:
@@ -59,7 +61,7 @@ class Rewritten:
 
 def rewrite(schema: Json, asked: Asked) -> Rewritten:
     """Return a schema that an engine takes and enforces, as far as there is one."""
-    changes: list[Change] = []
+    changes: list[KeywordChange] = []
     given = schema
     schema = _of_newest_draft(_until_taken(schema, asked, changes), changes)
     if schema is None:
@@ -74,7 +76,7 @@ def rewrite(schema: Json, asked: Asked) -> Rewritten:
     return Rewritten(schema, tuple(changes), result)
 
 
-def _until_taken(schema: Json, asked: Asked, changes: list[Change]) -> Json:
+def _until_taken(schema: Json, asked: Asked, changes: list[KeywordChange]) -> Json:
     """Return a schema without what the engine refuses, as far as that has another spelling."""
     for _ in range(_ROUNDS):
         answer = asked.compile(json.dumps(schema))
@@ -89,15 +91,15 @@ def _until_taken(schema: Json, asked: Asked, changes: list[Change]) -> Json:
     return schema
 
 
-def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[Change]) -> Json:
-    found = _mended(schema, finding, asked)
-    if found is None:
+def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[KeywordChange]) -> Json:
+    result = _mended(schema, finding, asked)
+    if result is None:
         return schema
-    changes.append(found[1])
-    return found[0]
+    changes.append(result[1])
+    return result[0]
 
 
-def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, Change] | None:
+def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, KeywordChange] | None:
     """Return a schema without a fault, and the change; None where there is no such spelling."""
     for pointer, keyword in _places(schema, finding):
         node = at(schema, pointer)
@@ -107,7 +109,7 @@ def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, Change]
                 continue
             lost = _proof(schema, changed, node, spelt)
             if lost is not _WIDER:
-                return changed, Change(finding.pointer, what, lost or None)
+                return changed, KeywordChange(finding.pointer, what, lost or None)
     return None
 
 
@@ -122,7 +124,7 @@ def _places(schema: Json, finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _is_better(schema: Json, finding: Finding, asked: Asked) -> bool:
-    """Tell whether the engine no longer has a fault."""
+    """Return whether the engine no longer has a fault."""
     answer = asked.compile(json.dumps(schema))
     if finding.fault is Fault.WEAK:
         return answer.takes and not asked.accepts(finding.witness or "")
@@ -157,7 +159,7 @@ def _proof(old: Json, new: Json, node: Json, spelt: Json) -> str:
 
 
 _Spelling = tuple[str, Json]
-"""What is done, in words, and the schema."""
+"""The change, in words, and the schema."""
 
 
 def _spellings(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
@@ -259,7 +261,7 @@ def _char(step: str) -> str:
 
 
 def _anchored(pattern: str) -> str:
-    """Return a pattern of whole strings; what comes around it has no line breaks."""
+    """Return a pattern of whole strings, around which there are no line breaks."""
     starts, ends = pattern.startswith("^"), pattern.endswith("$") and not pattern.endswith("\\$")
     inner = pattern[starts : len(pattern) - ends]
     if "|" in inner:
@@ -282,12 +284,12 @@ _MOST = 12_000
 def _of_automaton(pattern: str, beside: str = "") -> str | None:
     """Return a plain expression for the strings of a pattern, None where that is large.
 
-    They match as a whole what is ``beside`` it, if anything.
+    They match as a whole the strings that are ``beside`` it, if any.
     """
     from kbnf_core.automata.operations import difference, intersect
     from kbnf_core.automata.regex.compile import compile_regex
+    from kbnf_core.automata.regex.ecma import conditions
     from kbnf_core.automata.to_regex import to_regex
-    from kbnf_core.languages.json_schema.formats import conditions
     from kbnf_core.text.errors import LimitError
 
     try:
@@ -301,12 +303,12 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
                 whole = dfa
             else:
                 whole = intersect(whole, dfa) if holds else difference(whole, dfa)
-        found = None if whole is None else to_regex(whole)
+        result = None if whole is None else to_regex(whole)
     except (KbnfError, LimitError, ValueError):
         return None
-    if found is None or len(found) > _MOST:
+    if result is None or len(result) > _MOST:
         return None
-    return plain_pattern(f"^({_CODE.sub(_code_point, found)})$").replace("(?s:.)", "[^]")
+    return plain_pattern(f"^({_CODE.sub(_code_point, result)})$").replace("(?s:.)", "[^]")
 
 
 def _caps(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
@@ -372,7 +374,7 @@ def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
 
 
 def _merged(root: Json, parts: list[Json]) -> Json | None:
-    """Return one schema for several that hold together, None where keywords clash."""
+    """Return one schema for several that apply together, None where keywords clash."""
     merged: dict[str, Any] = {}
     document = Document(root, Options())
     for part in parts:
@@ -428,12 +430,12 @@ def _tuples(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spellin
 _TUPLE = "a list in `items` written as `prefixItems`"
 
 
-def _of_newest_draft(schema: Json, changes: list[Change]) -> Json | None:
+def _of_newest_draft(schema: Json, changes: list[KeywordChange]) -> Json | None:
     """Return a schema whose tuples were rewritten for the draft that has them so.
 
     None where it would mean something else there.
     """
-    if "$schema" not in schema or all(each.what != _TUPLE for each in changes):
+    if "$schema" not in schema or all(change.what != _TUPLE for change in changes):
         return schema
     newest = {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}
     return None if _proof(schema, newest, schema, newest) else newest

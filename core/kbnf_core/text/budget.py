@@ -4,6 +4,8 @@ A step is one round of an innermost loop: an automaton state made, an edge follo
 visited, a rule looked at. Clocks differ between machines and runs; steps do not, so a grammar
 that fits on one machine fits on all (RE2 bounds memory, SQLite bounds virtual-machine steps, for
 the same reason).
+
+Tests: tests/unit/automata/test_spell.py, tests/unit/kernel/test_lowering.py
 """
 
 from collections.abc import Iterator
@@ -15,8 +17,8 @@ from kbnf_core.text.errors import WorkLimitError
 class Budget:
     """A meter that raises ``WorkLimitError`` once more than ``limit`` steps are spent.
 
-    ``part`` names what is being worked at (a rule, a terminal, a call); passes set it on their
-    way, so that the error names the guilty one.
+    ``part`` names the current subject (a rule, a terminal, a call); passes set it on their way, so
+    that the error names the guilty one.
     """
 
     __slots__ = ("limit", "part", "spent")
@@ -39,7 +41,7 @@ class Budget:
 
     @contextmanager
     def share(self, most: int, finer: int = 1) -> Iterator["Budget"]:
-        """Give a meter of ``most`` steps, or of what is left if that is less.
+        """Give a meter of ``most`` steps, or of the rest if that is less.
 
         ``finer`` of its steps are one of this budget, which they are charged to.
         """

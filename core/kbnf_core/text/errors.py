@@ -1,4 +1,7 @@
-"""Errors that the library raises: one family, with attributes rather than only words."""
+"""Errors that the library raises: one family, with attributes rather than only words.
+
+Tests: tests/unit/text/test_errors.py, tests/unit/text/test_collecting.py
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +46,7 @@ class GrammarError(KbnfError, ValueError):
         from kbnf_core.text.diagnostics.segments import plain
         from kbnf_core.text.diagnostics.text import render_text
 
-        return "".join(plain(render_text(each, width)) for each in self.diagnostics)
+        return "".join(plain(render_text(diagnostic, width)) for diagnostic in self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython and Jupyter print: where it was raised, and the report."""
@@ -51,9 +54,9 @@ class GrammarError(KbnfError, ValueError):
 
         frames = traceback.extract_tb(self.__traceback__)
         where = [
-            f'File "{each.filename}", line {each.lineno}, in {each.name}'
-            for each in frames
-            if Path(__file__).parent not in Path(each.filename).parents
+            f'File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+            for frame in frames
+            if Path(__file__).parent not in Path(frame.filename).parents
         ]
         return [*where, f"{type(self).__name__}: {self}", "", *self.report().splitlines()]
 
@@ -165,7 +168,7 @@ class EngineError(KbnfError, ValueError):
 class RejectedError(EngineError):
     """A token, or bytes, that is not allowed here.
 
-    ``token_id`` is None for plain bytes; ``byte_offset`` is how many bytes were still right.
+    ``token_id`` is None for plain bytes; ``byte_offset`` is the number of accepted bytes.
     """
 
     def __init__(self, token_id: int | None, data: bytes, byte_offset: int) -> None:

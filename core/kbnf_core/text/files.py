@@ -8,12 +8,14 @@ descriptors (``/dev/stdout``), into a file with several names or an owner that c
 away, and in a folder that takes no new file. A file without permission to write is refused, root
 or not, since a rename would not ask for it.
 
-What is read is a regular file, or an open descriptor of the process whatever it is (``/dev/stdin``,
+Only regular files are read, and open descriptors of the process of any kind (``/dev/stdin``,
 ``/dev/fd/63`` of the shell's ``<(...)``). Pipes and devices that merely have a path are not even
 opened: most would be waited for without an end.
 
 Which files a grammar may import is set by the caller, never by the grammar (``Imports``). Grammars
 are untrusted: nothing in one leads out of its folder unless the caller permits that.
+
+Tests: tests/cli/test_files.py, tests/robustness
 """
 
 import errno
@@ -42,7 +44,7 @@ _BINARY: int = getattr(os, "O_BINARY", 0)
 def read_file(path: str | Path, largest: int) -> bytes:
     """Return the content of a file of at most ``largest`` bytes.
 
-    Raises ``SourceError`` for one that is larger, cannot be read, or is none (see above).
+    Raises ``SourceError`` for one that is larger, cannot be read, or is not a file (see above).
     """
     data = read_up_to(path, largest + 1)
     if len(data) > largest:
@@ -75,7 +77,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def _require_content(path: str | Path, status: os.stat_result) -> None:
-    """Raise ``SourceError`` for what is neither a regular file nor an open descriptor."""
+    """Raise ``SourceError`` unless the path is a regular file or an open descriptor."""
     mode = status.st_mode
     # Folders are refused by the system, in its words.
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or _descriptor(path) is not None:

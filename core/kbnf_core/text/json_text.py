@@ -1,12 +1,14 @@
 """JSON texts as values: numbers are decimals, as they were written, and every string is a text.
 
-By its syntax alone JSON may spell half of a surrogate pair (RFC 8259, 8.2). That is no character,
-so no UTF-8 has it and nothing can generate it: such a text is refused where it is read.
+By its syntax alone JSON may spell half of a surrogate pair (RFC 8259, 8.2). That is not a
+character, so no UTF-8 has it and nothing can generate it: such a text is refused where it is read.
+
+Tests: tests/unit/text/test_json_text.py
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
@@ -182,3 +184,49 @@ def read_number(text: str) -> Decimal:
 def refuse_constant(name: str) -> Json:
     """Raise ``NoJsonError`` for ``NaN`` and the like."""
     raise NoJsonError(f"it contains `{name}`", Span(0, 0))
+
+
+def print_json(value: Json) -> str:
+    """Return the text of a value without gaps; numbers are as they were written."""
+    return "".join(_tokens(value))
+
+
+class _Token(str):
+    """Text that is printed as it is."""
+
+    __slots__ = ()
+
+
+def _tokens(root: Json) -> Iterator[str]:
+    """Yield the tokens of a text, without recursion."""
+    pending = [root]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, _Token):
+            yield value
+        elif isinstance(value, dict):
+            pending.extend(reversed(_members(value)))
+        elif isinstance(value, list):
+            items = [token for item in value for token in (_Token(","), item)]
+            pending.extend([_Token("]"), *reversed(items[1:]), _Token("[")])
+        elif isinstance(value, bool | str) or value is None:
+            yield json.dumps(value, ensure_ascii=False)
+        else:
+            yield str(value)
+
+
+def _members(value: dict[str, Json]) -> list[Json]:
+    tokens: list[Json] = [_Token("{")]
+    for count, (name, item) in enumerate(value.items()):
+        comma = "," if count else ""
+        tokens += [_Token(f"{comma}{json.dumps(name, ensure_ascii=False)}:"), item]
+    return [*tokens, _Token("}")]
+
+
+def value_key(value: Json) -> Hashable:
+    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
+    if isinstance(value, list):
+        return list, tuple(map(value_key, value))
+    if isinstance(value, dict):
+        return dict, frozenset((name, value_key(item)) for name, item in value.items())
+    return isinstance(value, bool), value

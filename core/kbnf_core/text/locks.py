@@ -1,12 +1,14 @@
 """Locks that a forked child finds open, and properties that are computed without any.
 
 A forked child has one thread. A lock that another thread of its parent had taken at the fork stays
-taken in it for ever, and whoever asks for it waits for ever. So each lock of this library is made
-here, and renewed in a child before anything else runs. What a lock guards was left by the other
-thread between two steps of Python, with every value whole: at worst something is computed again.
+taken in it, and every request for it waits without end. So each lock of this library is made here,
+and renewed in a child before anything else runs. What a lock guards was left by the other thread
+between two steps of Python, with every value whole: at worst something is computed again.
 
 ``functools.cached_property`` of Python 3.11 has one lock of a property for all objects, which later
 versions do not have; ``cached_property`` here is without it everywhere.
+
+Tests: tests/robustness/test_forked_locks.py
 """
 
 import functools

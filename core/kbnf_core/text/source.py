@@ -2,6 +2,8 @@
 
 Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
 Line, column and byte offset are computed here, when a span is displayed.
+
+Tests: tests/unit/text/test_excerpt.py, tests/unit/text/test_json.py
 """
 
 import json
@@ -47,13 +49,13 @@ _HALF = "[\ud800-\udfff]"
 
 def half_of_pair(text: str) -> Span | None:
     """Return where a text has half of a surrogate pair, which UTF-8 does not have."""
-    found = None if text.isascii() else re.search(_HALF, text)
-    return None if found is None else Span(*found.span())
+    result = None if text.isascii() else re.search(_HALF, text)
+    return None if result is None else Span(*result.span())
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A text and where it came from (``path`` is None for text that is in no file).
+    """A text and its origin (``path`` is None for text that is not in a file).
 
     Places in a text that ``is_json`` have JSON Pointers.
     """
@@ -149,7 +151,7 @@ def pointers(text: str) -> Iterator[tuple[str, Span]]:
 
     The span is that of a member's name, or of an item's first token.
     """
-    # For each of what is open, the pointer of the member or item that comes, and its number; an
+    # For each open array and object, the pointer of the next item or member, and its number; an
     # object has none. At the bottom is the whole text.
     path, numbers = [""], [-1]
     named = False

@@ -1,4 +1,7 @@
-"""Suggestions of names: the known name that a misspelled one resembles most."""
+"""Suggestions of names: the known name that a misspelled one resembles most.
+
+Tests: tests/unit/text/test_suggest.py
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +15,7 @@ _LONGEST = 100
 class Suggestions:
     """Finds close matches among ``names``, for the first callers only.
 
-    Those that begin with what was written come first; others by Ratcliff & Obershelp (1988).
+    Those that begin with the written name come first; others by Ratcliff & Obershelp (1988).
     """
 
     def __init__(self, names: Iterable[str]) -> None:

@@ -9,6 +9,8 @@ without a token are written as tokens of their bytes (``fallback``).
 So each two neighbours return whether a sequence of tokens is what the tokenizer writes
 (``kernel/canonical.pxi``). That does not apply of Unigram, which weighs whole words, of WordPiece,
 which takes the longest piece first, and of ``ignore_merges``, which looks a word up first.
+
+Tests: tests/unit/mask/test_pretokens.py
 """
 
 import copy
@@ -32,7 +34,7 @@ class BytePairs:
     (``characters``), among them. ``merges``: left and right part and what they make, by rank; None
     where ``ranks`` (token to number) says it. ``fallback``: tokens that are a byte of a character
     without a token. ``cut``: the pretokenizer, None where a text is one word. All other tokens are
-    found in a text before it is cut, and separate what is beside them.
+    searched in a text before it is cut, and separate the texts beside them.
     """
 
     pieces: Mapping[int, bytes]
@@ -49,10 +51,10 @@ def refused(reason: str) -> ConfigError:
 
 
 def cut_by(patterns: Iterable[str]) -> Cut:
-    """Return the pretokenizer that cuts by each expression in turn, matches and what is between."""
+    """Return the pretokenizer that cuts by each expression in turn, matches and the rest."""
     import regex
 
-    # What is white for Python is more than for these libraries: U+001C to U+001F.
+    # Python counts more characters as white space than these libraries do: U+001C to U+001F.
     white = ((r"\s", r"\p{White_Space}"), (r"\S", r"\P{White_Space}"))
     spelled = [reduce(lambda text, pair: text.replace(*pair), white, each) for each in patterns]
     first, *others = [regex.compile(pattern) for pattern in spelled]
@@ -60,7 +62,7 @@ def cut_by(patterns: Iterable[str]) -> Cut:
     def cut(text: str) -> list[int]:
         ends = _ends(first, text)
         for pattern in others:
-            # What comes before and after a word is not seen.
+            # The expression does not see the text before and after a word.
             parts = pairwise([0, *ends, len(text)])
             inner = [
                 [begin + each for each in _ends(pattern, text[begin:end])] for begin, end in parts
@@ -72,24 +74,24 @@ def cut_by(patterns: Iterable[str]) -> Cut:
 
 
 def _ends(pattern: Any, text: str) -> list[int]:
-    """Return where matches and what is between them end, other than at the text's end."""
+    """Return the ends of matches and of the texts between them, other than the end of the text."""
     if not pattern.groups:
         *ends, last = accumulate(map(len, pattern.findall(text)), initial=0)
         if last == len(text):
             return ends[1:]
-    found = {each for match in pattern.finditer(text) for each in match.span()}
-    return sorted(found - {0, len(text)})
+    result = {each for match in pattern.finditer(text) for each in match.span()}
+    return sorted(result - {0, len(text)})
 
 
 def of_ranks(tokens: Mapping[int, bytes], pattern: str) -> BytePairs:
     """Return the byte pairs of tiktoken, where the rank of a merge is the id of what it makes."""
-    return BytePairs(tokens, None, {each: each for each in tokens}, cut=cut_by([pattern]))
+    return BytePairs(tokens, None, {token: token for token in tokens}, cut=cut_by([pattern]))
 
 
 _KEPT_NORMALIZERS = frozenset((None, "NFC", "Prepend", "Replace", "Sequence"))
 """Of a ``tokenizer.json``: those that leave a text what it was, but for blanks and rare marks.
 
-A text that NFC changes is never encoded as it is: canonical is then what is encoded without NFC.
+A text that NFC changes is never encoded unchanged: its canonical tokens are those without NFC.
 """
 
 
@@ -137,7 +139,7 @@ def named_merges(
     merges: Iterable[str | Sequence[str]], named: Mapping[str, int]
 ) -> list[tuple[int, int, int]]:
     """Return merges of pieces, two texts or a text with a blank between them, as ids."""
-    pairs = (each.split(" ") if isinstance(each, str) else each for each in merges)
+    pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in merges)
     return [
         (named[left], named[right], named[left + right])
         for left, right in pairs
@@ -146,18 +148,18 @@ def named_merges(
 
 
 def _kinds(document: Mapping[str, Any]) -> list[Any]:
-    found = []
+    result = []
     waiting = [document.get("pre_tokenizer"), document.get("decoder")]
     while waiting:
         step = waiting.pop()
         if isinstance(step, dict):
-            found.append(step.get("type"))
+            result.append(step.get("type"))
             waiting += [*step.get("pretokenizers", ()), *step.get("decoders", ())]
-    return found
+    return result
 
 
 def _cut_with(pre_tokenizer: Any) -> Cut:
-    # What is cut begins anywhere in a text: a blank before the whole text is not before it.
+    # The text that is cut begins anywhere in a longer one, so no blank is added at its start.
     inner = copy.deepcopy(pre_tokenizer)
     prefixed, plain = b'"add_prefix_space":true', b'"add_prefix_space":false'
     inner.__setstate__(pre_tokenizer.__getstate__().replace(prefixed, plain))
@@ -169,7 +171,7 @@ def _cut_with(pre_tokenizer: Any) -> Cut:
 
 
 def of_processor(processor: Any, tokens: Mapping[int, bytes]) -> BytePairs:
-    """Return the byte pairs of a SentencePiece model; ``ConfigError`` where it is no BPE."""
+    """Return the byte pairs of a SentencePiece model; ``ConfigError`` unless it is a BPE."""
     kind = _sentencepiece_kind(processor.serialized_model_proto())
     if kind != "BPE":
         raise refused(f"this SentencePiece model is {kind}")

@@ -7,10 +7,11 @@ Models are found in Hugging Face's cache by name; nothing is ever downloaded. It
 An entry of the cache of parsed vocabularies is a container (``kbnf_core.container``), ready to be
 memory-mapped, and named after the *identity* of the file that was read: its real path, size, time
 and inode, the same of the companion files, the stop ids asked for, and the version of the reader.
-What is worked out of a vocabulary alone lies *beside* it, in an entry with the same identity. A
-damaged entry, or one with another identity, is a miss. Entries are written atomically, so any
-number of processes may read and write them; beyond a total size, the least recently used are
-evicted.
+Data computed from a vocabulary alone are *beside* it, in an entry with the same identity. A damaged
+entry, or one with another identity, is a miss. Entries are written atomically, so any number of
+processes may read and write them; beyond a total size, the least recently used are evicted.
+
+Tests: tests/unit/vocab/test_cache.py
 """
 
 import hashlib
@@ -40,7 +41,7 @@ FILES_BESIDE = ("generation_config.json", "tokenizer_config.json", "special_toke
 
 
 def file_of(path: Path) -> Path:
-    """Return the vocabulary file in a folder, or ``path`` itself where that is none."""
+    """Return the vocabulary file in a folder, or ``path`` itself unless it is a folder."""
     if not path.is_dir():
         return path
     for name in _USUAL_NAMES:
@@ -75,7 +76,7 @@ def cached_models() -> list[str]:
         folders = [each.name for each in hub_folder().iterdir()]
     except OSError:
         return []
-    names = (each.removeprefix(_FOLDER).replace("--", "/", 1) for each in sorted(folders))
+    names = (folder.removeprefix(_FOLDER).replace("--", "/", 1) for folder in sorted(folders))
     return [name for name in names if cached_vocabulary(name) is not None]
 
 
@@ -116,7 +117,7 @@ SMALLEST_FILE = 2**16
 """In bytes; a smaller file is read as fast as an entry."""
 
 SETTLED = 2.0
-"""Seconds after which a file's time says any later change from what was read."""
+"""Seconds after which the modification time of a file distinguishes any later change."""
 
 FORMAT = 6
 """Of the entries; raised whenever they, or what the loaders return, change."""
@@ -124,15 +125,15 @@ FORMAT = 6
 SUFFIX = ".vocabulary"
 
 
-class Entry(NamedTuple):
+class CacheEntry(NamedTuple):
     """A slot of the cache; ``identity``: the JSON of the files that its vocabulary is read from."""
 
     path: Path
     identity: str
 
-    def beside(self, name: str) -> "Entry":
-        """Return the slot of what follows from the vocabulary, by its name."""
-        return Entry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
+    def beside(self, name: str) -> "CacheEntry":
+        """Return the slot of data computed from the vocabulary, by their name."""
+        return CacheEntry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
 
     def recall(self, read: "Callable[[Mapping[str, Array]], T]") -> T | None:
         """Return what ``read`` makes of the arrays that are here, None on a miss."""
@@ -142,11 +143,11 @@ class Entry(NamedTuple):
             arrays, metadata = read_container(self.path)
             if metadata != self._metadata(checksum(arrays)):
                 return None
-            found = read(arrays)
+            result = read(arrays)
             os.utime(self.path)
         except (KbnfError, OSError, LookupError, TypeError, ValueError):
             return None
-        return found
+        return result
 
     def keep(self, arrays: "Mapping[str, Array]") -> None:
         """Store arrays. Best effort; evicts old entries."""
@@ -158,14 +159,14 @@ class Entry(NamedTuple):
             write_container(self.path, arrays, metadata)
             make_room(self.path.parent, SUFFIX, LARGEST_TOTAL)
         except OSError:
-            # A cache that cannot be written to is no reason to refuse the vocabulary.
+            # The vocabulary is usable even if the cache cannot be written.
             return
 
     def _metadata(self, checksum: int) -> dict[str, object]:
         return {"format": FORMAT, "identity": self.identity, "checksum": checksum}
 
 
-def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
+def find_entry(file: Path, eos: Collection[int] | None) -> CacheEntry | None:
     """Return the cache slot of the vocabulary in ``file``; None for files not worth caching.
 
     That is: no folder to keep it in, no ordinary file, a small one, or one that was just written.
@@ -180,7 +181,7 @@ def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
     except (OSError, ValueError):
         return None
     digest = hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
-    return Entry(folder / f"{digest}{SUFFIX}", identity)
+    return CacheEntry(folder / f"{digest}{SUFFIX}", identity)
 
 
 def _identity(file: Path, eos: Collection[int] | None) -> list[object]:

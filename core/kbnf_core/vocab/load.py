@@ -2,6 +2,8 @@
 
 What knows the formats of files (``vocab.read``) is imported where one is read: from the second
 process on a vocabulary is not.
+
+Tests: tests/unit/vocab/test_load.py, tests/unit/vocab/test_cache.py
 """
 
 import os
@@ -10,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.vocab.files import Entry, cached_vocabulary, file_of, find_entry
+from kbnf_core.vocab.files import CacheEntry, cached_vocabulary, file_of, find_entry
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -23,12 +25,12 @@ def load_vocabulary(
 ) -> Vocabulary:
     """Read a vocabulary from a file, or from a folder that contains a ``tokenizer.json``.
 
-    A name that is no path is that of a model in Hugging Face's local cache; nothing is downloaded.
-    ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless ``cached`` is
-    false, a large vocabulary is kept on disk, with its trie, and taken from there as long as its
-    file does not change (see ``vocab.files``). Raises ``SourceError`` if the file cannot be read,
-    ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a library is needed
-    that is not installed.
+    A name that is not a path is that of a model in Hugging Face's local cache; nothing is
+    downloaded. ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless
+    ``cached`` is false, a large vocabulary is kept on disk, with its trie, and taken from there as
+    long as its file does not change (see ``vocab.files``). Raises ``SourceError`` if the file
+    cannot be read, ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a
+    library is needed that is not installed.
     """
     found = None if os.path.lexists(path) else cached_vocabulary(str(path))
     file = file_of(Path(path) if found is None else found)
@@ -46,13 +48,13 @@ def load_vocabulary(
     return vocabulary
 
 
-def _recalled(entry: Entry) -> Vocabulary | None:
+def _recalled(entry: CacheEntry) -> Vocabulary | None:
     from kbnf_core.vocab.stored import from_arrays
 
     return entry.recall(from_arrays)
 
 
-def _keep(vocabulary: Vocabulary, entry: Entry) -> None:
+def _keep(vocabulary: Vocabulary, entry: CacheEntry) -> None:
     from kbnf_core.vocab.stored import to_arrays
 
     entry.keep(to_arrays(vocabulary))

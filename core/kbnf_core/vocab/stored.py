@@ -2,6 +2,8 @@
 
 Arrays: ``ids``, ``starts`` and ``blob`` of ``PackedTokens``; ``trie.FIELD`` for the fields of
 ``TokenTrie``; ``rest`` (uint8), the JSON of everything else.
+
+Tests: tests/unit/vocab/test_cache_forms.py
 """
 
 import json
@@ -105,7 +107,7 @@ def _is_row(array: Array, dtype: type[np.generic]) -> bool:
 
 
 def _are_starts(starts: Array, count: int, total: int) -> bool:
-    """Tell whether these are the beginnings of ``count`` runs, and the end of all, ``total``."""
+    """Return whether these are the beginnings of ``count`` runs, and the end of all, ``total``."""
     return (
         _is_row(starts, np.int32)
         and len(starts) == count + 1

@@ -1,4 +1,7 @@
-"""Checks of what a vocabulary is made from; what is legal, yet worth knowing, of its tokens."""
+"""Checks of the data for a vocabulary; warnings about valid but unusual tokens.
+
+Tests: tests/unit/vocab
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

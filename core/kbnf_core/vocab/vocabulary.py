@@ -1,4 +1,7 @@
-"""The vocabulary of a language model: which id spells which bytes; its inspection."""
+"""The vocabulary of a language model: which id spells which bytes; its inspection.
+
+Tests: tests/unit/vocab/test_vocabulary.py, tests/unit/vocab/test_cache_forms.py
+"""
 
 import hashlib
 import struct
@@ -28,7 +31,7 @@ from kbnf_core.vocab.validate import (
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.byte_pairs import BytePairs
-    from kbnf_core.vocab.files import Entry
+    from kbnf_core.vocab.files import CacheEntry
     from kbnf_core.vocab.formats import Encode
     from kbnf_core.vocab.trie import Spellings, TokenTrie
 
@@ -44,12 +47,12 @@ _DEBUG, _WARNING = 10, 30
 class Vocabulary:
     """The tokens of a model; immutable, so threads may share one.
 
-    ``tokens`` maps ids to the bytes they spell (ids may have gaps, several ids may spell the
-    same, and a token may be empty: it is then never in a mask). ``token_strings`` are for
-    display only. ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name
-    the ids that have no bytes to match; they win where ``tokens`` has the same id. ``name`` is
-    what to call the vocabulary in messages. ``oddities`` contains what was logged about it: levels
-    of ``logging`` and texts.
+    ``tokens`` maps ids to the bytes they spell (ids may have gaps, several ids may spell the same,
+    and a token may be empty: it is then never in a mask). ``token_strings`` are for display only.
+    ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name the ids that have
+    no bytes to match; they win where ``tokens`` has the same id. ``name`` is the name of the
+    vocabulary in messages. ``oddities`` contains the logged messages about it: levels of
+    ``logging`` and texts.
 
     Raises ``VocabularyError`` for ids that are not integers in 0 .. 2**24 - 1 and for
     tokens that are not bytes or are longer than 65,535 bytes.
@@ -58,8 +61,10 @@ class Vocabulary:
     base: "Vocabulary | None" = None
     """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
 
-    entry: "Entry | None" = None
-    """Where on disk it is kept, and what follows from it beside it; None for nowhere."""
+    entry: "CacheEntry | None" = None
+    """The entry on disk, beside which data computed from the vocabulary are stored; None without
+    one.
+    """
 
     _encode: "Encode | None" = None
 
@@ -213,14 +218,14 @@ class Vocabulary:
     def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
         """Return the same tokens with other ids that end the sequence.
 
-        The ids that did so before are special now. As long as it is in use, equal ids give the
-        same object. Raises ``VocabularyError`` for what is no id.
+        The ids that did so before are special now. As long as it is in use, equal ids give the same
+        object. Raises ``VocabularyError`` for a value that is not an id.
         """
         eos = frozenset(checked_ids(eos_token_id))
         if eos == self._eos:
             return self
-        found = self._variants.get(eos)
-        return found or self._variants.setdefault(eos, self._ending_with(eos))
+        cached = self._variants.get(eos)
+        return cached or self._variants.setdefault(eos, self._ending_with(eos))
 
     @cached_property
     def _variants(self) -> "WeakValueDictionary[frozenset[int], Vocabulary]":
@@ -251,7 +256,7 @@ class Vocabulary:
 
     @cached_property
     def unnamed(self) -> "Vocabulary":
-        """The same tokens without a name, for what must not depend on it."""
+        """The same tokens without a name, for results that must not depend on it."""
         if self._name is None:
             return self
         self.trie, self.fingerprint  # noqa: B018 - made once, for both
@@ -273,12 +278,12 @@ class Vocabulary:
         What the masks of all grammars share of a vocabulary (``mask.slices``) is not counted.
         """
         named = (self._hidden, self._strings, self._special)
-        found = self._own_bytes + sum(map(getsizeof, named))
-        found += sum(getsizeof(each) for names in named for pair in names.items() for each in pair)
+        result = self._own_bytes + sum(map(getsizeof, named))
+        result += sum(getsizeof(each) for names in named for pair in names.items() for each in pair)
         for name in ("trie", "spellings"):
             if name in self.__dict__:
-                found += _array_bytes(self.__dict__[name])
-        return found
+                result += _array_bytes(self.__dict__[name])
+        return result
 
     @cached_property
     def _own_bytes(self) -> int:
@@ -332,7 +337,7 @@ class Vocabulary:
         """Return a text to show for the id, None if the vocabulary lacks it.
 
         That is the string given for it, or a special token's name, or its bytes as UTF-8 with
-        escapes for those that are none (also if it is a stop id and they are never matched).
+        escapes for invalid bytes (also if it is a stop id and they are never matched).
         """
         token_id = index(token_id)
         for names in (self._strings, self._special_names):
@@ -478,17 +483,17 @@ def _pack_special(special: Mapping[str, int]) -> bytes:
 
 def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
     """Return the original engine's warnings with their levels; ``inspect`` has them as data."""
-    found: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
     repeated = len(tokens) - len(set(tokens.values()))
     if repeated:
-        found.append((_DEBUG, f"{repeated} tokens spell the same bytes as another one"))
+        result.append((_DEBUG, f"{repeated} tokens spell the same bytes as another one"))
     if empty := empty_ids(tokens):
         text = f"{len(empty)} tokens are empty and never in a mask: {empty[:8]}"
-        found.append((_DEBUG, text))
+        result.append((_DEBUG, text))
     if tokens and (missing := missing_bytes(tokens.values())):
         text = f"{len(missing)} byte values are in no token: {list(missing)}"
-        found.append((_WARNING, text))
-    return found
+        result.append((_WARNING, text))
+    return result
 
 
 def _log(oddities: Sequence[tuple[int, str]]) -> None:
@@ -570,3 +575,9 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def spelled(vocabulary: Vocabulary, accepted: Iterable[int | bytes]) -> bytes:
+    """Return the bytes of tokens, by id, and of byte strings, as an engine accepts them."""
+    decode = vocabulary.decode
+    return b"".join(each if isinstance(each, bytes) else decode((each,)) for each in accepted)

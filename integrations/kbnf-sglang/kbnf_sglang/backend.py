@@ -63,7 +63,7 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
         self.engine.rollback(k)
 
     def is_terminated(self) -> bool:
-        """Tell whether the text is over."""
+        """Return whether the text is over."""
         return self.engine.is_finished()
 
     @staticmethod

@@ -22,7 +22,7 @@ class KbnfDetector(BaseFormatDetector):
         self._stream: ToolCalls | None = None
 
     def has_tool_call(self, text: str) -> bool:
-        """Tell whether a text has what begins calls."""
+        """Return whether a text has what begins calls."""
         return may_have_calls(self._format, text)
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> StreamingParseResult:
@@ -76,7 +76,7 @@ class KbnfDetector(BaseFormatDetector):
         return StreamingParseResult(normal_text=_text_of(found), calls=calls)
 
     def _reader(self, tools: list[Any]) -> ToolCalls:
-        return ToolCalls(self._format, [each.model_dump(exclude_none=True) for each in tools])
+        return ToolCalls(self._format, [tool.model_dump(exclude_none=True) for tool in tools])
 
 
 def _text_of(found: list[Delta]) -> str:

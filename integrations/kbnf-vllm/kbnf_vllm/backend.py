@@ -51,7 +51,7 @@ class KbnfGrammar(StructuredOutputGrammar):  # type: ignore[misc] # the host is 
             fill_ends(self.engine.vocabulary, bitmask[batch_index].numpy())
 
     def is_terminated(self) -> bool:
-        """Tell whether the text is over."""
+        """Return whether the text is over."""
         return self.engine.is_finished()
 
     def reset(self) -> None:
@@ -77,7 +77,7 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
     # vLLM validates requests by the class whose place this one takes.
     @staticmethod
     def is_tokenizer_supported(tokenizer: Any) -> bool:
-        """Tell whether a tokenizer can be read; all that vLLM has can."""
+        """Return whether a tokenizer can be read; all that vLLM has can."""
         del tokenizer
         return True
 

@@ -21,7 +21,7 @@ Flags = npt.NDArray[np.bool_]
 """bool[size], by token id."""
 
 DEAD = 0
-"""Where a text is that is no beginning of any in the language."""
+"""The position of a text that does not begin any text of the language."""
 
 START = 1
 """Where the empty text is."""
@@ -35,7 +35,7 @@ BYTES = [bytes([value]) for value in range(256)]
 
 
 class TooManyPlacesError(Exception):
-    """There are more than ``MOST_PLACES``, and nothing can be said."""
+    """There are more than ``MOST_PLACES``, and the result is unknown."""
 
 
 class Prefixes:
@@ -86,7 +86,7 @@ class Acceptance:
         return place
 
     def is_complete(self, place: int) -> bool:
-        """Tell whether a text is in the language."""
+        """Return whether a text is in the language."""
         return bool(self._complete[place])
 
     def allowed(self, place: int, finish: str) -> Flags:

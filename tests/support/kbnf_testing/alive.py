@@ -17,7 +17,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process has not ended; one that nobody has waited for has."""
+    """Return whether a process has not ended; one that nobody has waited for has."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

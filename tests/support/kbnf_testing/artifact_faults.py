@@ -83,7 +83,7 @@ def originals(folder: Path) -> list[Original]:
 
 
 def answers(path: Path, text: bytes) -> str:
-    """Return what is stored of the text, and the answers of an engine along ``text``, as a hash."""
+    """Return a hash of the stored reading, and of the answers of an engine along ``text``."""
     grammar = load_artifact(path)
     stored = (
         grammar.to_kbnf(),
@@ -314,7 +314,7 @@ def _within_range(rng: random.Random, array: Array) -> Array:
 
 
 def _at_the_edge(rng: random.Random, array: Array) -> Array:
-    """Set a value just outside of what is there, or at the end of the type."""
+    """Set a value just outside of the existing ones, or at the end of the type."""
     if not array.size:
         return array
     bounds = np.iinfo(array.dtype)

@@ -20,7 +20,7 @@ KNOWN_BUGS = Path(__file__).resolve().parents[2] / "differential" / "known_bugs.
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a peer was asked, what is right, and what it said."""
+    """The question to a peer, the right answer, and its own."""
 
     grammar: g.Grammar
     recogniser: Recogniser
@@ -38,13 +38,13 @@ class Difference:
 
 
 def _crash_without_progress(found: Difference) -> bool:
-    """Tell of a crash or hang where a part can be empty or a symbol can derive itself."""
+    """Match a crash or hang where a part can be empty or a symbol can derive itself."""
     loops = has_nullable_part(found.grammar) or has_unit_cycle(found.grammar)
     return found.said.crashed and loops
 
 
 def _after_refusal(found: Difference) -> bool:
-    """Tell whether all is right until a token of two or more bytes is refused."""
+    """Return whether all is right until a token of two or more bytes is refused."""
     if found.said.error:
         return False
     number, right, _ = found.first()
@@ -53,12 +53,12 @@ def _after_refusal(found: Difference) -> bool:
 
 
 def _panic_in_step(found: Difference) -> bool:
-    """Tell of a panic while a token is taken or the mask after it is worked out."""
+    """Match a panic while a token is accepted or the mask after it is computed."""
     return not found.said.error and found.said.crashed
 
 
 def _through_acceptance(found: Difference) -> bool:
-    """Tell of a token that is said to finish because the text was complete before its last byte."""
+    """Match a token that wrongly finishes: the text was complete before its last byte."""
     if found.said.error:
         return False
     number, right, said = found.first()
@@ -70,7 +70,7 @@ def _through_acceptance(found: Difference) -> bool:
 
 
 def _long_tokens_in_mask(found: Difference) -> bool:
-    """Tell of masks that differ in tokens of two or more bytes only."""
+    """Match masks that differ in tokens of two or more bytes only."""
     if found.said.error:
         return False
     _, right, said = found.first()
@@ -80,7 +80,7 @@ def _long_tokens_in_mask(found: Difference) -> bool:
 
 
 def _unproductive(found: Difference) -> bool:
-    """Tell of tokens allowed besides, in a grammar with parts that can never be completed."""
+    """Match further tokens allowed in a grammar with parts that can never be completed."""
     if found.said.error or not found.recogniser.has_unproductive_part():
         return False
     _, right, said = found.first()
@@ -88,12 +88,12 @@ def _unproductive(found: Difference) -> bool:
 
 
 def _nullable(found: Difference) -> bool:
-    """Tell of another language, in a grammar with parts that can be empty."""
+    """Match another language, in a grammar with parts that can be empty."""
     return not found.said.error and has_nullable_part(found.grammar)
 
 
 def _complement_in_mask(found: Difference) -> bool:
-    """Tell of a mask that lacks tokens, in a grammar with ``#ex``."""
+    """Match a mask that lacks tokens, in a grammar with ``#ex``."""
     if found.said.error or not any(isinstance(node, g.Never) for node in g.nodes(found.grammar)):
         return False
     _, right, said = found.first()
@@ -101,12 +101,12 @@ def _complement_in_mask(found: Difference) -> bool:
 
 
 def _unit_cycle(found: Difference) -> bool:
-    """Tell of another language, in a grammar with a symbol that derives itself."""
+    """Match another language, in a grammar with a symbol that derives itself."""
     return not found.said.error and has_unit_cycle(found.grammar)
 
 
 def _recursive_start(found: Difference) -> bool:
-    """Tell of a missed end, or a beginning allowed again, where the start calls itself."""
+    """Match a missed end, or a beginning allowed again, where the start calls itself."""
     return not found.said.error and is_recursive(found.grammar, found.grammar.start)
 
 

@@ -17,7 +17,7 @@ class Productions:
 
 
 def to_productions(grammar: g.Grammar) -> Productions:
-    """Rewrite ``grammar``; symbols are numbered as they are met, names first."""
+    """Rewrite ``grammar``; symbols are numbered in the order of their first use, names first."""
     writer = _Writer({name: number for number, name in enumerate(grammar.rules)})
     writer.result.start = writer.names[grammar.start]
     for name, body in grammar.rules.items():

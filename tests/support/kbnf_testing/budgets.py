@@ -45,7 +45,7 @@ class GivenUpError(Exception):
 
 
 class Search:
-    """The fewest tokens from positions of an engine, with what is known of them."""
+    """The fewest tokens from positions of an engine, with the results so far."""
 
     def __init__(self) -> None:
         self._known: dict[int, float] = {}
@@ -101,7 +101,7 @@ def filled(engine: Engine) -> list[int]:
 
 
 class Place(NamedTuple):
-    """A place of a text: in the grammar without a budget, or, before it, what has come so far.
+    """A position in a text: in the grammar without a budget, or, before it, the text so far.
 
     ``left`` are the tokens that are left.
     """
@@ -242,7 +242,7 @@ class Case:
         return text.decode() if text and text.isascii() else "a"
 
     def _before(self, after: str | None) -> list[int]:
-        """Return what can come before a text: all but what ends the sequence without it."""
+        """Return the tokens allowed before a text: all but those that end the sequence early."""
         ends = {
             each
             for each in self.vocabulary.eos_token_ids
@@ -266,7 +266,7 @@ class Case:
             return Place(None, seen, here.left)
         free = copy.copy(self.free)
         with suppress(EngineError):
-            # What the grammar does not take is none of it.
+            # Text that the grammar refuses does not belong to it.
             free.try_accept_new_bytes(rest)
         return Place(free, b"", here.left)
 

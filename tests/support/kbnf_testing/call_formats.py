@@ -117,11 +117,13 @@ REWRITTEN = {
         " without a recipient; where a call is required, the empty text has none",
     ),
 }
-"""Formats of XGrammar that are not as their models write, what is made of them, and why."""
+"""Formats of XGrammar that differ from the texts of their models, their replacements, and the
+reasons.
+"""
 
 
 def replaced(name: str, value: Any) -> Any:
-    """Return a format or a tag of XGrammar with what is otherwise here."""
+    """Return a format or a tag of XGrammar with our replacements."""
     text = _json(value)
     for theirs, ours, _ in REPLACED.get(name, ()):
         text = text.replace(theirs, ours)

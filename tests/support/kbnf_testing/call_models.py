@@ -12,10 +12,10 @@ _DSML = "｜DSML｜"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What is around all calls: texts, and what separates two of them.
+    """The texts around all calls, and the separator of two of them.
 
-    ``trigger`` is what free text may not hold but to begin a section; ``before`` leads a section
-    that must come; ``repeats`` tells whether text and more sections may follow that, ``ends``
+    ``trigger`` is a text that free text may contain only to begin a section; ``before`` leads a
+    required section; ``repeats`` says whether text and more sections may follow that, ``ends``
     whether nothing follows any section.
     """
 

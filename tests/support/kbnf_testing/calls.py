@@ -47,12 +47,12 @@ def fail_unsendably() -> None:
 
 
 def interrupt() -> None:
-    """Raise what is no ``Exception``."""
+    """Raise an error other than ``Exception``."""
     raise KeyboardInterrupt
 
 
 def return_function() -> object:
-    """Return what cannot be sent."""
+    """Return an object that cannot be sent."""
     return lambda: None
 
 
@@ -123,7 +123,7 @@ def stop_soon() -> None:
 
 
 def fork_and_end(file: str) -> None:
-    """Leave a process behind that has all pipes; its number goes to a file."""
+    """Leave a process running that has all pipes; its number goes to a file."""
     child = os.fork()
     if child == 0:
         time.sleep(1_000)
@@ -133,7 +133,7 @@ def fork_and_end(file: str) -> None:
 
 
 def fork_and_return() -> int:
-    """Leave a process behind, and return its number."""
+    """Leave a process running, and return its number."""
     child = os.fork()
     if child == 0:
         time.sleep(1_000)

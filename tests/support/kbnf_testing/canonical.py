@@ -142,7 +142,7 @@ def write(engine: Engine, random: Random, length: int, common: float = 0.7) -> l
 
 
 def _may_end(engine: Engine, tokens: list[int]) -> bool:
-    """Tell whether a canonical text may end after some tokens."""
+    """Return whether a canonical text may end after some tokens."""
     if not engine.canonical:
         return True
     row = rows_of(engine.vocabulary).row_after([*tokens], len(tokens))
@@ -156,7 +156,7 @@ def judge(
     seed: int = 0,
     length: int = 30,
 ) -> Counts:
-    """Return what became of ``count`` texts over a vocabulary."""
+    """Return the outcomes of ``count`` texts over a vocabulary."""
     random, found = Random(seed), Counts()
     engines = [Engine(each, vocabulary, canonical=True) for each in grammars()]
     while found.texts < count:

@@ -1,4 +1,4 @@
-"""Holds what allows tokens against acceptance, token by token, along texts of class grammars.
+"""Compares masks with acceptance, token by token, along texts of class grammars.
 
     PYTHONPATH=tests/support python -m kbnf_testing.class_masks --masks 100000 --seed 1
 
@@ -251,7 +251,7 @@ def _some(random: Random, flags: Flags) -> list[int]:
 
 
 def _begins(pattern: "regex.Pattern[str]", data: bytes) -> bool | None:
-    """Tell whether a match begins with these bytes; None where it would take long to find out."""
+    """Return whether a match begins with these bytes; None where it would take long to find out."""
     try:
         return pattern.fullmatch(data.decode(), partial=True) is not None
     except UnicodeDecodeError as error:

@@ -36,7 +36,7 @@ class CorpusError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One token (or bytes) to offer, what comes of it, and the ids allowed afterwards."""
+    """One token (or bytes) to offer, its outcome, and the ids allowed afterwards."""
 
     offer: int | bytes
     result: Outcome
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case; what is not asserted is empty or None."""
+    """One case; properties that are not asserted are empty or None."""
 
     name: str
     grammar: str

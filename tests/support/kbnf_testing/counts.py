@@ -95,7 +95,7 @@ def counted_schema(random: Random, most: int) -> Grammar:
 
 @contextmanager
 def counting_from(least: int) -> Iterator[None]:
-    """Let what is repeated be counted from a bound on, in tables that are built meanwhile."""
+    """Count repetitions from a bound on, in tables that are built within the context."""
     before, counts.LEAST = counts.LEAST, least
     try:
         yield

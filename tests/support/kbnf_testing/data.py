@@ -19,4 +19,4 @@ PATCH = Path(__file__).with_name("apply_patch.lark")
 VARIABLE = "KBNF_DATA"
 
 OUTSIDE = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
-"""The folder of what is not in the repository: ``maskbench/*.json``."""
+"""The folder of data outside of the repository: ``maskbench/*.json``."""

@@ -22,7 +22,7 @@ def words_up_to(grammar: g.Grammar, alphabet: str, length: int) -> frozenset[str
 
 
 def is_viable(grammar: g.Grammar, word: str) -> bool:
-    """Tell whether some completion of ``word``, perhaps the empty one, is in the language."""
+    """Return whether some completion of ``word``, possibly the empty one, is in the language."""
     return (0, len(word)) in _Equations(_Spans(word)).solve(grammar)
 
 

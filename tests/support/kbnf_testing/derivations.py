@@ -222,7 +222,7 @@ def _random(random: Random, names: Sequence[str], leaves: Sequence[Body], depth:
 
 
 def is_cyclic(rules: Rules) -> bool:
-    """Tell whether a rule derives itself alone: then a derivation has no first choice."""
+    """Return whether a rule derives itself alone: then a derivation has no first choice."""
     empty = set[str]()
     changed = True
     while changed:

@@ -21,7 +21,7 @@ _Item: TypeAlias = tuple[int, int, int]
 
 
 class _Set:
-    """What is known at one place of a word."""
+    """The items at one position of a word."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, list[_Item]] = defaultdict(list)
@@ -41,16 +41,16 @@ class Recogniser:
         self._charts: dict[str, list[_Set] | None] = {"": self._first_chart()}
 
     def viable(self, word: str) -> bool:
-        """Tell whether some completion of ``word``, perhaps the empty one, is in the language."""
+        """Return whether some completion of ``word``, possibly empty, is in the language."""
         return self._chart(word) is not None
 
     def contains(self, word: str) -> bool:
-        """Tell whether ``word`` is in the language."""
+        """Return whether ``word`` is in the language."""
         chart = self._chart(word)
         return chart is not None and (self._productions.start, 0) in chart[-1].complete
 
     def is_empty(self) -> bool:
-        """Tell whether there is no word, or only the empty one."""
+        """Return whether there is no word, or only the empty one."""
         chart = self._chart("")
         if chart is None:
             return True
@@ -60,7 +60,7 @@ class Recogniser:
         return not takes_token and not any(self.viable(byte) for byte in _EVERY_BYTE)
 
     def is_endless(self) -> bool:
-        """Tell whether there is a word without an end, each beginning of which can go on.
+        """Return whether there is a word without an end, each beginning of which can go on.
 
         It goes from symbol to symbol, after others that derive words, to a leaf with words of any
         length, or round and round past what is not empty.
@@ -100,7 +100,7 @@ class Recogniser:
             found |= more
 
     def has_unproductive_part(self) -> bool:
-        """Tell whether some alternative, reachable or not, can never be completed."""
+        """Return whether some alternative, reachable or not, can never be completed."""
         return len(self._useful) < len(self._productions.rules)
 
     def _find_useful(self) -> set[int]:
@@ -205,7 +205,7 @@ def _reached(after: dict[int, set[tuple[int, bool]]], start: int) -> set[int]:
 
 
 def _is_boundless(leaf: Matcher) -> bool:
-    """Tell whether a leaf has words longer than any bound in the grammars that are made here."""
+    """Return whether a leaf has words longer than any bound in the grammars that are made here."""
     words = [""]
     for _ in range(40):
         longer = (word + byte for word in words for byte in _EVERY_BYTE if leaf.viable(word + byte))

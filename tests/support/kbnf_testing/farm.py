@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from kbnf_core.farm import Outcome, Task, run_task
+from kbnf_core.farm import Task, TaskOutcome, run_task
 from kbnf_core.store import LARGEST
 from kbnf_core.store.backend import Backend
 
@@ -18,7 +18,7 @@ DEADLY = "deadly"
 """What a task is called that ends its process."""
 
 
-def counted(task: Task, log: str) -> Outcome:
+def counted(task: Task, log: str) -> TaskOutcome:
     """Do a task, having written its name to ``log``."""
     with open(log, "a", encoding="utf-8") as file:
         file.write(f"{task.name}\n")
@@ -43,14 +43,14 @@ class Counting(Executor):
 
 
 def content(backend: Backend) -> dict[str, bytes]:
-    """Return all that a store holds."""
+    """Return all entries of a store."""
     contents = {name: backend.get(name, LARGEST) for name in backend.keys("")}
     return {name: data for name, data in contents.items() if data is not None}
 
 
 @contextmanager
 def killer(pids: Callable[[], list[int]], pause: float, most: int = 1_000) -> Iterator[list[int]]:
-    """Kill a process of ``pids()`` after each pause, ``most`` in all; yields what was killed."""
+    """Kill a process of ``pids()`` after each pause, ``most`` in all; yield those killed."""
     killed: list[int] = []
     ended = Event()
 
@@ -73,7 +73,7 @@ def killer(pids: Callable[[], list[int]], pause: float, most: int = 1_000) -> It
 
 
 def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    """Tell whether a condition comes true within some seconds."""
+    """Return whether a condition comes true within some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

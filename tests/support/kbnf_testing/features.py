@@ -21,7 +21,7 @@ def _nullable_symbols(productions: Productions) -> set[int]:
 
 
 def has_nullable_part(grammar: g.Grammar) -> bool:
-    """Tell whether some part of a rule can be empty; what is inside a regex is no part."""
+    """Return whether some part of a rule can be empty; the inside of a regex does not count."""
     names: set[str] = set()
     while found := {name for name, body in grammar.rules.items() if _can_be_empty(body, names)}:
         if found == names:
@@ -58,7 +58,7 @@ def _can_be_empty(node: g.Expression, names: set[str]) -> bool:
 
 
 def has_unit_cycle(grammar: g.Grammar) -> bool:
-    """Tell whether some symbol derives itself in one or more steps, and nothing else."""
+    """Return whether some symbol derives itself in one or more steps, and nothing else."""
     productions = to_productions(grammar)
     nullable = _nullable_symbols(productions)
     reached: dict[int, set[int]] = {}
@@ -74,7 +74,7 @@ def has_unit_cycle(grammar: g.Grammar) -> bool:
 
 
 def is_recursive(grammar: g.Grammar, name: str) -> bool:
-    """Tell whether the rule of ``name`` leads to ``name`` again."""
+    """Return whether the rule of ``name`` leads to ``name`` again."""
     reached: set[str] = set()
     agenda = [name]
     while agenda:

@@ -1,4 +1,4 @@
-"""Forked children: cases run after limits of memory and time, and what became of each is a value.
+"""Forked children: cases run after limits of memory and time, and each outcome is a value.
 
 One child runs many cases and says over a pipe which one it begins and how that one ended. Where
 the child dies (a signal, an alarm, the end of memory), the case it had begun is to blame, and the
@@ -91,7 +91,7 @@ def run(
 
 
 def failures(outcomes: Iterable[Outcome[Case, Value]]) -> list[str]:
-    """Return a description of every outcome that is no returned value."""
+    """Return a description of every outcome other than a returned value."""
     return [str(outcome) for outcome in outcomes if outcome.end is not End.RETURNED]
 
 

@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Tell whether outcome, texts and captures are the same."""
+        """Return whether outcome, texts and captures are the same."""
         wanted = ("outcome", "values")
         return [self.rust.get(key) for key in wanted] == [self.ours.get(key) for key in wanted]
 

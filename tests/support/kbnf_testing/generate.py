@@ -25,7 +25,7 @@ EOS = (62, 63)
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What random grammars may hold; the reference engines know fewer forms than KBNF has."""
+    """Features of random grammars; the reference engines know fewer forms than KBNF has."""
 
     counts: bool = True
     tokens: bool = True

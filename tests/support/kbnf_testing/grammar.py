@@ -61,7 +61,7 @@ class Substrings:
 class Except:
     """``except!``: 1 to ``limit`` bytes (0: any number) in which no excluded text occurs.
 
-    ``via`` is the nonterminal that holds the excluded texts, None for a terminal.
+    ``via`` is the nonterminal that contains the excluded texts, None for a terminal.
     """
 
     excluded: tuple[bytes, ...]
@@ -87,7 +87,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    """``#"..."``: the body holds no nonterminals."""
+    """``#"..."``: the body contains no nonterminals."""
 
     body: "Expression"
 

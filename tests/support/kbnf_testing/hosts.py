@@ -30,7 +30,7 @@ Step = Callable[[list[int]], Any]
 
 @contextmanager
 def forgotten() -> Iterator[None]:
-    """Remove stand-ins, and what was imported over them, at the end."""
+    """Remove stand-ins, and modules that were imported over them, at the end."""
     before, path = dict(sys.modules), list(sys.path)
     try:
         yield
@@ -43,7 +43,7 @@ def forgotten() -> Iterator[None]:
 
 
 def put(name: str, **members: Any) -> ModuleType:
-    """Put a module, and those that hold it, where they are imported from."""
+    """Put a module, and the packages that contain it, where they are imported from."""
     parts = name.split(".")
     for count in range(1, len(parts) + 1):
         whole = ".".join(parts[:count])

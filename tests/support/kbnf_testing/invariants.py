@@ -1,4 +1,4 @@
-"""What must hold of an engine at every place of every text, whatever grammar and vocabulary."""
+"""Invariants of an engine at every position of every text, for any grammar and vocabulary."""
 
 import copy
 import pickle
@@ -70,7 +70,7 @@ class Invariants:
         return _observe(self.engine)
 
     def _check_mask(self) -> list[int]:
-        """Compare the bits with what is accepted; what is refused changes nothing."""
+        """Compare the bits with acceptance; a refused token changes nothing."""
         before = _observe(self.engine)
         outcomes = subject.outcomes(self.engine, self._ids)
         assert _observe(self.engine) == before

@@ -44,7 +44,7 @@ def _expressions(draw: st.DrawFn, names: tuple[str, ...], depth: int = 2) -> str
 
 @st.composite
 def lark_grammars(draw: st.DrawFn) -> str:
-    """Return a grammar with up to three terminals, up to three rules, and perhaps blanks."""
+    """Return a grammar with up to three terminals, up to three rules, and optional blanks."""
     terminals = _NAMES[: draw(st.integers(1, 3))]
     rules = _RULES[: draw(st.integers(0, 2))]
     names = (*terminals, *rules)

@@ -12,7 +12,7 @@ LEXING = {"earley+dynamic": "earley", "lalr+contextual": "lalr"}
 
 
 def accepts_of(kbnf: str) -> Callable[[str], bool]:
-    """Return what our engine says of whole texts; the empty one is told by the start alone."""
+    """Return our engine's verdict on whole texts; the empty one is decided by the start alone."""
     fresh = Engine(Grammar(kbnf), Vocabulary.bytes())
 
     def accepts(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Texts to compare Lark grammars on: members, and what is nearly one."""
+"""Texts to compare Lark grammars on: members, and texts that are nearly members."""
 
 from collections.abc import Iterator
 from random import Random
@@ -44,5 +44,5 @@ def all_near(kbnf: str, seed: int, count: int, misses: int) -> list[str]:
 
 
 def _is_assigned(char: str) -> bool:
-    """Tell whether this Python knows the character: what is a letter depends on its tables."""
+    """Return whether this Python knows the character: which are letters depends on its tables."""
     return category(char) != "Cn"

@@ -13,10 +13,10 @@ class Matcher(Protocol):
     """What recognition asks of a leaf or, for ``#e`` and ``#ex``, of the regex inside."""
 
     def contains(self, word: str) -> bool:
-        """Tell whether ``word`` is in the language."""
+        """Return whether ``word`` is in the language."""
 
     def viable(self, word: str) -> bool:
-        """Tell whether some completion of ``word``, perhaps the empty one, is."""
+        """Return whether some completion of ``word``, possibly the empty one, is."""
 
 
 class ByDefinition:
@@ -87,7 +87,7 @@ def _character(word: str) -> str | None:
 
 
 def _begins_character(word: str) -> bool:
-    """Tell whether ``word`` is a proper prefix of some character's UTF-8."""
+    """Return whether ``word`` is a proper prefix of some character's UTF-8."""
     # The smallest and largest continuation bytes reach every lead byte's permitted range.
     following = ["\x80", "\xbf"]
     endings = [

@@ -13,7 +13,7 @@ class Language:
         self._engine = Engine(grammar, BYTES, Config(finish="eos"))
 
     def has(self, text: str | bytes) -> bool:
-        """Tell whether ``text`` is one of them."""
+        """Return whether ``text`` is one of them."""
         data = text.encode() if isinstance(text, str) else text
         self._engine.reset()
         try:

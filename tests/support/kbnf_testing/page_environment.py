@@ -1,4 +1,4 @@
-"""Environments that have what a page tells its readers to install, and nothing else.
+"""Environments with the packages that a page says to install, and nothing else.
 
 Nothing is installed for them: what an install command brings is linked from the environment at
 hand, by the metadata of the distributions in it. So a page is run as its reader runs it, in
@@ -60,7 +60,7 @@ def distributions(wanted: Requirement) -> dict[str, Distribution] | None:
 def make(folder: Path, page: str) -> Path:
     """Make an environment in ``folder`` with what a page installs; return its ``bin``.
 
-    What is not in the environment at hand is left out.
+    Packages outside of the environment at hand are left out.
     """
     venv.create(folder, symlinks=True)
     [packages] = folder.glob("lib/python*/site-packages")

@@ -115,7 +115,7 @@ def _operator(low: int, high: int | None) -> str:
 
 
 def regex(node: g.Expression) -> str:
-    """Return ``node``, which holds no nonterminals, as a regular expression."""
+    """Return ``node``, which contains no nonterminals, as a regular expression."""
     match node:
         case g.Choice():
             return "(?:" + "|".join(regex(branch) for branch in node.branches) + ")"

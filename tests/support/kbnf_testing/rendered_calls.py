@@ -168,7 +168,7 @@ NOTATIONS: Mapping[str, Callable[[Arguments], str]] = {
     "lfm2": lfm,
     "llama_4": python,
 }
-"""How formats write arguments that are no JSON."""
+"""The notations of formats for arguments other than JSON."""
 
 
 def written(preset: str, arguments: Arguments) -> str:
@@ -298,7 +298,7 @@ def canonical(value: Any) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one; truth values are no numbers."""
+    """Return whether two values are equal; truth values are not numbers."""
     first, second = (json.dumps(canonical(each), sort_keys=True) for each in (one, other))
     return first == second
 
@@ -308,7 +308,7 @@ CALLS = 6
 
 
 def check_preset(preset: str, number: int) -> Iterator[str]:
-    """Yield what is read otherwise of so many calls that a format by name writes."""
+    """Yield the calls that a format by name writes and that are read otherwise."""
     random = Random(preset)
     mode = "disabled" if preset == "kimi_k3" else "auto"
     for grammar, arguments in calls_of(random, preset, mode, number):
@@ -346,7 +346,7 @@ def misread(grammar: Grammar, texts: list[str], arguments: Arguments) -> Iterato
 
 
 def check_template(path: Path, made_in: str, number: int) -> Iterator[str]:
-    """Yield what is read otherwise of calls that a template renders, in a format."""
+    """Yield the calls that a template renders and that are read otherwise, in a format."""
     from benchmarks.chat_templates import Template
 
     template = Template(path.read_text("utf-8"))
@@ -358,7 +358,7 @@ def check_template(path: Path, made_in: str, number: int) -> Iterator[str]:
 
 
 def runs(files: Iterable[Path]) -> Iterator[tuple[str, Callable[[int], Iterator[str]]]]:
-    """Yield what is checked: every format by name, and every template whose format is derived."""
+    """Yield the checks: every format by name, and every template whose format is derived."""
     from kbnf_core.languages.tools.chat_template import derived_format
 
     for name in table():

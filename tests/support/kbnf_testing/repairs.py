@@ -59,7 +59,7 @@ class Edge(Enum):
 
 Row = dict[tuple[int, Edge], int]
 Pending = tuple[bytes, int, Edge, int]
-"""What is to be written yet of an edit, the offset after it, its edge, and the cost."""
+"""The rest to write of an edit, the offset after it, its edge, and the cost."""
 
 
 def draw_grammar(random: Random, alphabet: str) -> g.Grammar:

@@ -173,7 +173,7 @@ def their_message(text: str, value: dict[str, Any], prefix: str, tools: list[Any
 
 
 def our_message(text: str, template: Template, prefix: str, tools: list[Any]) -> Any:
-    """Return what is read here; None for no message."""
+    """Return the message as we read it; None if the text is not one."""
     try:
         return message_of(template, text, prefix=prefix, tools=tools)
     except (MessageError, WorkLimitError):
@@ -203,7 +203,7 @@ def grammars(
 
 
 def texts_of(grammar: Grammar, count: int, seed: int) -> Iterator[str]:
-    """Yield texts of a grammar at random; those that are no UTF-8 are left out."""
+    """Yield random texts of a grammar, leaving out invalid UTF-8."""
     for text in sample_texts(Engine(grammar, _BYTES, finish="eos"), count, seed, 200).texts:
         try:
             yield text.decode()

@@ -29,7 +29,7 @@ class Runner(Protocol):
         """Return the ids that can come next, ascending."""
 
     def can_finish(self) -> bool:
-        """Tell whether the text may end here."""
+        """Return whether the text may end here."""
 
 
 class ReferenceRunner:
@@ -55,7 +55,7 @@ class ReferenceRunner:
         return self._engine.allowed(self._position)
 
     def can_finish(self) -> bool:
-        """Tell whether the text may end here."""
+        """Return whether the text may end here."""
         return self._engine.can_finish(self._position)
 
 

@@ -9,7 +9,7 @@ from _pytest.mark.structures import ParameterSet
 def seeds(count: int, ordinary: int, ci: int | None = None) -> list[ParameterSet]:
     """Return the seeds of a test: the first ``ordinary`` for every run, then those for CI.
 
-    What comes after the first ``ci`` of all is for ``--all``.
+    Seeds after the first ``ci`` are for ``--all``.
     """
     last = count if ci is None else ci
     return [

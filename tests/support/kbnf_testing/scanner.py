@@ -2,7 +2,7 @@
 
 
 class UnsupportedError(Exception):
-    """The text uses a form that the readers of the tests do not know, or is no grammar."""
+    """The text uses a form that the readers of the tests do not know, or is not a grammar."""
 
 
 class Scanner:
@@ -14,11 +14,11 @@ class Scanner:
 
     @property
     def rest(self) -> str:
-        """What has not been read."""
+        """The rest of the text."""
         return self.text[self.place :]
 
     def take(self, prefix: str) -> bool:
-        """Read ``prefix`` if it is next, and tell whether it was."""
+        """Read ``prefix`` if it is next, and return whether it was."""
         found = self.text.startswith(prefix, self.place)
         if found:
             self.place += len(prefix)
@@ -51,7 +51,7 @@ class Scanner:
         return int(digits) if digits else None
 
     def bounds(self) -> tuple[int, int | None]:
-        """Read what is in the braces of ``{m}``, ``{m,}``, ``{,n}`` or ``{m,n}``, and ``}``."""
+        """Read the bounds in the braces of ``{m}``, ``{m,}``, ``{,n}`` or ``{m,n}``, and ``}``."""
         low = self.number()
         high = self.number() if self.take(",") else low
         if low is None and high is None:

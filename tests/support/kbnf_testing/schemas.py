@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 import kbnf_cli
 from kbnf_core import AcceptTokenResult, Engine, Grammar, Vocabulary
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.json_schema.options import as_mapping
+from kbnf_core.languages.json_schema import Options, as_mapping
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 FOLDER = Path(kbnf_cli.__file__).parent / "schemas"

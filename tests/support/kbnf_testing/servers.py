@@ -329,7 +329,7 @@ REAL = (
 
 
 def _stand_in(file: Path, program: str) -> None:
-    """Put classes in the place of what a file imports of its program and nobody stands in for."""
+    """Put classes in the place of imports from the program that have no stand-in."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == program:
             held = put(str(node.module))

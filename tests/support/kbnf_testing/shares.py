@@ -63,7 +63,7 @@ def kept(seconds: list[float], most: float, longest: float) -> int:
 
 
 def write(ordinary: Path, ci: Path) -> None:
-    """Write the file from what was measured."""
+    """Write the file from measured times."""
     shares: dict[str, dict[str, int]] = {"ordinary": {}, "ci": {}}
     left: dict[str, list[float]] = defaultdict(list, measured(ci))
     for test, seconds in measured(ordinary).items():

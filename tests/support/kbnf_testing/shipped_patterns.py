@@ -21,7 +21,10 @@ from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.json_schema.formats import (
+from kbnf_core.languages.json_schema import Digits, Formats, Integers, Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.parse import guided
+from kbnf_core.languages.json_schema.rules import ORDER, Shared
+from kbnf_core.languages.json_schema.type_keywords import (
     EXPRESSIONS,
     HELPERS,
     NAMES,
@@ -29,16 +32,6 @@ from kbnf_core.languages.json_schema.formats import (
     rule_of,
     rules,
 )
-from kbnf_core.languages.json_schema.options import (
-    Digits,
-    Formats,
-    Integers,
-    Options,
-    Standard,
-    Whitespace,
-)
-from kbnf_core.languages.json_schema.parse import guided
-from kbnf_core.languages.json_schema.rules import ORDER, Shared
 from kbnf_core.languages.json_schema.value_sets import PATTERNS, key_of
 
 LARGEST = 20_000

@@ -102,7 +102,7 @@ class SubjectRunner:
         return allowed(self._engine)
 
     def can_finish(self) -> bool:
-        """Tell whether the text may end here."""
+        """Return whether the text may end here."""
         return self._engine.can_finish()
 
 

@@ -36,7 +36,7 @@ def llama_verdicts(checker: Path) -> Verdicts:
 
 
 def llguidance_verdicts() -> Verdicts:
-    """Ask llguidance; what the conversion leaves out, bytes that are no text, counts as refused."""
+    """Ask llguidance; losses of the conversion, which are invalid bytes, count as refused."""
     return {
         ".kbnf": _ask(
             ".kbnf", lambda text: _is_kept(text) and _llguidance_takes(to_lark(text).text)
@@ -77,7 +77,7 @@ def _safely(takes: Takes, text: str) -> bool:
 
 
 def _is_kept(text: str) -> bool:
-    """Tell whether every terminal has texts left: the conversion notes where one has not."""
+    """Return whether every terminal has texts left: the conversion notes where one has not."""
     return not any(line.startswith("nothing:") for line in to_lark(text).text.splitlines())
 
 

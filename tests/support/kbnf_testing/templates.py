@@ -1,4 +1,4 @@
-"""Chat templates for tests: what is around a call is that of no model, the call is given."""
+"""Chat templates for tests: the texts around calls are those of no model, the call is given."""
 
 
 def template(call: str, before: str = "", after: str = "", between: str = "") -> str:

@@ -64,7 +64,7 @@ def _row(line: Text, number: int) -> str:
 
 
 def _runs(line: Text) -> list[tuple[int, str, Style]]:
-    """Return the column, text and style of what has one style."""
+    """Return the column, text and style of each run of one style."""
     edges = sorted(
         {0, len(line), *(each for span in line.spans for each in (span.start, span.end))}
     )

@@ -71,7 +71,7 @@ NAMES = (*PRESETS, "harmony", "kimi_k3")
 
 
 def forbidden(preset: str) -> list[str]:
-    """Return the strings that free text in a preset cannot hold."""
+    """Return the strings that free text in a preset cannot contain."""
     if preset == "harmony":
         return ["<|end|>", "<|return|>"]
     if preset == "kimi_k3":

@@ -67,7 +67,7 @@ class Play:
         return later
 
     def row(self, words: int) -> npt.NDArray[np.int32]:
-        """Return what can come here, as bits."""
+        """Return the allowed tokens here, as bits."""
         row = np.zeros(words, np.int32)
         if self._waits:
             vocabulary = self._engine.vocabulary
@@ -95,7 +95,7 @@ def played(play: Play, tree: Tree, words: int) -> npt.NDArray[np.int32]:
 
 
 class Case:
-    """A random grammar and vocabulary, and what may come before the grammar.
+    """A random grammar and vocabulary, and the boundary before the grammar.
 
     ``plain`` is the same grammar, for the play; ``alphabet``: what a text before it is made of.
     """

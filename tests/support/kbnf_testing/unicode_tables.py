@@ -53,7 +53,7 @@ def case_orbits() -> list[str]:
 
 
 def _property_names() -> dict[tuple[int, int], list[str]]:
-    r"""Return what may be in ``\p{...}``, as in properties.txt: ``gc=lu``, ``math``.
+    r"""Return the possible contents of ``\p{...}``, as in properties.txt: ``gc=lu``, ``math``.
 
     Names of one set are together, by the package's numbers of a property and its value.
     """

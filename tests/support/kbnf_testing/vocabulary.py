@@ -18,7 +18,7 @@ class Tokens:
         return token_id in self.ordinary or token_id in self.eos or self.is_special(token_id)
 
     def is_special(self, token_id: int) -> bool:
-        """Tell whether the id belongs to a special token."""
+        """Return whether the id belongs to a special token."""
         return token_id in self.special.values()
 
     def ids(self) -> list[int]:

@@ -42,15 +42,15 @@ class ReferenceEngine:
     finish: str
 
     def can_finish(self, position: Position) -> bool:
-        """Tell whether the text may end here: it is over, or ``eos`` could end it."""
+        """Return whether the text may end here: it is over, or ``eos`` could end it."""
         return position.finished or (self.finish == "eos" and self.is_complete(position))
 
     def is_complete(self, position: Position) -> bool:
-        """Tell whether the text so far is in the language."""
+        """Return whether the text so far is in the language."""
         return any(self.recogniser.contains(word) for word in position.histories)
 
     def offer(self, position: Position, token_id: int) -> tuple[Outcome, Position]:
-        """Return what comes of the token, and where that leads (unchanged if refused)."""
+        """Return the outcome of a token, and the position after it (unchanged if refused)."""
         if position.finished:
             return Outcome.AFTER_END, position
         if token_id not in self.tokens:
@@ -62,7 +62,7 @@ class ReferenceEngine:
         return self._read(position, list(self.tokens.readings(token_id)))
 
     def offer_bytes(self, position: Position, data: bytes) -> tuple[Outcome, Position]:
-        """Return what comes of plain bytes."""
+        """Return the outcome of plain bytes."""
         if position.finished:
             return Outcome.AFTER_END, position
         if data == b"":
@@ -70,7 +70,7 @@ class ReferenceEngine:
         return self._read(position, [word_of(data)])
 
     def allowed(self, position: Position) -> list[int]:
-        """Return the ids that a mask holds: those that can be accepted, empty tokens left out."""
+        """Return the ids in a mask: those that can be accepted, empty tokens left out."""
         return [
             token_id
             for token_id in self.tokens.ids()
@@ -99,7 +99,7 @@ class ReferenceEngine:
         return Outcome.ONGOING, after
 
     def _ends_inside(self, position: Position, reading: str) -> bool:
-        """Tell whether ``eager`` would be finished before the last symbol of ``reading``."""
+        """Return whether ``eager`` would be finished before the last symbol of ``reading``."""
         return self.finish == "eager" and any(
             self.recogniser.contains(history + reading[:end])
             for history in position.histories

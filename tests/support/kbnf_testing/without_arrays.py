@@ -12,7 +12,8 @@ from pathlib import Path
 
 COMPILED = (
     "kbnf_core.automata._automata",
-    "kbnf_core.kernel._compiled",
+    "kbnf_core.kernel._engine",
+    "kbnf_core.kernel._trees",
     "kbnf_core.lower._lowering",
 )
 
@@ -25,7 +26,7 @@ def block(how: str) -> None:
 
 
 def main() -> None:
-    """Print a JSON object of what was said, by operation and file."""
+    """Print a JSON object of the findings, by operation and file."""
     block(sys.argv[1])
     said = {}
     for name in sys.argv[2:]:
@@ -36,7 +37,7 @@ def main() -> None:
 
 
 def operations(name: str, text: str) -> Iterable[tuple[str, Callable[[], object]]]:
-    """Yield what can be done with a text, by name."""
+    """Yield the operations on a text, by name."""
     from kbnf_core import check, convert
     from kbnf_core.frontend import read_grammar
     from kbnf_core.kbnf.diagram import render_html

@@ -1,19 +1,20 @@
-"""The types of the compiled module name what it has, all of it and nothing else."""
+"""The types of the compiled modules name what these have, all of it and nothing else."""
 
 import ast
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from kbnf_core import kernel
 
-STUB = ast.parse(Path(str(kernel.__file__)).with_name("_compiled.pyi").read_text(encoding="utf-8"))
 LEFT_TO_ENGINE = {"_position_after", "_mask_here", "_last_row", "_row_of"}
 """Methods that ``EngineCore`` calls and ``Engine`` has."""
 
 
-def own(value: object) -> dict[str, object]:
+def own(value: object, module: str) -> dict[str, object]:
     """Return the public attributes of a module or a class that are not imported."""
-    modules = {"kbnf_core.kernel._compiled", None}
+    modules = {module, None}
     return {
         name: each
         for name, each in vars(value).items()
@@ -22,16 +23,20 @@ def own(value: object) -> dict[str, object]:
     }
 
 
-def test_every_class_and_function_is_there_with_its_methods() -> None:
-    compiled = import_module("kbnf_core.kernel._compiled")
-    classes = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
-    functions = {node.name for node in STUB.body if isinstance(node, ast.FunctionDef)}
+@pytest.mark.parametrize("module", ["_engine", "_trees"])
+def test_every_class_and_function_is_there_with_its_methods(module: str) -> None:
+    types = Path(str(kernel.__file__)).with_name(f"{module}.pyi").read_text(encoding="utf-8")
+    stub = ast.parse(types)
+    qualified = f"kbnf_core.kernel.{module}"
+    compiled = import_module(qualified)
+    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
     constants = {
         node.target.id
-        for node in STUB.body
+        for node in stub.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
-    assert classes.keys() | functions | constants == own(compiled).keys()
+    assert classes.keys() | functions | constants == own(compiled, qualified).keys()
     for name, node in classes.items():
         kind = getattr(compiled, name)
         methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
@@ -47,5 +52,5 @@ def test_every_class_and_function_is_there_with_its_methods() -> None:
             for target in each.targets
             if isinstance(target, ast.Name)
         }
-        assert own(kind).keys() <= methods | attributes, name
+        assert own(kind, qualified).keys() <= methods | attributes, name
         assert all(hasattr(kind, each) for each in attributes), name

@@ -168,7 +168,7 @@ def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(grammar: str)
 
 
 def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:
-    """Tell whether all strings of some length can come, without an exit on the way."""
+    """Return whether all strings of some length can come, without an exit on the way."""
     for word in product(letters, repeat=length):
         here = state
         for byte in word:

@@ -26,7 +26,7 @@ def partial_value(data: bytes) -> Any:
 
 
 def contains(whole: Any, part: Any) -> bool:
-    """Tell whether what is certain of a value is in the value."""
+    """Return whether what is certain of a value is in the value."""
     if part is NOTHING_YET:
         return True
     if isinstance(part, dict):

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.data, pytest.mark.skipif(not FILES, reason="needs KBNF
 
 
 def contains(whole: Any, part: Any) -> bool:
-    """Tell whether what is certain of a value is in the value."""
+    """Return whether what is certain of a value is in the value."""
     pairs = [(whole, part)]
     for large, small in pairs:
         if isinstance(small, dict):

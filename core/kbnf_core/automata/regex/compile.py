@@ -7,6 +7,8 @@ none (the edge of the text), line feed, carriage return, ASCII word character, a
 are compiled away: a state is doubled for each kind of character that may occur next, and keeps only
 the edges that read this kind. The automata after this contain no assertions but in their tags, the
 kinds of characters before which a match ends.
+
+Tests: tests/unit/automata/test_character_work.py, tests/unit/automata/test_operations.py
 """
 
 from collections.abc import Callable
@@ -32,7 +34,7 @@ from kbnf_core.automata.regex.syntax import (
     TOO_LARGE,
     TOO_MUCH_WORK,
     Assertion,
-    Characters,
+    CharacterSet,
     Look,
     Node,
     RegexProblem,
@@ -71,7 +73,7 @@ def byte_kinds() -> bytes:
 
 
 def _holds(look: Look, before: int, after: int) -> bool:
-    """Tell whether an assertion holds between two kinds of characters."""
+    """Return whether an assertion is true between two kinds of characters."""
     match look:
         case Look.START_TEXT:
             return before == EDGE
@@ -163,7 +165,7 @@ def _build(tree: Node, limit: int) -> _PatternNfa:
 
     def combine(node: Node, parts: list[Fragment]) -> Fragment:
         match node:
-            case Characters(leaf) | Assertion(leaf):
+            case CharacterSet(leaf) | Assertion(leaf):
                 return thompson.symbol(leaves.setdefault(leaf, len(leaves)))
             case Repeat(_, low, high):
                 return thompson.repetition(parts[0], low, high)
@@ -205,7 +207,7 @@ class _LookClosures:
         self._limit = limit
         self._useful = pattern.useful
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
-        # Few pairs of kinds differ in the assertions that hold between them.
+        # Few pairs of kinds differ in the assertions that are true between them.
         closures: dict[frozenset[int], Closures] = {}
         self._between: dict[tuple[int, int], Closures] = {}
         for before, after in product(KINDS, KINDS):
@@ -215,7 +217,7 @@ class _LookClosures:
             self._between[before, after] = closures[held]
 
     def after(self, state: int, before: int) -> tuple[int, ...]:
-        """Return what is entered at ``state`` after kind ``before``, for all next kinds."""
+        """Return the leaves entered at ``state`` after kind ``before``, for all next kinds."""
         key = (state, before)
         if key not in self._known:
             self._known[key] = tuple(
@@ -228,7 +230,7 @@ class _LookClosures:
         return self._known[key]
 
     def _held(self, before: int, after: int) -> frozenset[int]:
-        """Return the leaves that are assertions which hold between two kinds."""
+        """Return the leaves that are assertions which are true between two kinds."""
         return frozenset(
             number
             for number, leaf in enumerate(self._pattern.leaves)
@@ -255,7 +257,7 @@ _RAISING = "; or raise `Limits.work`"
 
 
 class Compiled(NamedTuple):
-    """An automaton, or why there is none: ``dfa`` is None exactly when there are problems.
+    """An automaton, or the reasons against one: ``dfa`` is None exactly when there are problems.
 
     ``work`` is what it took, in steps (``kbnf_core.text.budget``), whatever came of it.
     """
@@ -310,7 +312,7 @@ def compile_within(
     limits: Limits = DEFAULT_LIMITS,
     compiler: Remembering[[str, Limits, int], Compiled] = compile_regex,
 ) -> Compiled:
-    """Compile a pattern with what is left of the budget of a grammar, which is charged.
+    """Compile a pattern with the rest of the budget of a grammar, which is charged.
 
     A pattern that needs more is a problem, and raises WorkLimitError where it is known or where
     nothing is left. ``limits.work`` does not count beside the budget.

@@ -2,6 +2,8 @@
 
 Perl's classes and the orbits of simple case folding, which nearly every pattern needs, are in the
 generated file ``classes.txt``; Unicode's other properties in ``properties.txt``.
+
+Tests: tests/unit/automata/test_regex_tables.py
 """
 
 from bisect import bisect_left
@@ -130,9 +132,9 @@ def named_property(name: str) -> CodePoints | None:
         return None
     # Rust reads `sc` and the like as categories, then as properties, then as scripts.
     for query in (f"gc={key}", key, f"sc={key}"):
-        found = _members(query)
-        if found is not None:
-            return found
+        result = _members(query)
+        if result is not None:
+            return result
     return None
 
 

@@ -1,4 +1,7 @@
-"""Findings about ABNF that cannot be read."""
+"""Findings about ABNF that cannot be read.
+
+Tests: tests/unit/languages/abnf
+"""
 
 import re
 
@@ -53,7 +56,7 @@ def not_indented(source: Source, word: Word) -> Diagnostic:
 
 
 def defined_again(source: Source, name: Word, first: Word) -> Diagnostic:
-    """Return the finding for a second definition that is no ``=/``."""
+    """Return the finding for a second definition other than ``=/``."""
     message = f"the rule `{name.value}` is defined again"
     labels = (Label(span_of(first), "first defined here"),)
     helps = ("write `=/` to add alternatives; names are the same in upper and lower case",)

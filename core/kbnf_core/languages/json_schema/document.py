@@ -25,13 +25,13 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
-from kbnf_core.languages.json_schema.expressions import (
+from kbnf_core.ir.names import FreshNames
+from kbnf_core.languages.json_schema import Options, Standard
+from kbnf_core.languages.json_schema.algebra import (
     ANYTHING,
     NOTHING,
-    RECURSIVE,
     Closing,
     Expression,
-    Marks,
     Ref,
     Scope,
 )
@@ -56,7 +56,6 @@ from kbnf_core.languages.json_schema.keywords import (
     walk,
     without_effect,
 )
-from kbnf_core.languages.json_schema.options import Options, Standard
 from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -102,6 +101,42 @@ class Target(NamedTuple):
     def is_inside(self) -> bool:
         """Whether it is in the document, and not in a meta-schema."""
         return self.pointer[:1] in ("", "/")
+
+
+RECURSIVE = ""
+"""The mark of ``$recursiveAnchor``, which has no name."""
+
+
+class Marks:
+    """The marked schemas of documents, by the resources that they are in."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, dict[str, Any]] = {}
+
+    def read(self, root: Any) -> None:
+        """Find the marks of a document and of the resources embedded in it."""
+        pending: list[tuple[Any, dict[str, Any]]] = [(root, {})]
+        for value, around in pending:
+            marks = around
+            if isinstance(value, dict):
+                if isinstance(value.get("$id"), str):
+                    marks = {}
+                if value.get("$recursiveAnchor") is True:
+                    marks[RECURSIVE] = value
+                if isinstance(name := value.get("$dynamicAnchor"), str):
+                    marks[name] = value
+                self._of[id(value)] = marks
+            pending.extend((item, marks) for item in _items(value))
+
+    def of(self, schema: Any) -> dict[str, Any]:
+        """Return the marked schemas of the resource that a schema is in, by their marks."""
+        return self._of.get(id(schema), {})
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 class Place(NamedTuple):
@@ -663,7 +698,7 @@ class _Bundler:
         self._path = path
         self._imports = imports
         self._own = _address_of(value, "")
-        self._names = set(value.get(self.keyword) or ())
+        self._names = FreshNames(value.get(self.keyword) or ())
         self._room = room
         self._files = {normpath(path): _File(value, self._own, "", {})}
 
@@ -750,13 +785,7 @@ class _Bundler:
         return found
 
     def _new_name(self, path: str) -> str:
-        stem = name = basename(path).partition(".")[0] or "file"
-        number = 1
-        while name in self._names:
-            number += 1
-            name = f"{stem}_{number}"
-        self._names.add(name)
-        return name
+        return self._names.fresh(basename(path).partition(".")[0] or "file")
 
 
 def _address_of(value: dict[str, Json], around: str) -> str:

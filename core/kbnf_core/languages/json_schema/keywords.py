@@ -21,9 +21,8 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from kbnf_core.languages.json_schema.expressions import constant, key_of
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.json_text import Json, escape, too_deep
+from kbnf_core.text.json_text import Json, escape, print_json, too_deep, value_key
 from kbnf_core.text.source import Span
 
 # Problems
@@ -553,7 +552,7 @@ _SHOWN = 60
 
 
 def _shortened(value: Json) -> str:
-    text = constant(value).text
+    text = print_json(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
@@ -716,7 +715,7 @@ def _type_or_schema(value: Json) -> bool:
     if not isinstance(value, list):
         return isinstance(value, str)
     return all(isinstance(each, str | dict) for each in value) and (
-        len(set(map(key_of, value))) == len(value)
+        len(set(map(value_key, value))) == len(value)
     )
 
 

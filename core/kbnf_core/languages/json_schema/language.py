@@ -13,10 +13,10 @@ from typing import Any
 
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
-from kbnf_core.languages.json_schema.options import LIMITS, options_of
+from kbnf_core.languages.json_schema import LIMITS, options_of
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.files import Imports
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, print_json
 from kbnf_core.text.source import Source
 
 
@@ -56,7 +56,6 @@ class SchemaLanguage(Language):
         if path is None or '"$ref"' not in text:
             return text
         from kbnf_core.languages.json_schema.document import bundle_each, read_json
-        from kbnf_core.languages.json_schema.expressions import constant
         from kbnf_core.languages.json_schema.keywords import ProblemError
 
         try:
@@ -64,7 +63,7 @@ class SchemaLanguage(Language):
             is_changed = bundle_each(self.schemas_in(value), path, imports)
         except ProblemError:
             return text
-        return constant(value).text if is_changed else text
+        return print_json(value) if is_changed else text
 
     def text_of(self, source: Any) -> str:
         """Return a text, an object of pydantic, or a value as JSON."""
@@ -108,8 +107,6 @@ class _JsonSchema(SchemaLanguage):
         yield value, ""
 
     def text_of(self, source: Any) -> str:
-        from kbnf_core.languages.json_schema.language import schema_text
-
         return schema_text(source)
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:

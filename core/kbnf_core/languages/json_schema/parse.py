@@ -24,8 +24,18 @@ from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.languages.json_schema import (
+    Digits,
+    Escapes,
+    Formats,
+    Integers,
+    Options,
+    Standard,
+    Whitespace,
+    options_of,
+)
+from kbnf_core.languages.json_schema.algebra import AnyOf, Expression, Ref, Type
 from kbnf_core.languages.json_schema.document import Document, bundled, read_json
-from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     NUMBERS,
@@ -39,21 +49,10 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.normal_form import Type
-from kbnf_core.languages.json_schema.options import (
-    Digits,
-    Escapes,
-    Formats,
-    Integers,
-    Options,
-    Standard,
-    Whitespace,
-    options_of,
-)
 from kbnf_core.languages.json_schema.rules import LETTERS
+from kbnf_core.languages.json_schema.scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
 from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
-from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
@@ -301,7 +300,7 @@ def checked(value: Json, options: Options) -> tuple[Options, Review]:
     if facts.problems:
         raise ProblemError(*facts.problems)
     if options.strict is not None:
-        from kbnf_core.languages.json_schema.services import check_service
+        from kbnf_core.languages.json_schema.advice import check_service
 
         problems = check_service(Document(value, options, facts), options.strict)
         if problems:
@@ -397,7 +396,7 @@ class SchemaReading(Parsed):
 
     def _why(self, problem: Problem | None) -> list[Problem]:
         """Return what is wrong where ``problem`` was found, or where there is no value."""
-        from kbnf_core.languages.json_schema.lint import contradiction, every_problem
+        from kbnf_core.languages.json_schema.advice import contradiction, every_problem
 
         text = self._text
         if problem is not None and problem.code != UNSATISFIABLE:
@@ -415,14 +414,14 @@ class SchemaReading(Parsed):
         facts = self._text.facts
         if not facts.strange and not facts.is_unlisted:
             return
-        from kbnf_core.languages.json_schema.lint import misspelt_once
+        from kbnf_core.languages.json_schema.advice import misspelt_once
 
         for each in misspelt_once(self._text.value, facts):
             warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return what is likely a mistake, but what the errors report."""
-        from kbnf_core.languages.json_schema.lint import contradictions
+        from kbnf_core.languages.json_schema.advice import contradictions
 
         text, dead = self._text, self._dead()
         found = [*self._oddities(), *contradictions(self._written().schemas, dead)]
@@ -430,7 +429,7 @@ class SchemaReading(Parsed):
         return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
 
     def _oddities(self) -> Iterable[Problem]:
-        from kbnf_core.languages.json_schema.lint import oddities, repetitions
+        from kbnf_core.languages.json_schema.advice import oddities, repetitions
 
         text = self._text
         return chain(repetitions(text.source.text), oddities(text.value, text.options))
@@ -451,7 +450,7 @@ class SchemaReading(Parsed):
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield findings of lints but those that an error about a schema without a value has."""
-    from kbnf_core.languages.json_schema.lint import CONTRADICTION, MISSPELT
+    from kbnf_core.languages.json_schema.advice import CONTRADICTION, MISSPELT
 
     told = {each.span for each in errors if each.code == UNSATISFIABLE}
     for each in findings:

@@ -20,9 +20,9 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from kbnf_core.languages.json_schema.formats import formats_of, plain_address
+from kbnf_core.languages.json_schema import Formats, Standard
 from kbnf_core.languages.json_schema.keywords import UNKEPT
-from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema.type_keywords import formats_of, plain_address
 
 _INTEGER = "-?(0|[1-9][0-9]{0,17})"
 _FINITE = rf"{_INTEGER}(\.[0-9]{{1,15}})?"

@@ -13,12 +13,14 @@ Tests: tests/unit/languages/json_schema/test_places.py
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from json.encoder import encode_basestring
 
 from kbnf_core import ir
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import (
     CodePoints,
     difference,
@@ -26,23 +28,35 @@ from kbnf_core.automata.codepoints import (
     intersect,
     union,
 )
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import (
+    ACCEPT,
+    DEAD,
+    ByteClasses,
+    Dfa,
+    SymbolDfa,
+    class_count,
+    empty,
+    first_bytes,
+    join,
+    separate,
+)
 from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.ir import Node, Notation, calls
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
+from kbnf_core.ir.names import FreshNames
+from kbnf_core.languages.json_schema import Digits, Escapes, Integers, Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import Problem, too_large, unsupported
-from kbnf_core.languages.json_schema.options import (
-    Digits,
-    Escapes,
-    Integers,
-    Options,
-    Standard,
-    Whitespace,
+from kbnf_core.languages.json_schema.keywords import (
+    Problem,
+    too_large,
+    unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import compiled_pattern
+from kbnf_core.languages.json_schema.value_sets import (
+    compiled_pattern,
+)
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -201,6 +215,51 @@ _SEVERAL = frozenset(
 def spell_text(value: str) -> str:
     """Return a string's canonical JSON text."""
     return encode_basestring(value)
+
+
+_WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
+
+
+def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
+    """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
+    if dfa.is_empty:
+        return empty()
+    end = dfa.state_count
+    rows, tags = AUTOMATA.between(dfa.rows, dfa.accepting), [*([0] * end), ACCEPT, 0]
+    return spell(SymbolDfa(rows, tags, [end + 1]), _letters(dfa.classes, spelling), sys.maxsize)
+
+
+def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
+    """Return how the classes ``symbols`` are spelt, and the quote, which is one more."""
+    count = class_count(symbols)
+    # No text has this byte, nor any other of its class, so that they need not be told apart.
+    never = symbols[0xFF]
+    escapes = {code: texts for code, texts in spelling.escapes if symbols[code] != never}
+    classes = join([symbols, separate(escapes), separate(_WRITTEN if escapes else b'"')])
+    ways = [
+        (bytes((byte,)), symbols[byte])
+        for byte in first_bytes(classes)
+        if byte not in escapes and symbols[byte] != never
+    ]
+    ways.append((b'"', count))
+    ways += [(b"\\" + each, symbols[code]) for code, texts in escapes.items() for each in texts]
+    edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
+    _add_state(edges, [(written.translate(classes), symbol) for written, symbol in ways])
+    ends = [*range(count + 1), *([DEAD] * (len(edges) - count - 1))]
+    return Letters(classes, edges, ends)
+
+
+def _add_state(edges: list[dict[int, int]], ways: Sequence[tuple[bytes, int]]) -> int:
+    """Add the state from which texts lead to states; the longest text has some ten bytes."""
+    below: dict[int, list[tuple[bytes, int]]] = {}
+    for written, target in ways:
+        below.setdefault(written[0], []).append((written[1:], target))
+    found = {
+        byte: rest[0][1] if rest[0][0] == b"" else _add_state(edges, rest)
+        for byte, rest in sorted(below.items())
+    }
+    edges.append(found)
+    return len(edges) - 1
 
 
 Member = tuple[ir.Node, bool]
@@ -560,33 +619,17 @@ _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48
 
 
-class Names:
+class Names(FreshNames):
     """Generates unique identifiers that begin with ``prefix``."""
 
     def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
+        super().__init__(prefix + name for name in reserved)
         self._prefix = prefix
-        self._used = {prefix + name: 1 for name in reserved}
-
-    def take(self, name: str) -> bool:
-        """Note that a name is in use; return whether it was not."""
-        is_new = name not in self._used
-        self._used.setdefault(name, 1)
-        return is_new
 
     def fresh(self, hint: str) -> str:
         """Return an identifier like ``hint`` that was not given out before."""
         base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"
-        if base[0].isdigit():
-            base = f"_{base}"
-        base = self._prefix + base
-        name = base
-        count = self._used.get(base, 0)
-        while name in self._used:
-            count += 1
-            name = f"{base}_{count}"
-        self._used[base] = max(count, 1)
-        self._used.setdefault(name, 1)
-        return name
+        return super().fresh(f"{self._prefix}_{base}" if base[0].isdigit() else self._prefix + base)
 
 
 def last_step(pointer: str) -> str:

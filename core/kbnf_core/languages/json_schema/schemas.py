@@ -16,27 +16,41 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TypeAlias, TypeVar, cast
 
-from kbnf_core.languages.json_schema import normal_form, type_keywords
-from kbnf_core.languages.json_schema.document import Document, Place
-from kbnf_core.languages.json_schema.expressions import (
+from kbnf_core.languages.json_schema import Formats, Options, Standard, algebra, type_keywords
+from kbnf_core.languages.json_schema.algebra import (
+    ANY_SHAPE,
     ANYTHING,
+    FULL,
     NOTHING,
     AllOf,
     AnyOf,
+    Arrays,
     Closing,
     Constant,
     Expression,
+    NormalForm,
     Not,
+    Objects,
     Others,
     OthersBehind,
+    Part,
+    Plain,
     Ref,
+    Signs,
+    Type,
     WithoutProperty,
     both,
+    checked,
+    checked_array,
     constant,
+    constant_shape,
     either,
     other,
+    shape_of,
+    sharers,
+    signs_of,
 )
-from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     ARRAYS,
@@ -60,25 +74,8 @@ from kbnf_core.languages.json_schema.keywords import (
     unsupported,
     without_effect,
 )
-from kbnf_core.languages.json_schema.normal_form import (
-    ANY_SHAPE,
-    FULL,
-    Arrays,
-    NormalForm,
-    Objects,
-    Part,
-    Plain,
-    Signs,
-    Type,
-    checked,
-    checked_array,
-    constant_shape,
-    shape_of,
-    sharers,
-    signs_of,
-)
-from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.type_keywords import (
+    formats_of,
     pointer_to,
     read_closed,
     read_others,
@@ -260,7 +257,7 @@ class Schemas:
     def _narrow(self, expression: Expression) -> NormalForm:
         match expression:
             case AnyOf(members):
-                return normal_form.union(self.some(part) for part in members)
+                return algebra.union(self.some(part) for part in members)
             case AllOf(members):
                 return self._narrowly([self.some(part) for part in members])
             case Ref():
@@ -269,7 +266,7 @@ class Schemas:
                     [p if isinstance(p, Mapping) else self.some(p) for p in parts]
                 )
             case Not(Ref() as at) if not self._is_weak(at):
-                return normal_form.union(map(self._refused_by, self._read(at).parts))
+                return algebra.union(map(self._refused_by, self._read(at).parts))
             case _:
                 return self.shape(expression)
 
@@ -292,7 +289,7 @@ class Schemas:
             case AllOf(members):
                 return self._all_of(members)
             case AnyOf(members):
-                return normal_form.union(self.shape(part) for part in members)
+                return algebra.union(self.shape(part) for part in members)
             case Not(part):
                 shape = self.shape(part)
                 return ANY_SHAPE if self._is_weak(part) else self._products().complement(shape)
@@ -338,10 +335,10 @@ class Schemas:
             whole = self._without_unsatisfiable(self._products().meet(whole, part))
         return whole
 
-    def _products(self, *, is_narrow: bool = False) -> normal_form.Products:
+    def _products(self, *, is_narrow: bool = False) -> algebra.Products:
         """Return what makes products; kept here it would be a circle that lives on until a pass."""
         most = min(FEW_KINDS, self.limits.alternatives) if is_narrow else self.limits.alternatives
-        return normal_form.Products(most, self.budget, self.excludes, is_narrow=is_narrow)
+        return algebra.Products(most, self.budget, self.excludes, is_narrow=is_narrow)
 
     def excludes(self, one: Expression, two: Expression) -> bool:
         """Return of two schemas that only list their values whether none is common."""
@@ -772,7 +769,7 @@ class Reader:
     def _local(self) -> NormalForm:
         if len(self._types) == 1:
             return self._of_type(self._types[0])
-        found = normal_form.union(self._of_type(name) for name in self._types)
+        found = algebra.union(self._of_type(name) for name in self._types)
         return {type_: found[type_] for type_ in FULL if type_ in found}
 
     @cached_property

@@ -9,6 +9,10 @@ of atoms and of complements of atoms.
 one only where words may pass it, and no longer than they may: ``Lengths`` has the characters of the
 words of an automaton.
 
+A pattern that counts characters (``^[a-z].{0,2000}$``) is taken apart: which may occur, and how
+many in all (``without_count``). So a count is a number, as in ``maxLength``, and no copies of a
+state.
+
 *Shipped patterns.* Automata of the patterns that every process would compile, of JSON's texts and
 formats, are data in ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a
 text: the automaton's classes, a byte for each state (1 where it accepts), and its rows as integers
@@ -17,6 +21,7 @@ of 16 bits, compressed. A pattern that is not there is compiled.
 
 import enum
 import json
+import re
 import sys
 from array import array
 from base64 import b64decode
@@ -32,11 +37,16 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 from zlib import decompress
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.algebra import Repeat
+from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.automata.codepoints import ANY
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count
 from kbnf_core.automata.explore import explore
+from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
@@ -711,3 +721,73 @@ def _with_one_length(kind: Kind, kept: dict[Literal, None]) -> Restricted | None
         return None
     rest = [literal for literal in kept if literal[0] not in lengths or not literal[1]]
     return Restricted(kind, (*rest, (Length(low, high), True)))
+
+
+LARGE = 64
+"""Counts up to this one are states."""
+
+_COUNT = re.compile(r"\{(?:[0-9]*,)?0*[1-9][0-9]+\}|\{0*[1-9][0-9]+,\}")
+"""A count that may be large."""
+
+
+def without_count(whole: str) -> tuple[str, Length | None]:
+    """Return a regular expression of whole strings without its large count, and the lengths.
+
+    The strings of both together are those of ``whole``: one character is repeated, and whatever is
+    around it has one length. None where there is no such count.
+    """
+    if not _COUNT.search(whole):
+        return whole, None
+    builder = Builder()
+    read = builder.read(whole)
+    if read is None:
+        return whole, None
+    items = _at_least_beside_any(builder, read)
+    loops = [place for place, item in enumerate(items) if _is_large(item)]
+    around = [_fixed_length(item) for place, item in enumerate(items) if place not in loops]
+    lengths = [length for length in around if length is not None]
+    if len(loops) != 1 or len(lengths) < len(around):
+        return print_expression(builder.sequence(items)), None
+    loop = items[loops[0]]
+    assert isinstance(loop, Repeat)  # noqa: S101 - as a large count is
+    high = None if loop.high is None else loop.high + sum(lengths)
+    items[loops[0]] = builder.repetition(loop.body, 0, None)
+    found = print_expression(builder.sequence(items))
+    return found, Length(loop.low + sum(lengths), high)
+
+
+def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]:
+    """Return the items of a sequence; beside any text it is enough to repeat as often as needed."""
+    items = list(read.parts if isinstance(read, Items) else (read,))
+    for place, item in enumerate(items):
+        beside = [*items[max(place - 1, 0) : place], *items[place + 1 : place + 2]]
+        if isinstance(item, Repeat) and item.high is not None and any(map(_is_any, beside)):
+            items[place] = builder.repetition(item.body, item.low, item.low)
+    whole = builder.sequence(items)
+    return list(whole.parts if isinstance(whole, Items) else (whole,))
+
+
+def _is_any(item: Expression) -> bool:
+    """Tell whether an item is any text, or all texts from some length on."""
+    return (
+        isinstance(item, Repeat)
+        and item.high is None
+        and isinstance(item.body, CharacterSet)
+        and item.body.points == ANY
+    )
+
+
+def _is_large(item: Expression) -> bool:
+    """Tell whether an item is a character that is repeated, to a large bound."""
+    if not isinstance(item, Repeat) or not isinstance(item.body, CharacterSet):
+        return False
+    return item.low != item.high and max(item.low, item.high or 0) > LARGE
+
+
+def _fixed_length(item: Expression) -> int | None:
+    """Return how many characters an item has, where that is one number that is quickly found."""
+    if isinstance(item, CharacterSet):
+        return 1
+    if isinstance(item, Repeat) and isinstance(item.body, CharacterSet) and item.low == item.high:
+        return item.low
+    return None

@@ -18,19 +18,39 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import combinations
 
 from kbnf_core import ir
 from kbnf_core.ir import Node
-from kbnf_core.ir.build import alternation, call, sequence, text
-from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.expressions import (
+from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema import Order
+from kbnf_core.languages.json_schema.algebra import (
+    ANY_SHAPE,
     ANYTHING,
+    FULL,
+    KEYS,
     NOTHING,
     AnyOf,
+    Arrays,
     Closing,
     Expression,
+    NormalForm,
+    Objects,
+    Part,
+    Plain,
     Ref,
+    Type,
+    both,
+    without,
 )
+from kbnf_core.languages.json_schema.counts import (
+    CountedItems,
+    CountedMembers,
+    Layout,
+    Places,
+    write_key,
+)
+from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     CONTENTS,
@@ -46,28 +66,20 @@ from kbnf_core.languages.json_schema.keywords import (
     unsatisfiable,
     unsupported,
 )
-from kbnf_core.languages.json_schema.normal_form import (
-    ANY_SHAPE,
-    FULL,
-    KEYS,
-    Arrays,
-    NormalForm,
-    Objects,
-    Part,
-    Plain,
-    Type,
-    without,
-)
-from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.rules import (
+    Member,
     Prelude,
     Property,
     Rules,
     Value,
+    around,
     is_definition,
     last_step,
+    listed,
+    some,
     spell_text,
 )
+from kbnf_core.languages.json_schema.scalars import ScalarWriter
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     MANY_COUNTED,
@@ -75,13 +87,6 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
     counted_together,
 )
-from kbnf_core.languages.json_schema.write_nested import (
-    write_array,
-    write_key,
-    write_members,
-    write_object,
-)
-from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import NOWHERE
@@ -456,3 +461,107 @@ class Writer:
         form = self.scalars.write(keys, hint)
         rules.owner = rules.current
         return form
+
+
+def write_array(part: Arrays, writer: Places, hint: str) -> Node | None:
+    """Return the JSON texts of a set of arrays; None if there is none."""
+    contains = [each for each in part.contains if each.low or each.high is not None]
+    if (part.unique and not _all_differ(part, writer.schemas)) or contains:
+        return CountedItems(part, writer, hint).write()
+    return _plain_array(part, writer, hint)
+
+
+MOST_APART = 8
+"""Items of which each is compared with each."""
+
+
+def _all_differ(part: Arrays, schemas: Schemas) -> bool:
+    """Tell whether no two items of an array can be equal, as those of a tuple of several types."""
+    most = len(part.prefix) if part.rest == NOTHING else part.high
+    if part.high is not None and most is not None:
+        most = min(most, part.high)
+    if most is None or most > MOST_APART:
+        return False
+    items = [part.item(place) for place in range(most)]
+    return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
+
+
+def _plain_array(part: Arrays, writer: Places, hint: str) -> Node | None:
+    """Write prefix items, each but the first after a comma, and then the rest."""
+    comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
+    count = len(part.prefix)
+    rest = _rest(part, writer, items)
+    if rest is None:
+        return None
+    whole = rest
+    for place in reversed(range(count if part.high is None else min(count, part.high))):
+        item = writer.place(part.prefix[place], items)
+        if item is None:
+            if place < part.low:
+                return None
+            whole = EMPTY
+            continue
+        whole = sequence(comma if place else EMPTY, item, whole)
+        if place >= part.low:
+            whole = optional(whole)
+    return writer.prelude.enclosed("[", "]", whole)
+
+
+def _rest(part: Arrays, writer: Places, hint: str) -> Node | None:
+    """Return what comes after the prefix; None where it must come and cannot."""
+    count = len(part.prefix)
+    low = max(part.low - count, 0)
+    high = None if part.high is None else max(part.high - count, 0)
+    if high == 0 or part.rest == NOTHING:
+        return None if low else EMPTY
+    item = writer.place(part.rest, hint)
+    if item is None:
+        return None if low else EMPTY
+    comma = writer.prelude.comma
+    return repeated(sequence(comma, item), low, high) if count else listed(item, comma, low, high)
+
+
+FEW = 3
+"""Optional members, none of them required, that are written without rules of their own."""
+
+
+def write_object(part: Objects, writer: Places, hint: str) -> Node | None:
+    """Return the JSON texts of a set of objects; None if there is none."""
+    layout = Layout(part, writer, hint)
+    if layout.impossible:
+        return None
+    if layout.any_order or part.present or part.high is not None or part.low > 1:
+        content = CountedMembers(layout).write()
+    else:
+        members = layout.names, layout.members
+        content = write_members(*members, layout.unnamed(), writer, hint, is_filled=part.low > 0)
+    return None if content is None else writer.prelude.enclosed("{", "}", content)
+
+
+def write_members(
+    names: Sequence[str],
+    members: Sequence[Member],
+    extra: Node | None,
+    writer: Places,
+    hint: str,
+    *,
+    is_filled: bool = False,
+) -> Node | None:
+    """Return what is inside of an object: named members in their order, then any number of others.
+
+    ``extra`` is one of the others, ``is_filled`` asks for a member at least; None where there is
+    none.
+    """
+    comma, rules = writer.prelude.comma, writer.rules
+    if any(required for _, required in members):
+        return around(members, extra, comma)
+
+    def apart(place: int, rest: Node) -> Node:
+        name = rules.fresh(f"{hint}_from_{names[place]}")
+        rules.add(name, rest)
+        return call(name)
+
+    content = some(members, extra, comma, *([apart] if len(members) > FEW else []))
+    if content is None:
+        return None if is_filled else EMPTY
+    return content if is_filled else optional(content)

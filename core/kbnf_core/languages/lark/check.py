@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.outline import Outline, Symbol, Use
+from kbnf_core.kbnf.outline import Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Attributes, Loss, Parsed, Request
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
@@ -203,6 +203,6 @@ def outline_lark(source: Source, limits: Limits) -> Outline:
     patterns = ((node.span, node.raw) for node in nodes if isinstance(node, lark.Regexp))
     return Outline(
         tuple(Symbol(name.value, name.span, whole) for name, whole in definitions),
-        tuple(Use(name.value, name.span) for name in names),
+        tuple(OutlineUse(name.value, name.span) for name in names),
         tuple(patterns),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kbnf_core.conversion.rewrite import Placing, placed
-from kbnf_core.conversion.to_kbnf import Names
+from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.ir import Repeat
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.tree import Comment
@@ -153,7 +153,7 @@ def _read(
 ) -> _Found:
     parsed = parse_lark(source, setting.limits) if written is None else written
     report.errors.extend(parsed.diagnostics)
-    return _Reader(parsed.document, setting, report, Names(), others).read()
+    return _Reader(parsed.document, setting, report, Identifiers(), others).read()
 
 
 def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
@@ -276,7 +276,7 @@ class _Reader:
     document: Document
     setting: Setting
     report: Report
-    names: Names
+    names: Identifiers
     others: _Others
 
     def read(self) -> _Found:

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata import operations, traversal
-from kbnf_core.automata.algebra import Choice, Sequence, where
+from kbnf_core.automata.algebra import Choice, Sequence
 from kbnf_core.automata.dfa import (
     DEAD,
     ByteClasses,
@@ -41,6 +41,7 @@ from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.nfa import from_symbols, minimise
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.lower.facts import where
 from kbnf_core.text.errors import LimitError
 
 N_co = TypeVar("N_co", covariant=True)

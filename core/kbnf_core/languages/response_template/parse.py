@@ -1,8 +1,10 @@
 """The reader of response templates: to the texts of messages, with calls of any tools.
 
-A template in the configuration of a tokenizer is held against the chat template beside it: what
-that renders for an answer and for calls reads back as what was rendered, or the lint says where not
-(W443). Rendering runs in a process with limits, as for formats that are derived.
+A template in the configuration of a tokenizer is compared with the chat template beside it: the
+text that it renders for an answer and for calls reads back as the same values, or the lint says
+where not (W443). Rendering runs in a process with limits, as for formats that are derived.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json
@@ -13,7 +15,7 @@ from typing import Any
 
 from kbnf_core.kbnf.parsed import Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.json_schema.options import options_of
+from kbnf_core.languages.json_schema import options_of
 from kbnf_core.languages.response_template.call_format import format_from, format_of_any
 from kbnf_core.languages.response_template.detect import KEY, is_response_template
 from kbnf_core.languages.response_template.message import message_of
@@ -53,10 +55,10 @@ def format_of_model(text: str, config: str | None = None) -> str:
         if isinstance(value, dict) and is_response_template(value):
             source = Source(str(each), is_json=True)
             report = Report(source)
-            found = format_from(template_of(str(each)), report)
+            result = format_from(template_of(str(each)), report)
             if report.errors:
                 raise GrammarError(report.errors)
-            return json.dumps(found, ensure_ascii=False)
+            return json.dumps(result, ensure_ascii=False)
     return derived_format(text, config)
 
 
@@ -103,7 +105,7 @@ class _Messages(TagReading):
         return super().marked()._replace(messages=messages)
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        """Return where the chat template beside it writes what is read otherwise."""
+        """Return the messages that are not read as the chat template beside it writes them."""
         report = Report(self._report.source)
         for message in _misread(self._report.source.text):
             report.note(f"/{KEY}", message, "compare its fields with the chat template",
@@ -123,7 +125,7 @@ class _Everywhere(Report):
         return ""
 
 
-# Held against the chat template
+# Compared with the chat template
 
 _TEXT = "qzplainqz"
 _ARGUMENTS: Mapping[str, Any] = {"qzone": 'a "b"', "qztwo": 3}
@@ -147,15 +149,15 @@ _TOOLS: list[dict[str, Any]] = [
 
 
 def _misread(text: str) -> list[str]:
-    """Return what is read otherwise than the chat template of a configuration renders it."""
+    """Return the messages that are not read as the chat template of a configuration writes them."""
     value = json.loads(text)
     if KEY not in value or not value.get("chat_template"):
         return []
     try:
-        found: list[str] = rendering.in_process(_compared, text)
+        result: list[str] = rendering.in_process(_compared, text)
     except KbnfError as error:
         return [f"it is not held against the chat template: {error}"[:300]]
-    return found
+    return result
 
 
 def _compared(text: str) -> list[str]:
@@ -167,7 +169,7 @@ def _compared(text: str) -> list[str]:
         prompt = render([rendering.asked()], add_generation_prompt=True)
     except rendering.OtherwiseError as error:
         raise ConfigError(f"the chat template renders no prompt: {error}") from None
-    found = []
+    result = []
     for title, messages, wanted in _probes():
         try:
             whole = render(messages).rstrip()
@@ -178,18 +180,18 @@ def _compared(text: str) -> list[str]:
             read = message_of(template, whole[len(begun) :] if begun else "",
                               prefix=begun or whole, tools=_TOOLS)  # fmt: skip
         except MessageError as error:
-            found.append(f"{title} that the chat template writes cannot be read: {error}"[:300])
+            result.append(f"{title} that the chat template writes cannot be read: {error}"[:300])
             continue
         held = _told(read)
         if any(held.get(name) != each for name, each in wanted.items()):
-            found.append(f"{title} that the chat template writes is read as {held}"[:300])
-    return found
+            result.append(f"{title} that the chat template writes is read as {held}"[:300])
+    return result
 
 
 def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
-    """Yield conversations, what they end with, and what is read of that."""
+    """Yield conversations, the messages that they end with, and the expected reading."""
     yield "an answer", rendering.answer(_TEXT), {"text": _TEXT}
-    names = [each["function"]["name"] for each in _TOOLS]
+    names = [tool["function"]["name"] for tool in _TOOLS]
     for title, count in (("a call", 1), ("the calls", 2)):
         made = [(name, f"qzidaaaa{name[3]}", _ARGUMENTS) for name in names[:count]]
         wanted = {"calls": [(name, dict(_ARGUMENTS)) for name in names[:count]]}
@@ -200,6 +202,6 @@ def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
 def _told(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text and the calls of a message."""
     calls = message.get("tool_calls") or []
-    functions = [each.get("function", each) for each in calls if isinstance(each, dict)]
-    told = [(each.get("name"), each.get("arguments")) for each in functions]
+    functions = [call.get("function", call) for call in calls if isinstance(call, dict)]
+    told = [(function.get("name"), function.get("arguments")) for function in functions]
     return {"text": message.get("content", ""), "calls": told}

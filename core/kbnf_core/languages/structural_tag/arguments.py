@@ -4,10 +4,10 @@ A reader of arguments knows by itself where they end: JSON and literals (``piece
 bracket, elements where no further element begins. So nobody needs to know beforehand which text
 they are.
 
-Reading is wider than writing. A value of XML that is no string is what its text converts to by the
+Reading is wider than writing. A value of XML other than a string is converted from its text by the
 shape of the tool's schema, else it is the text: a string ends at the first end of its element, a
 value of JSON at the first one outside of its strings, and where the end of an element was
-forgotten, what ends the call ends it. What an element says of its type counts where the schema
+forgotten, the end of the call ends it. The type that an element names counts where the schema
 allows that type.
 
 Tests: tests/unit/parse/test_messages.py, tests/property/test_tool_values.py.
@@ -21,7 +21,6 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from kbnf_core.kbnf.parsed import Mark, Shape
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.structural_tag.nested import MARKER, NOTATIONS
 from kbnf_core.languages.structural_tag.pieces import (
     ANY_OBJECT,
@@ -32,8 +31,8 @@ from kbnf_core.languages.structural_tag.pieces import (
     BrokenError,
     Container,
     CutError,
-    Literal,
     Made,
+    NotationReader,
     Pieces,
     Reading,
     characters,
@@ -42,7 +41,7 @@ from kbnf_core.languages.structural_tag.pieces import (
     up_to,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES
-from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.json_text import NoJsonError, parse_json, print_json
 
 if TYPE_CHECKING:
     import regex
@@ -86,9 +85,9 @@ _DEEPSEEK = r'" *string="(?P<type>true|false)"\s*>'
 
 
 def _flat(style: str, name: str, after: str, **settings: bool) -> _Tags:
-    found = STYLES[style]
-    opening = re.escape(found.opening).replace(r"\ ", r"\s+")
-    return _Tags(f"{opening}(?P<name>{name}){after}", found.closing, **settings)
+    result = STYLES[style]
+    opening = re.escape(result.opening).replace(r"\ ", r"\s+")
+    return _Tags(f"{opening}(?P<name>{name}){after}", result.closing, **settings)
 
 
 _STYLES: Mapping[str, _Tags] = {
@@ -109,7 +108,8 @@ _STYLES: Mapping[str, _Tags] = {
     "minimax_m3_xml": _Tags(rf"{re.escape(MARKER)}<(?P<name>[^/>][^>]*)>", "", is_nested=True),
 }
 _TOLD = {"true": "string", "raw": "string", "dict": "object", "list": "array"}
-"""What attributes tell of a value in words of their own; it is written as JSON without these."""
+"""The types that attributes name in words of their own; a value is written as JSON without these.
+"""
 
 
 @lru_cache(maxsize=64)
@@ -130,14 +130,14 @@ def _patterns(
 
 
 _Tree: TypeAlias = list[Any]
-"""JSON that is held, in order: texts, and trees of these."""
+"""JSON that is kept, in order: texts, and trees of these."""
 
 
 @dataclass(slots=True)
 class _Element(Container):
     """An element with elements in it.
 
-    ``members`` are the values of an object that is held up to its end, by their names, and ``into``
+    ``members`` are the values of an object that is kept up to its end, by their names, and ``into``
     is where it goes then: None where it is given out.
     """
 
@@ -149,7 +149,7 @@ class _Elements:
     """Reads arguments in a style of XML.
 
     In a style whose elements are named by the members, an element that is repeated is a list, as in
-    XML; so an object inside of the arguments is held up to its end.
+    XML; so an object inside of the arguments is kept up to its end.
 
     A value may contain the beginning of another element. Where that is one which the schema asks
     for, and which does not follow, the end of the value was forgotten.
@@ -200,12 +200,12 @@ class _Elements:
                 yield from self._element(groups["name"], groups.get("type"))
 
     def _is_begun(self, pattern: "regex.Pattern[str]") -> bool:
-        """Tell whether a text that is over ends within an element's beginning."""
+        """Return whether a text that is over ends within an element's beginning."""
         source = self._source
         if not source.is_over or source.is_blank:
             return False
-        found = pattern.match(source.text, source.at, partial=True)
-        return found is not None and bool(found.partial)
+        match = pattern.match(source.text, source.at, partial=True)
+        return match is not None and bool(match.partial)
 
     def _element(self, name: str | None, told: str | None) -> Reading:
         holder = self._open[-1]
@@ -228,7 +228,8 @@ class _Elements:
         may_be_text = "string" in kinds or "word" in kinds
         told = None if told is None else _TOLD.get(told, told)
         if told not in _NESTED and told != "string" and not set(kinds) - TEXTS:
-            # Where the schema asks for a text, or for none, that counts, whatever is told.
+            # Where the schema requires a text, or excludes one, that counts, whatever type is
+            # named.
             told = None if told is None else "string"
         elif told == "string" and not may_be_text:
             told = None
@@ -237,7 +238,7 @@ class _Elements:
         elif told == "string" or (told is None and may_be_text and not set(kinds) - TEXTS):
             yield from self._text(shape, closing)
         elif told is not None:
-            # A type that is told binds the value in all styles but one.
+            # A named type binds the value in all styles but one.
             is_free = self._tags.is_escaped and not self._tags.is_nested and may_be_text
             yield from self._other((*kinds, told) if is_free else (), closing, drops=False)
         elif self._tags.is_nested and any(kind in _NESTED for kind in kinds):
@@ -276,13 +277,13 @@ class _Elements:
             self._held.append(whole)
 
     def _unknown(self, shape: Shape, closing: str) -> Reading:
-        """Tell elements from another value by what comes first."""
+        """Distinguish elements from another value by their first character."""
         source = self._source
         kinds = [kind for kind in shape.kinds if kind in _NESTED]
         blanks: list[str] = []
         while True:
-            found = NO_BLANK.search(source.text, source.at)
-            at = len(source.text) if found is None else found.start()
+            match = NO_BLANK.search(source.text, source.at)
+            at = len(source.text) if match is None else match.start()
             rest = source.text[at : at + len(_ITEM) + 1]
             if source.is_over or not any(each.startswith(rest) for each in (_ITEM, _NO_ELEMENT)):
                 break
@@ -299,7 +300,7 @@ class _Elements:
             yield from self._value(shape._replace(kinds=others), closing, None)
 
     def _text(self, shape: Shape, closing: str) -> Reading:
-        """Read a string, which is said while it comes."""
+        """Read a string, which is reported in chunks."""
         is_word = "string" not in shape.kinds and "word" in shape.kinds
         strip = _Strip(BLANK if is_word else "\n" if self._drops_breaks else "", is_word)
         self._made('"')
@@ -307,7 +308,7 @@ class _Elements:
         self._made('"')
 
     def _up_to(self, closing: str, said: Made) -> Reading:
-        """Read a value up to its end; an end that nothing of the format follows is none."""
+        """Read a value up to its end; an end only counts if something of the format follows it."""
         source = self._source
         while True:
             ends = (*self._ends, *self._awaited.values())
@@ -324,7 +325,7 @@ class _Elements:
             said(closing)
 
     def _is_end(self, word: str) -> Generator[None, None, bool]:
-        """Tell whether the beginning of an element that is awaited ends the value ahead of it.
+        """Return whether the beginning of an element that is awaited ends the value ahead of it.
 
         It does not where that element comes later, nor where the text is over too early.
         """
@@ -340,12 +341,12 @@ class _Elements:
         skipped = len(word)
         while True:
             is_over = source.is_over
-            found = later.search(source.text, source.at + skipped, partial=not is_over)
-            if found is not None and not found.partial:
-                return found["again"] is None
+            match = later.search(source.text, source.at + skipped, partial=not is_over)
+            if match is not None and not match.partial:
+                return match["again"] is None
             if is_over:
                 return False
-            skipped = (len(source.text) if found is None else found.start()) - source.at
+            skipped = (len(source.text) if match is None else match.start()) - source.at
             yield
 
     def _other(self, kinds: tuple[str, ...], closing: str, *, drops: bool) -> Reading:
@@ -360,7 +361,7 @@ class _Elements:
     def _rest_of_json(self, plain: str, closing: str) -> Generator[None, None, str]:
         """Return a value of JSON, in whose strings its end may occur.
 
-        A text that is no JSON is over at its first end.
+        A text that is not JSON is over at its first end.
         """
         source = self._source
         strings = _Strings()
@@ -383,7 +384,7 @@ class _Elements:
         whole = "".join(parts)
         if len(parts) == 1 or (taken == len(parts) and _is_json(whole)):
             return whole
-        # The first end is taken, and is none of the text.
+        # The first end is consumed, and does not belong to the text.
         is_over = taken == len(parts)
         source.give_back("".join(parts[2:]) + (closing if is_over else ""))
         return plain
@@ -428,7 +429,7 @@ class _Strip:
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """Return what is certain to be in it."""
+        """Return the characters that are certainly in it."""
         if not self._blanks or not text:
             return text
         if not self._is_begun:
@@ -442,8 +443,8 @@ class _Strip:
 
 def _beginnings(style: str, names: tuple[str, ...]) -> dict[str, str]:
     """Return the beginnings of elements by their names."""
-    found = STYLES[style]
-    return {name: f"{found.opening}{name}{found.named}" for name in names}
+    result = STYLES[style]
+    return {name: f"{result.opening}{name}{result.named}" for name in names}
 
 
 @cache
@@ -466,7 +467,7 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 class _Strings:
-    """Tells whether a text of JSON that comes in pieces is within a string."""
+    """Tracks whether a text of JSON that comes in chunks is within a string."""
 
     def __init__(self) -> None:
         self.is_inside = False
@@ -502,13 +503,13 @@ def _is_json(text: str) -> bool:
 
 
 def _literal_of(text: str) -> str | None:
-    """Return the JSON of a list or a dictionary of Python, None where a text is none."""
+    """Return the JSON of a list or a dictionary of Python, None for any other text."""
     if text[:1] not in ("{", "["):
         return None
     source, made = Pieces(), list[str]()
     source.text, source.is_over = f"({text})", True
     try:
-        for _ in Literal(source, made.append, NOTATIONS["python"]).read():
+        for _ in NotationReader(source, made.append, NOTATIONS["python"]).read():
             return None
     except (BrokenError, CutError):
         return None
@@ -517,8 +518,8 @@ def _literal_of(text: str) -> str | None:
 
 def _number_of(text: str) -> str | None:
     """Return the JSON of a number with a sign or zeros that JSON has not, None for none."""
-    found = _WIDE_NUMBER.fullmatch(text)
-    return None if found is None else f"{found['sign']}{found['rest']}"
+    match = _WIDE_NUMBER.fullmatch(text)
+    return None if match is None else f"{match['sign']}{match['rest']}"
 
 
 _WIDE_NUMBER = re.compile(r"\+?(?P<sign>-?)0*(?P<rest>[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
@@ -553,7 +554,7 @@ def _read_call(source: Pieces, made: Made) -> Reading:
     written: list[str] = []
     yield from read_json(source, written.append)
     try:
-        made(constant(parse_json("".join(written))["arguments"]).text)
+        made(print_json(parse_json("".join(written))["arguments"]))
     except (NoJsonError, KeyError, TypeError):
         raise BrokenError from None
 
@@ -574,7 +575,7 @@ def reading_of(
     """Return what reads arguments, of a tool whose schema has these shapes."""
     style = manner.style
     if style in NOTATIONS:
-        return Literal(source, made, NOTATIONS[style], shapes).read()
+        return NotationReader(source, made, NOTATIONS[style], shapes).read()
     if style in _STYLES:
         return _Elements(source, made, manner, shapes).read()
     return _OF_TEXT[style](source, made)

@@ -1,9 +1,9 @@
-"""What is inside the formats of a structural tag: grammars, schemas and free text, as rules.
+"""Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
-formats around them are written once, in the IR. In trees, what several contents have in common,
-such as the strings of JSON, is written once: rules are shared where they and all that they call
-have the same names and texts.
+*Rules* are those of the IR that are run (``RuleContents``), or the trees that people read
+(``TreeContents``); the formats around them are written once, in the IR. In trees, rules that
+several contents have in common, such as the strings of JSON, are written once: they are shared
+where they and all their callees have the same names and texts.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -13,6 +13,8 @@ trigger begins, and an automaton says which texts lead up to it.
 
 *Arguments* in XML and other notations write strings, objects and other values differently. So in
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
+
+Tests: tests/unit/languages/test_tag_rules.py
 """
 
 import re
@@ -27,6 +29,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
+from kbnf_core.automata.regex.ecma import to_whole
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
@@ -37,22 +40,21 @@ from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.formats import formats_of, to_whole
-from kbnf_core.languages.json_schema.keywords import (
-    NARROWED,
-    UNRESOLVED,
-    Problem,
-    ProblemError,
-    refers_to_itself,
-)
-from kbnf_core.languages.json_schema.options import (
+from kbnf_core.languages.json_schema import (
     Escapes,
     Formats,
     Options,
     Order,
     Whitespace,
     closed_unless_open,
+)
+from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.keywords import (
+    NARROWED,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
 )
 from kbnf_core.languages.json_schema.parse import (
     Outcome,
@@ -63,6 +65,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_run,
 )
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
+from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
@@ -82,9 +85,9 @@ MOST_BLANKS = 1_024
 
 
 def options_in(fields: Mapping[str, Any], options: Options) -> Options:
-    """Return how a ``json_schema`` with its own settings is read: what is asked for wins.
+    """Return the options for a ``json_schema`` with settings of its own: explicit ones win.
 
-    Objects are closed, but in an answer that is no call of a tool.
+    Objects are closed, except in an answer that is not a call of a tool.
     """
     if fields.get("style") != "call" or fields["tool"] is not None:
         options = closed_unless_open(options)
@@ -132,13 +135,13 @@ def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.No
     def one(each: ir.Node, parts: list[ir.Node]) -> ir.Node:
         if not isinstance(each, ir.Literal):
             return ir.rebuild(each, parts)
-        found = [piece for piece in marker.split(each.data) if piece]
+        result = [piece for piece in marker.split(each.data) if piece]
         return sequence(
             *(
                 ir.Token(markers[piece], each.span)
                 if piece in markers
                 else ir.Literal(piece, each.span)
-                for piece in found
+                for piece in result
             )
         )
 
@@ -151,13 +154,13 @@ def up_to(trigger: str, words: Sequence[str]) -> ir.Node:
     Of words that end at one place the longest counts. Raises ``LimitError`` where the automaton
     grows too large.
     """
-    found = operations.intersect(
+    result = operations.intersect(
         operations.shortest_matches(_ending_in(words)), _ending_in([trigger])
     )
     longer = [word for word in words if word != trigger and word.endswith(trigger)]
     if longer:
-        found = operations.difference(found, _ending_in(longer))
-    return ir.Regular(found, NOWHERE)
+        result = operations.difference(result, _ending_in(longer))
+    return ir.Regular(result, NOWHERE)
 
 
 def _ending_in(words: Sequence[str]) -> Dfa:
@@ -166,10 +169,10 @@ def _ending_in(words: Sequence[str]) -> Dfa:
 
 def with_automaton(pattern: str) -> Dfa:
     """Return the automaton of a pattern. Raises ``LimitError``."""
-    found = compile_regex(pattern).dfa
-    if found is None:
+    result = compile_regex(pattern).dfa
+    if result is None:
         raise LimitError("states", 0)
-    return found
+    return result
 
 
 def _containing(words: Iterable[str]) -> Dfa | None:
@@ -191,13 +194,13 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
 
 
 def _is_of_strings(dfa: Dfa) -> bool:
-    """Tell whether all texts begin with a quote, as no other value does."""
+    """Return whether all texts begin with a quote, as no other value does."""
     other = compile_regex('[^"](?s:.)*').dfa
     return other is not None and operations.intersect(dfa, other).is_empty
 
 
 def _has_strings_in_parts(body: ir.Node) -> bool:
-    """Tell whether a string is no automaton, as where its characters are counted."""
+    """Return whether a string has no automaton, as where its characters are counted."""
     return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
 
 
@@ -205,7 +208,7 @@ _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
 class Contents(ABC, Generic[B]):
-    """Makes rules of what is inside the formats; ``pointer`` is the place of the one in turn."""
+    """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
     def __init__(self, names: Names, report: Report, limits: Limits) -> None:
         self.names = names
@@ -246,7 +249,7 @@ class Contents(ABC, Generic[B]):
         return call(name)
 
     def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:
-        """Return a call of a rule that all who ask for the same share."""
+        """Return a call of a rule that all callers with the same key share."""
         return self.group((hint, key), (hint,), lambda _: (make(),))[hint]
 
     def group(
@@ -255,7 +258,7 @@ class Contents(ABC, Generic[B]):
         names: Sequence[str],
         make: Callable[[Mapping[str, ir.Call]], Sequence[ir.Node]],
     ) -> Mapping[str, ir.Call]:
-        """Return calls of rules that call each other, which all who ask for the same share."""
+        """Return calls of rules that call each other, which all callers with the same key share."""
         if key not in self._groups:
             calls = {name: ir.Call(self.names.fresh(name), NOWHERE) for name in names}
             self._groups[key] = calls
@@ -278,7 +281,7 @@ class Contents(ABC, Generic[B]):
         is bounded.
         """
         try:
-            found, outcome = self._of_schema(document, options, hint, words)
+            result, outcome = self._of_schema(document, options, hint, words)
         except ProblemError as error:
             report_problem(self.report, _placed(error.problem, document), pointer)
             return EMPTY
@@ -288,22 +291,22 @@ class Contents(ABC, Generic[B]):
         for problem in outcome.notes:
             note = _placed(problem, document)
             self.report.note(pointer + note.pointer, note.message, code=note.code)
-        return found
+        return result
 
     def _rules_without(
         self, rules: Mapping[str, ir.Node], outcome: Outcome, words: tuple[str, ...]
     ) -> tuple[Mapping[str, ir.Node], Outcome]:
         """Return rules whose automata accept no text with ``words``; equal ones are one."""
-        found = {}
+        result = {}
         for name, body in rules.items():
             key = id(body), words
             if key not in self._cleaned:
                 self._cleaned[key] = body, without(body, words)
-            found[name] = self._cleaned[key][1]
+            result[name] = self._cleaned[key][1]
         if any(map(_has_strings_in_parts, rules.values())):
             message = "what strings may not contain whose length alone is bounded is left out"
             outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
-        return found, outcome
+        return result, outcome
 
     def grammar(
         self, source: Source, language: Language, request: Request, pointer: str, hint: str
@@ -338,8 +341,8 @@ class Contents(ABC, Generic[B]):
             pattern = pattern.removeprefix("^")
             anchored = pattern.endswith("$") and not pattern.endswith("\\$")
             pattern = pattern.removesuffix("$") if anchored else pattern
-        found = to_whole(f"^{pattern}$")
-        return self.pattern(f"(?s:{found})" if dot_all else found)
+        result = to_whole(f"^{pattern}$")
+        return self.pattern(f"(?s:{result})" if dot_all else result)
 
     def avoiding(self, words: Collection[str]) -> ir.Node:
         """Return nonempty text in which none of ``words`` occurs."""
@@ -371,7 +374,7 @@ class Contents(ABC, Generic[B]):
         return repeated(plain, 0, 1)
 
     def gap(self, options: Options) -> ir.Node:
-        """Return what may be between elements, and around values that are no text.
+        """Return the texts allowed between elements, and around values other than texts.
 
         It is the gap of JSON, and that of printers where JSON has none: templates write line
         breaks.
@@ -410,22 +413,22 @@ class Contents(ABC, Generic[B]):
             kept = {name: value for name, value in schema.items() if name in _OF_STRINGS}
             try:
                 note = partial(self.report.note, pointer, code=NARROWED)
-                found = None if avoided is None else raw_strings(kept, options, avoided, note)
+                result = None if avoided is None else raw_strings(kept, options, avoided, note)
             except ProblemError as error:
                 report_problem(self.report, error.problem, pointer)
                 return EMPTY
-            if found is None:
+            if result is None:
                 return plain
             return alternation(
                 self.pattern(each) if isinstance(each, str) else ir.Regular(each, NOWHERE)
-                for each in found
+                for each in result
             )
         if not is_bounded:
             return plain
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-class Rules(Contents[ir.Node]):
+class RuleContents(Contents[ir.Node]):
     """Makes the rules that are run.
 
     Those of schemas and grammars keep their names. A name that is in use for another rule is
@@ -485,7 +488,7 @@ _MOST_SHARED = 32
 """Rules that a shared rule calls, directly or not, at most."""
 
 
-class Trees(Contents[Form]):
+class TreeContents(Contents[Form]):
     """Makes the trees that people read."""
 
     def __init__(self, names: Names, report: Report, limits: Limits) -> None:
@@ -518,7 +521,7 @@ class Trees(Contents[Form]):
         return self._embed(reading.document.definitions, reading.start, hint)
 
     def _embed(self, rules: Sequence[tree.Definition], start: str, hint: str) -> ir.Node:
-        """Add rules under names of their own; what is known already is not added again.
+        """Add rules under names of their own; rules that were added before are shared.
 
         They may call rules that others share. Those of all schemas keep their names.
         """
@@ -533,7 +536,7 @@ class Trees(Contents[Form]):
             # The rule that does what the start does.
             start = bodies[0].name.value
         reached = _reached(start, calls)
-        # What is called and not among the rules is shared already, and keeps its name.
+        # Callees outside of the rules are shared already, and keep their names.
         chosen = {name: name for name in reached if name not in calls}
         kept: set[str] = set()
         for name in (start, *calls):
@@ -614,7 +617,7 @@ NO_CONSTRAINTS = frozenset(
 
 
 def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
-    """Report what is wrong with the form of a schema; return whether there is nothing."""
+    """Report the mistakes in the form of a schema; return whether there are none."""
     if id(schema) in report.sound:
         return True
     try:
@@ -643,7 +646,7 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
-class Schemas:
+class SchemaContents:
     """Takes apart the schemas of a document, which is sound, at ``pointer``."""
 
     def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
@@ -657,23 +660,23 @@ class Schemas:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
         waiting = [(schema, pointer)]
         seen = {pointer}
-        found = []
+        result = []
         for step, (each, where) in enumerate(waiting):
             if step > MOST_CASES:
                 self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
                 return []
             inner = list(self._inside(each, where))
             if not inner:
-                found.append((each, where))
+                result.append((each, where))
             for case in inner:
                 # A schema that is one of its own alternatives adds nothing. Those of a list of
                 # types share a place.
                 if case[1] not in seen or isinstance(each.get("type"), list):
                     seen.add(case[1])
                     waiting.append(case)
-        if not found:
+        if not result:
             report_problem(self._report, refers_to_itself(pointer).problem, "")
-        return found
+        return result
 
     def followed(self, schema: dict[str, Any], pointer: str) -> tuple[Any, str]:
         """Return the schema that the reference in one leads to, ``False`` for none."""
@@ -682,11 +685,11 @@ class Schemas:
             message = f"`{schema['$ref']}` leads nowhere in this schema"
             self._report.error(f"{pointer}/$ref", message, code=UNRESOLVED)
             return False, f"{pointer}/$ref"
-        found, where = target.value, f"{self.pointer}{target.pointer}"
+        result, where = target.value, f"{self.pointer}{target.pointer}"
         # A reference may lead to what the meta-schema takes for a plain value.
-        if id(found) not in self._known:
-            self._known[id(found)] = is_sound(found, where, self._report, self._options)
-        return (found, where) if self._known[id(found)] else (False, where)
+        if id(result) not in self._known:
+            self._known[id(result)] = is_sound(result, where, self._report, self._options)
+        return (result, where) if self._known[id(result)] else (False, where)
 
     def members(
         self, schema: dict[str, Any], pointer: str
@@ -699,11 +702,11 @@ class Schemas:
                 where = f"{pointer}/required"
                 message = f"`{name}` is required and no property"
                 self._report.error(where, message, code=UNSUPPORTED)
-        found = {
+        result = {
             name: (each, f"{pointer}/properties/{escape(name)}")
             for name, each in properties.items()
         }
-        return found, frozenset(required)
+        return result, frozenset(required)
 
     def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
         """Report the keywords that are not ``known``; return whether there are any."""

@@ -12,6 +12,8 @@ installed may know more of them. ``OWN`` has further ones, and ours of ``gemma_4
 has otherwise: they are made of the texts around a call, around all calls (``Calls``), and around
 thoughts, as are those of a chat template (``languages/tools/chat_template.py``). ``ALIASES`` are
 the names that vLLM and SGLang have for their parsers of the same calls.
+
+Tests: tests/unit/languages/test_presets.py, tests/unit/languages/tools/test_token_markers.py
 """
 
 import json
@@ -45,8 +47,9 @@ _LEAST_SHARED = 60
 
 
 ID, NUMBER, CALL_ID, JSON_ID, BLANK = "\ue000\ue001\ue002\ue003\ue004"
-"""Placeholders in texts for what may be any: the identifier of a call, its number, and what may be
-left out (Mistral's identifiers, and the blank before its lists)."""
+"""Placeholders for variable texts: the identifier of a call, its number, and texts that may be left
+out (Mistral's identifiers, and the blank before its lists).
+"""
 
 ANY: Mapping[str, Format] = {
     ID: {"type": "regex", "pattern": "[a-zA-Z0-9_-]{1,64}"},
@@ -63,7 +66,7 @@ def key_of(choice: str, reasoning: str, *, single: bool) -> str:
 
 
 class Thoughts(NamedTuple):
-    """What is around thoughts, and whether prompts end with their beginning."""
+    """The texts around thoughts, and whether prompts end with their beginning."""
 
     is_prompted: bool
     begin: str
@@ -129,7 +132,7 @@ def _parts(text: str) -> list[Format]:
 
 
 def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
-    """Return what is written where tools are called so.
+    """Return the formats that are written for such a choice of tools.
 
     Blanks after the last call may be left out: models end there, whatever a template adds.
     """
@@ -162,9 +165,9 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
     blanks_after = [_any_of(["", ended[len(end) :]])] if ended != end else []
     if choice == NAMED:
         return [*leads, tag, *blanks_after]
-    found: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
+    result: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
     settings = {"at_least_one": choice == "required", "stop_after_first": once}
-    return [*leads, {**found, **settings}, *(blanks_after if once else [])]
+    return [*leads, {**result, **settings}, *(blanks_after if once else [])]
 
 
 def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
@@ -186,7 +189,7 @@ def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
 
 
 def _any_of(values: Iterable[str]) -> Format:
-    return {"type": "or", "elements": [_const(each) for each in values]}
+    return {"type": "or", "elements": [_const(value) for value in values]}
 
 
 def _const(value: str) -> Format:
@@ -361,13 +364,13 @@ def table() -> Mapping[str, Format]:
 def format_named(name: str) -> Format:
     """Return a format by its name in the table or in ``ALIASES``, or as a text of JSON.
 
-    Raises ``ConfigError`` for what is neither.
+    Raises ``ConfigError`` for any other name.
     """
     if not name.startswith("{"):
-        found = table().get(ALIASES.get(name, name))
-        if found is None:
+        written = table().get(ALIASES.get(name, name))
+        if written is None:
             raise ConfigError(f"there is no format {name!r}"[:200] + f"; {_advice(name)}")
-        return found
+        return written
     given: Any = None
     try:
         given = json.loads(name)
@@ -390,8 +393,9 @@ def _advice(name: str) -> str:
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
-        each: each in vocabulary.special_tokens or bool(vocabulary.token_ids(each.encode()))
-        for each in sorted(marker_texts(found))
+        marker_text: marker_text in vocabulary.special_tokens
+        or bool(vocabulary.token_ids(marker_text.encode()))
+        for marker_text in sorted(marker_texts(found))
     }
 
 
@@ -424,7 +428,7 @@ def token_markers(found: Format, vocabulary: "Vocabulary") -> dict[str, TokenTer
 
 def _styles_in(found: Format) -> set[str]:
     values = objects_in([*found["templates"].values(), *found["shared"]])
-    return {str(each["style"]) for each in values if isinstance(each.get("style"), str)}
+    return {str(value["style"]) for value in values if isinstance(value.get("style"), str)}
 
 
 def fixed_texts(found: Format) -> Iterator[str]:
@@ -471,7 +475,7 @@ def from_xgrammar(name: str, models: str = "") -> Format:
 
 
 def _plain(value: Any) -> Any:
-    """Return a part of a tag without what holds by default."""
+    """Return a part of a tag without its default values."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if not isinstance(value, dict):

@@ -1,8 +1,8 @@
 """Texts that come in pieces, and JSON and literals in them.
 
-A reader here is a generator over a ``Pieces``: it takes what belongs to a value, says the JSON of
-it by ``made``, and pauses where the text that has come does not decide. So the results are the same
-for every chunking of the text. It raises ``BrokenError`` for a text that is no such value, and
+A reader here is a generator over a ``Pieces``: it consumes the text of a value, reports its JSON by
+``made``, and pauses where the text so far does not decide. So the results are the same for every
+chunking of the text. It raises ``BrokenError`` for a text that is not such a value, and
 ``CutError`` where the text is over too early.
 
 Reading is wider than writing: a constant may be written as in Python, a line break may be in a
@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
-from kbnf_core.languages.structural_tag.nested import Notation
+from kbnf_core.languages.structural_tag.nested import ValueNotation
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ Made: TypeAlias = Callable[[str], object]
 
 
 class BrokenError(Exception):
-    """A text is not what was read so far."""
+    """A text does not continue the value read so far."""
 
 
 class CutError(Exception):
@@ -49,7 +49,7 @@ class CutError(Exception):
 
 
 class Tolerated(NamedTuple):
-    """What was forgiven, and where: offsets in characters."""
+    """An accepted deviation and its span: offsets in characters."""
 
     what: str
     start: int
@@ -57,9 +57,9 @@ class Tolerated(NamedTuple):
 
 
 class Pieces:
-    """A text that comes in pieces: what has come and is not taken is ``text`` from ``at`` on.
+    """A text in chunks: the rest that is not yet consumed is ``text`` from ``at`` on.
 
-    ``base`` is the number of characters ahead of ``text``, ``tolerated`` what was forgiven.
+    ``base`` is the number of characters before ``text``, ``tolerated`` the accepted deviations.
     """
 
     __slots__ = ("at", "base", "is_over", "kept", "text", "tolerated")
@@ -68,12 +68,12 @@ class Pieces:
         self.text = ""
         self.at = self.base = 0
         self.is_over = False
-        # What was taken, since somebody asked for that.
+        # The text consumed since recording began.
         self.kept: list[str] | None = None
         self.tolerated: list[Tolerated] = []
 
     def note(self, what: str, size: int = 0) -> None:
-        """Note what was forgiven: the last characters that were taken."""
+        """Note an accepted deviation: the last characters that were consumed."""
         self.tolerated.append(Tolerated(what, self.place - size, self.place))
 
     def add(self, text: str) -> None:
@@ -114,7 +114,7 @@ class Pieces:
 
     @property
     def is_blank(self) -> bool:
-        """Whether what has come and is not taken is blanks only."""
+        """Whether the rest so far consists of blanks only."""
         return NO_BLANK.search(self.text, self.at) is None
 
     def char(self) -> Generator[None, None, str]:
@@ -142,9 +142,9 @@ class Pieces:
         A match that more text might make another one is waited for.
         """
         while True:
-            found = pattern.match(self.text, self.at, partial=not self.is_over)
-            if found is None or not found.partial:
-                return found
+            match = pattern.match(self.text, self.at, partial=not self.is_over)
+            if match is None or not match.partial:
+                return match
             yield
 
 
@@ -220,11 +220,13 @@ def _scalar(source: Pieces, made: Made) -> Reading:
             break
         if so_far[0] in _CONSTANTS:
             break
-        if pattern is _LETTERS and not any(each.startswith(so_far[0]) for each in _CONSTANTS):
+        if pattern is _LETTERS and not any(
+            constant.startswith(so_far[0]) for constant in _CONSTANTS
+        ):
             raise BrokenError
         yield
     if pattern is _LETTERS:
-        word = next((each for each in _CONSTANTS if so_far[0].startswith(each)), None)
+        word = next((constant for constant in _CONSTANTS if so_far[0].startswith(constant)), None)
         if word is None:
             raise CutError if source.is_over and _is_begun(so_far[0]) else BrokenError
         source.take(source.at + len(word))
@@ -239,7 +241,7 @@ def _scalar(source: Pieces, made: Made) -> Reading:
 
 
 def _is_begun(word: str) -> bool:
-    return any(each.startswith(word) for each in _CONSTANTS)
+    return any(constant.startswith(word) for constant in _CONSTANTS)
 
 
 def read_arguments(source: Pieces, made: Made) -> Reading:
@@ -299,11 +301,11 @@ class Container:
         return ANYTHING if number is None else shapes[number]
 
 
-class Literal:
+class NotationReader:
     """Reads a notation: the outermost object, with its brackets."""
 
     def __init__(
-        self, source: Pieces, made: Made, notation: Notation, shapes: tuple[Shape, ...] = ()
+        self, source: Pieces, made: Made, notation: ValueNotation, shapes: tuple[Shape, ...] = ()
     ) -> None:
         self._source, self._made, self._quote = source, made, notation.quote
         self._assigned = notation.assigned
@@ -366,7 +368,7 @@ class Literal:
         self._made('"')
 
     def _apostrophes(self) -> Reading:
-        """Read a string of Python; what is no escape is as it is."""
+        """Read a string of Python; an invalid escape is kept as it is."""
         source, made = self._source, self._made
         source.take(source.at + 1)
         made('"')
@@ -382,12 +384,12 @@ class Literal:
                 if source.text.find("'", source.at + 2) >= 0:
                     break
                 yield
-            found = _PYTHON_ESCAPE.match(source.text, source.at)
-            if found is None:
+            match = _PYTHON_ESCAPE.match(source.text, source.at)
+            if match is None:
                 made(characters(source.take(source.at + 1)))
             else:
-                source.take(found.end())
-                made(characters(_escaped_character(found)))
+                source.take(match.end())
+                made(characters(_escaped_character(match)))
         source.take(source.at + 1)
         made('"')
 
@@ -396,9 +398,9 @@ class Literal:
         source = self._source
         word: list[str] = []
         while True:
-            found = self._word.match(source.text, source.at)
-            if found is not None:
-                word.append(source.take(found.end()))
+            match = self._word.match(source.text, source.at)
+            if match is not None:
+                word.append(source.take(match.end()))
             if source.at < len(source.text):
                 break
             yield from source.more()
@@ -435,22 +437,22 @@ def up_to(
 ) -> Generator[None, None, bool]:
     """Read a text up to what closes it, which is taken; return whether that was there.
 
-    Where it is missing, one of ``ends`` closes the text, which is not taken; what follows such an
-    end is held back until that is known, or ``is_end`` says so. Raises ``CutError`` where neither
-    comes.
+    Where it is missing, one of ``ends`` closes the text, and is not consumed; the text after such
+    an end is withheld until that is certain, or ``is_end`` says so. Raises ``CutError`` where
+    neither comes.
     """
     held: list[str] | None = None
     words = (closing, *ends)
     first = _first_of(words)
     while True:
         if held is None:
-            found = first.search(source.text, source.at)
-            if found is not None and found[0] != closing:
-                said(source.take(found.start()))
-                if is_end is not None and (yield from is_end(found[0])):
+            match = first.search(source.text, source.at)
+            if match is not None and match[0] != closing:
+                said(source.take(match.start()))
+                if is_end is not None and (yield from is_end(match[0])):
                     return False
                 held = []
-        at = source.text.find(closing, source.at) if held is not None or found is not None else -1
+        at = source.text.find(closing, source.at) if held is not None or match is not None else -1
         if at >= 0:
             taken = source.take(at)
             source.take(at + len(closing))

@@ -1,4 +1,7 @@
-"""The structural tags of tool calls: formats (``models``) that the tools of a request fill."""
+"""The structural tags of tool calls: formats (``models``) that the tools of a request fill.
+
+Tests: tests/unit/languages/test_presets.py, tests/unit/languages/tools/test_chat_templates.py
+"""
 
 import json
 import re
@@ -39,13 +42,12 @@ def tool_calls(
 ) -> Format:
     """Return the structural tag of what a model may write.
 
-    ``preset`` is a format by its name in ``models.table()``, or as a text of JSON.
-    ``tools`` are as in OpenAI's requests, or their ``function`` objects: a ``name`` and
-    ``parameters``, a JSON Schema. ``choice`` is ``auto`` (text and calls), ``required`` (one call
-    at least), ``none`` (text), or the name of the tool that is called, which it also is if
-    ``is_named``: a tool may be called ``auto``. ``reasoning`` is
-    ``disabled``, ``enabled`` or ``auto``; ``parallel`` says whether there may be several calls.
-    Raises ``ConfigError`` for what is none of these.
+    ``preset`` is a format by its name in ``models.table()``, or as a text of JSON. ``tools`` are as
+    in OpenAI's requests, or their ``function`` objects: a ``name`` and ``parameters``, a JSON
+    Schema. ``choice`` is ``auto`` (text and calls), ``required`` (one call at least), ``none``
+    (text), or the name of the tool that is called, also if ``is_named``: a tool may be called
+    ``auto``. ``reasoning`` is ``disabled``, ``enabled`` or ``auto``; ``parallel`` says whether
+    there may be several calls. Raises ``ConfigError`` for any other value.
     """
     found = format_named(preset)
     if reasoning not in REASONING:
@@ -102,7 +104,7 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 def filled(found: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
     """Return a template of a format with these tools in it.
 
-    Raises ``ConfigError`` where the format has no such template, or what is none.
+    Raises ``ConfigError`` where the format has no such template, or for an invalid value.
     """
     if key not in found["templates"]:
         known = ", ".join(f"`{each}`" for each in found["templates"])
@@ -133,23 +135,23 @@ def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
         return [_filled(each, functions) for each in value]
     if not isinstance(value, dict):
         return value
-    found = {}
+    result = {}
     for name, each in value.items():
         if name == "json_schema" and each == SCHEMA:
-            found[name] = schema_of_arguments(functions[0].get("parameters"))
+            result[name] = schema_of_arguments(functions[0].get("parameters"))
             # By which calls are read back, and the places of a list of tools found.
-            found["tool"] = functions[0]["name"]
+            result["tool"] = functions[0]["name"]
         elif name == "tags" and isinstance(each, list):
             own = [tag for tag in each if _names_the_tool(tag)]
-            found[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
-            found[name] += [_filled(tag, functions) for tag in each if tag not in own]
+            result[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
+            result[name] += [_filled(tag, functions) for tag in each if tag not in own]
         else:
-            found[name] = _filled(each, functions)
-    return found
+            result[name] = _filled(each, functions)
+    return result
 
 
 def _names_the_tool(value: Any) -> bool:
-    """Tell whether a tag names the tool itself, and not only tags within it."""
+    """Return whether a tag names the tool itself, and not only tags within it."""
     if isinstance(value, str):
         return NAME in value
     if isinstance(value, dict):
@@ -164,7 +166,7 @@ _OF_DOCUMENTS = ("$schema", "$id", "id", "definitions")
 def schema_of_arguments(schema: Any) -> Any:
     """Return the schema of the arguments of a tool with these ``parameters``: objects.
 
-    None is no arguments. That arguments are an object is implied, as MCP and OpenAI say: ``{}``,
+    None means no arguments. That arguments are an object is implied, as MCP and OpenAI say: ``{}``,
     ``True`` and an object that may be null are objects. A schema of another type stays as it is.
     """
     if schema is None:
@@ -182,7 +184,7 @@ def schema_of_arguments(schema: Any) -> Any:
 
 
 _QUOTED = re.compile(r'"\w+"\s*:\s*"$')
-"""What is before a string of JSON that is a value."""
+"""The text before a string of JSON that is a value."""
 
 
 def _named(text: str, name: str) -> str:
@@ -225,7 +227,7 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
 
 
 def _fits(name: str, pattern: Any) -> bool:
-    """Tell whether a name is one that the reader of a format reads, if its names have a pattern."""
+    """Return whether the reader of a format reads a name, if its names have a pattern."""
     if not isinstance(pattern, str):
         return True
     read, _ = read_pattern(pattern, DEFAULT_LIMITS)

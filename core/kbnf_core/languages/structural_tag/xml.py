@@ -3,6 +3,8 @@
 Only the properties are elements (those of ``nested`` have elements in elements): a value that is a
 string is written as it is, up to the element's end; other values are JSON. The ``deepseek`` styles
 say in an attribute which of both a value is, ``kimi_k3_xml`` its type.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,19 +14,19 @@ from typing import Any, NamedTuple
 
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
+from kbnf_core.languages.json_schema import Options, Order
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import NARROWED
-from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.structural_tag.contents import (
     MOST_CASES,
     NO_CONSTRAINTS,
     OF_OBJECTS,
     Contents,
-    Schemas,
+    SchemaContents,
     constants,
 )
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
+from kbnf_core.text.json_text import print_json
 
 
 def kind_of(schema: Any) -> str | None:
@@ -57,7 +59,7 @@ _NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 
 
-class Style(NamedTuple):
+class ElementStyle(NamedTuple):
     """How a style writes an element: around the name, before the value, and after it.
 
     ``ends`` is what no name contains, as nothing is escaped in it.
@@ -70,13 +72,15 @@ class Style(NamedTuple):
     ends: str
 
 
-STYLES: Mapping[str, Style] = {
-    "qwen_xml": Style("<parameter=", ">", "", "</parameter>", ">"),
-    "minimax_xml": Style('<parameter name="', '">', "", "</parameter>", '"'),
-    "deepseek_xml": Style(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>", '"'),
-    "deepseek_v4_1_xml": Style(f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>", '"'),
-    "glm_xml": Style("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<"),
-    "kimi_k3_xml": Style('<|open|>argument key="', "", "", "<|close|>argument<|sep|>", ""),
+STYLES: Mapping[str, ElementStyle] = {
+    "qwen_xml": ElementStyle("<parameter=", ">", "", "</parameter>", ">"),
+    "minimax_xml": ElementStyle('<parameter name="', '">', "", "</parameter>", '"'),
+    "deepseek_xml": ElementStyle(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>", '"'),
+    "deepseek_v4_1_xml": ElementStyle(
+        f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>", '"'
+    ),
+    "glm_xml": ElementStyle("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<"),
+    "kimi_k3_xml": ElementStyle('<|open|>argument key="', "", "", "<|close|>argument<|sep|>", ""),
 }
 
 
@@ -111,7 +115,9 @@ class Arguments:
         self._name = fields["style"]
         self._options = options
         self._pointer = pointer
-        self._schemas = Schemas(self._schema, f"{pointer}/json_schema", self._report, options)
+        self._schemas = SchemaContents(
+            self._schema, f"{pointer}/json_schema", self._report, options
+        )
 
     def write(self, hint: str) -> Node:
         """Return all arguments, a rule called like ``hint``."""
@@ -126,7 +132,7 @@ class Arguments:
         elements, needed = self._elements(schema, pointer, hint)
         other = self._other(schema, pointer, hint)
         name = self._contents.names.fresh(hint)
-        found = Members(elements, needed, other, self._space)
+        found = ElementMembers(elements, needed, other, self._space)
         body = found.written(self._contents, self._options, pointer, hint)
         return self._contents.add(name, sequence(body, self._space), ahead=True)
 
@@ -195,14 +201,14 @@ class Arguments:
         return sequence(key, self._attribute(cases), value, closing)
 
     def _told(self, case: _Case, closing: Node) -> Node:
-        """Return a value of ``deepseek_xml`` after the attribute that tells what it is."""
+        """Return a value of ``deepseek_xml`` after the attribute with its type."""
         if case.is_text:
             return sequence(text('" string="true">'), case.form, closing)
         spaced = sequence(self._space, case.form, self._space)
         return sequence(text('" string="false">'), spaced, closing)
 
     def _attribute(self, cases: list[_Case]) -> Node:
-        """Return what is between a name and its value."""
+        """Return the attribute between a name and its value."""
         if self._name != "kimi_k3_xml":
             if not self._style.value:
                 return text(self._style.named)
@@ -215,7 +221,7 @@ class Arguments:
     def _cases(self, schema: Any, pointer: str, hint: str) -> Iterator[_Case]:
         """Yield the kinds of values that a schema allows."""
         cases = self._schemas.cases(schema, pointer)
-        # What is not one schema has no type that ``kimi_k3_xml`` could tell.
+        # A value of several schemas has no type that ``kimi_k3_xml`` could name.
         is_single = len(cases) == 1 and cases[0][0] is schema
         for each, where in cases:
             yield from self._leaf(each, where, hint, is_single=is_single)
@@ -224,7 +230,7 @@ class Arguments:
         values = constants(schema)
         if values is not None:
             for value in values:
-                written = value if isinstance(value, str) else constant(value).text
+                written = value if isinstance(value, str) else print_json(value)
                 if self._excluded(written):
                     continue
                 kind = _kind(value) if is_single else None
@@ -247,7 +253,7 @@ class Arguments:
             form = self._json(document, self._schemas.pointer, f"{hint}_value")
             if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
                 words = _WORDS.get(str(kind), ())
-                both = {each for word in words for each in spellings(word, self._fields)}
+                both = {spelling for word in words for spelling in spellings(word, self._fields)}
                 form = alternation([form, *map(text, sorted(both.difference(words)))])
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
 
@@ -268,7 +274,7 @@ def other_members(schema: Mapping[str, Any], options: Options) -> Any:
     return schema.get("additionalProperties", is_open)
 
 
-class Members(NamedTuple):
+class ElementMembers(NamedTuple):
     """The elements of an object, some of which are ``needed``; ``other`` may occur, too."""
 
     elements: Mapping[str, Node]

@@ -2,13 +2,14 @@
 
 A template (Jinja, as ``tokenizer_config.json`` of a model has it) is rendered with conversations
 that end in a plain answer, and in one, two and three calls of tools whose names and arguments occur
-nowhere else. What the plain answer or a prompt has, too, is not of the calls; between the names and
-arguments are the texts of a call, and what two calls share around them is where a call begins and
-ends: what is left is before all calls, between two, and after all. Texts are compared by markers
-(``<...>``, ``[...]``) and characters, so that no marker is cut. Three calls must come out as that
-predicts. Arguments are JSON, or in one of the styles of structural tags; an identifier that the
-conversation gives to a call may be any, and so may be the number of a call. What follows the last
-call where a plain answer has something else ends the turn, which the model's server does.
+nowhere else. Texts that the plain answer or a prompt has, too, do not belong to the calls; between
+the names and arguments are the texts of a call, and the texts that two calls share around them are
+where a call begins and ends: the rest is before all calls, between two, and after all. Texts are
+compared by markers (``<...>``, ``[...]``) and characters, so that no marker is cut. Three calls
+must come out as that predicts. Arguments are JSON, or in one of the styles of structural tags; an
+identifier that the conversation gives to a call may be any, and so may be the number of a call.
+What follows the last call where a plain answer has something else ends the turn, which the model's
+server does.
 
 A template is a program of others: Jinja's sandbox keeps it from files and from Python, a process
 with limits (``SECONDS``, ``MEMORY``) from taking all time and memory. A format is derived in one
@@ -19,6 +20,9 @@ calls, calls without arguments, with quotes and brackets in strings, with values
 and thoughts before calls; and refuses other names, other arguments, and calls that lack one. Text
 is given for arguments only to a template that cannot be rendered with values: it would write any
 text as if that were JSON. A refusal names the formats that take the probes, if any do.
+
+Tests: tests/unit/languages/tools/test_chat_templates.py,
+tests/unit/languages/tools/test_own_tools.py
 """
 
 import json
@@ -30,7 +34,7 @@ from functools import partial
 from typing import Any
 
 from kbnf_core.kbnf.parsed import Mark
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.rules import gap_of
 from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.languages.structural_tag.models import (
@@ -53,7 +57,7 @@ from kbnf_core.languages.tools.rendering import (
     MadeOf,
     Messages,
     OtherwiseError,
-    RefusedError,
+    UnrenderedError,
     shared,
     shared_end,
 )
@@ -148,23 +152,23 @@ def _derived(text: str, config: str | None = None) -> str:
         for content in ("", None):
             try:
                 messages = Messages(render, content, written, as_text=as_text)
-                found, end_of_turn = _format_of(messages)
-                missing = [each for each, known in tokens.items() if _needs(found, each, known)]
+                result, end_of_turn = _format_of(messages)
+                missing = [each for each, known in tokens.items() if _needs(result, each, known)]
                 if missing:
                     raise OtherwiseError(
                         f"it writes `{missing[0]}` in calls: give the folder of the model"
                     )
             except OtherwiseError as error:
-                if isinstance(error, RefusedError):
+                if isinstance(error, UnrenderedError):
                     is_refused = True
                     refusal = refusal or str(error)
                 else:
                     problem = problem or str(error)
             else:
                 made_of = MadeOf(template, tokens, as_text, content, end_of_turn)
-                found["chat_template"] = made_of._asdict()
-                found["turn_ends"] = messages.turn_ends
-                return json.dumps(found, ensure_ascii=False, sort_keys=True)
+                result["chat_template"] = made_of._asdict()
+                result["turn_ends"] = messages.turn_ends
+                return json.dumps(result, ensure_ascii=False, sort_keys=True)
         if not is_refused:
             break
     message = f"no format of tool calls follows from this chat template: {problem or refusal}"
@@ -175,7 +179,7 @@ def _derived(text: str, config: str | None = None) -> str:
 
 
 def _needs(found: Format, name: str, token: object) -> bool:
-    """Tell whether a format has a special token that is not known."""
+    """Return whether a format has a special token that is not known."""
     return token == rendering.placeholder(name) and token in json.dumps(found)
 
 
@@ -183,7 +187,7 @@ def _format_of(messages: Messages) -> tuple[Format, str]:
     """Return the format of a template, and what ends the turn after calls."""
     try:
         calls = _calls_in(messages.body, messages)
-    except RefusedError:
+    except UnrenderedError:
         raise
     except OtherwiseError as error:
         try:
@@ -191,9 +195,9 @@ def _format_of(messages: Messages) -> tuple[Format, str]:
         except OtherwiseError:
             raise error from None
     calls = _checked(calls, messages)
-    found = format_of(calls, _thoughts(messages))
-    _verify(found, calls, messages)
-    return found, calls.end_of_turn
+    result = format_of(calls, _thoughts(messages))
+    _verify(result, calls, messages)
+    return result, calls.end_of_turn
 
 
 def _numbered(body: Callable[..., str], *calls: Mapping[str, Any]) -> str:
@@ -213,7 +217,7 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
     if NAMES[0] in after:
         raise OtherwiseError("it writes the name of the tool twice")
     leads = tuple(sorted(messages.leads, key=len))
-    found = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
+    result = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
     try:
         two = body(_ARGUMENTS, _ARGUMENTS)
     except OtherwiseError:
@@ -222,20 +226,20 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
     if two == one:
         turns = [] if is_cut else MARKER.findall(after)
         turn = turns[-1] if turns and after.endswith(turns[-1]) and after != turns[-1] else ""
-        return replace(found, end=after.removesuffix(turn), end_of_turn=turn)
+        return replace(result, end=after.removesuffix(turn), end_of_turn=turn)
     call = f"{after_name}{arguments}"
     begun, ended = f"{before}{NAMES[0]}{call}", f"{NAMES[1]}{call}{after}"
     between = two[len(begun) : len(two) - len(ended)]
     if f"{begun}{between}{ended}" != two:
         raise OtherwiseError("a second call is written otherwise than the first")
-    found = _several(found, between, is_cut=is_cut)
-    if body(*3 * [_ARGUMENTS]) != found.texts(arguments, NAMES):
+    result = _several(result, between, is_cut=is_cut)
+    if body(*3 * [_ARGUMENTS]) != result.texts(arguments, NAMES):
         raise OtherwiseError("what is around a call depends on its place among the others")
-    return found
+    return result
 
 
 def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
-    """Return calls that may be several, of one and what is between the arguments of two."""
+    """Return calls that may be several, of one and the text between the arguments of two."""
     before, after = one.begin, one.end
     begin = shared_end(before, between)
     between = between[: len(between) - len(begin)]
@@ -266,16 +270,16 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
 
 
 def _checked(calls: Calls, messages: Messages) -> Calls:
-    """Return calls as the probes have them; refuse those that some probe is no text of."""
+    """Return calls as the probes have them; refuse those that do not match some probe."""
     if calls.style in _XML:
-        with suppress(RefusedError):
+        with suppress(UnrenderedError):
             calls = _with_empty(calls, messages.body({}))
     begun = f"{calls.before}{calls.begin}{NAMES[0]}{calls.after_name}"
     ended = f"{calls.end}{calls.after}{calls.end_of_turn}"
     for title, arguments in (*_PROBES.items(), *_CONSTANTS.items()):
         try:
             text = messages.body(arguments)
-        except RefusedError:
+        except UnrenderedError:
             continue
         first, last = re.match(_pattern(begun), text), re.search(_pattern(ended) + r"\Z", text)
         if first is None or last is None or first.end() > last.start():
@@ -300,7 +304,7 @@ def _pattern(text: str) -> str:
 
 
 def _with_empty(calls: Calls, text: str) -> Calls:
-    """Return calls without what is around arguments only where there are some: it is theirs."""
+    """Return calls without the texts that are written around arguments only if there are any."""
     begun = f"{calls.before}{calls.begin}{NAMES[0]}"
     kept = shared(calls.after_name, text[len(begun) :])
     last = len(text) - len(calls.after) - len(calls.end_of_turn)
@@ -322,20 +326,23 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
     probes |= {f"a call with {title}": [dict(each)] for title, each in _UNIONS.items()}
     written: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for title, arguments in probes.items():
-        with suppress(RefusedError):
+        with suppress(UnrenderedError):
             text = messages.plain_body(*arguments)
             # A member that is null may be left out, or be nothing.
             if "null" not in title or re.search(r"\b(?:null|None)\b", text):
                 written[title] = text.removesuffix(calls.end_of_turn), arguments
     one, name = written["1 calls"][0], json.dumps(found)
-    thinking = [each.removesuffix(calls.end_of_turn) for each in messages.after_prompts(_ARGUMENTS)]
+    thinking = [
+        after_prompt.removesuffix(calls.end_of_turn)
+        for after_prompt in messages.after_prompts(_ARGUMENTS)
+    ]
     wrong = {
         "another name": one.replace(NAMES[0], "qzother"),
         "another argument": one.replace("qztwo", "qzother"),
         "no end": one.rstrip()[:-1],
     }
     verify(TOOL_LIST, name, _JUDGED, written, wrong, thinking)
-    with suppress(RefusedError):
+    with suppress(UnrenderedError):
         lacking = messages.plain_body({"qzone": "qzv1"}).removesuffix(calls.end_of_turn)
         verify(
             TOOL_LIST,
@@ -348,14 +355,14 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
 
 
 def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str = "json") -> bool:
-    """Tell whether arguments are written as a style has them, the gaps between them too."""
+    """Return whether arguments are written as a style has them, the gaps between them too."""
     if style == "json":
         return written in _as_json(arguments, is_ascii=False)
     if style == "python_json":
         return bool(_read_back(style, written) == arguments)
     if style not in _XML:
         return written == literal(style, arguments, words=words)
-    elements = (_element(style, *each, words=words) for each in arguments.items())
+    elements = (_element(style, *item, words=words) for item in arguments.items())
     pattern = "".join(f"{_GAP}(?:{form})" for form in elements)
     return re.fullmatch(pattern + _GAP, written) is not None
 
@@ -399,10 +406,10 @@ def _arguments_in(rest: str) -> tuple[str, str]:
         if literal(style, _ARGUMENTS) in rest:
             return style, literal(style, _ARGUMENTS)
     for style in _XML:
-        first, last = (_element(style, *each) for each in _ARGUMENTS.items())
-        found = re.search(f"(?:{first})(?s:.*?)(?:{last})", rest)
-        if found is not None:
-            return style, found[0]
+        first, last = (_element(style, *item) for item in _ARGUMENTS.items())
+        match = re.search(f"(?:{first})(?s:.*?)(?:{last})", rest)
+        if match is not None:
+            return style, match[0]
     raise OtherwiseError("arguments are neither JSON nor in a style that is known")
 
 
@@ -425,5 +432,5 @@ def _thoughts(messages: Messages) -> Thoughts | None:
         return Thoughts(False, begin.rstrip(), end.lstrip())
     # The prompt has it, from the last marker on.
     line = prompt.rstrip().rpartition("\n")[2]
-    markers = [each.start() for each in MARKER.finditer(line)]
+    markers = [match.start() for match in MARKER.finditer(line)]
     return Thoughts(True, line[markers[-1] if markers else 0 :], end.lstrip())

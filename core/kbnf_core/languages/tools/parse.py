@@ -4,6 +4,8 @@ Without a format, a call is a JSON object with the name of a tool and its argume
 that contains all schemas of the list allows, each with an identifier of its own, so that references
 stay inside. With a format (``tool_calls``) it is the structural tag of the model that writes so.
 Every place in either is one in the list: each tool's schema has a pointer there.
+
+Tests: tests/unit/languages/tools/test_token_markers.py
 """
 
 import json
@@ -14,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
+from kbnf_core.languages.json_schema import Options, closed_unless_open, options_of
+from kbnf_core.languages.json_schema.advice import contradictions, oddities
 from kbnf_core.languages.json_schema.document import bundle_each
-from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.keywords import (
     Problem,
     ProblemError,
@@ -24,8 +27,6 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.lint import contradictions, oddities
-from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
     SchemaReading,
@@ -55,24 +56,24 @@ from kbnf_core.languages.tools.forms import (
     OF_SERVICES,
     REQUIRED,
     TEXT_MARKERS,
-    Answer,
-    Choice,
-    Form,
+    AnswerForm,
     Tool,
+    ToolChoice,
+    ToolForm,
     refusals,
     tools_of,
 )
-from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
+from kbnf_core.languages.tools.options import CallOptions, calls_of, of_schemas
 from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.files import BELOW, Imports
-from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, print_json
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.structural_tag.reading import Language
+    from kbnf_core.languages.structural_tag.reading import CallLanguage
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,8 @@ class _List:
     notes: tuple[Problem, ...]
     options: Options
     errors: tuple[Problem, ...] = ()
-    answer: Answer | None = None
-    choice: Choice = ANY_CHOICE
+    answer: AnswerForm | None = None
+    choice: ToolChoice = ANY_CHOICE
     facts: Mapping[int, Review] = field(default_factory=dict)
     """Those of the schemas, by identity."""
 
@@ -110,9 +111,9 @@ class _List:
 def parse_tool_list(source: Source, request: Request) -> Parsed:
     """Read a list of tools in any of the forms (``forms``) to the calls of them.
 
-    What a tool's schema would be refused for by itself is an error, with its pointer in the list;
-    so are a tool without a name, and two of one name. Raises ``ConfigError`` for options that are
-    none.
+    A mistake for which a tool's schema would be refused by itself is an error, with its pointer in
+    the list; so are a tool without a name, and two of one name. Raises ``ConfigError`` for unknown
+    options.
     """
     how = calls_of(request.options)
     options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
@@ -120,9 +121,9 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
-    found: Parsed
+    result: Parsed
     wrong: list[Diagnostic] = []
-    texts = tuple(each for each in listed.tools if each.text is not None)
+    texts = tuple(tool for tool in listed.tools if tool.text is not None)
     answer = listed.answer
     if answer is not None and answer.schema is not None and not listed.tools:
         options = guided(answer.schema, listed.options)
@@ -130,37 +131,37 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),), facts)
         return SchemaReading(text, as_tree=request.as_tree)
     if answer is not None and answer.tag is not None:
-        report = _Report(source, {"": answer.pointer})
+        report = _ListReport(source, {"": answer.pointer})
         nodes = read_value(answer.tag, report, request.limits)
-        found = TagReading(nodes, report, request, options)
+        result = TagReading(nodes, report, request, options)
         remarks = listed.notes
     elif how.tool_calls is None and (texts or answer is not None):
-        found = _Texts(listed, request)
+        result = _CustomCalls(listed, request)
         remarks = listed.notes
     elif how.tool_calls is None:
         try:
-            found = _Objects(listed, as_tree=request.as_tree)
+            result = _ObjectCalls(listed, as_tree=request.as_tree)
         except GrammarError as error:
             return Parsed(broken(source), tuple(error.diagnostics))
-        wrong = [] if found.are_all_possible() else _one_by_one(listed)
+        wrong = [] if result.are_all_possible() else _one_by_one(listed)
         remarks = listed.notes
     else:
-        found = ToolTag(listed, how, request)
-        wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
+        result = ToolTag(listed, how, request)
+        wrong = _one_by_one(listed) if _errors_in(result.diagnostics) else []
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
-        wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
+        wrong += _CustomCalls(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
-        found.losses += tuple(_unkept(listed, source))
+        result.losses += tuple(_unkept(listed, source))
     if _errors_in(wrong):
         return _BrokenList(listed, wrong)
-    if not _errors_in(found.diagnostics):
-        found.diagnostics += tuple(_finding(each, source) for each in remarks)
-    return found
+    if not _errors_in(result.diagnostics):
+        result.diagnostics += tuple(_finding(remark, source) for remark in remarks)
+    return result
 
 
 def refused(listed: _List, problems: Iterable[Problem]) -> Parsed:
     """Return a list that cannot be used."""
-    return _BrokenList(listed, [_finding(each, listed.source) for each in problems])
+    return _BrokenList(listed, [_finding(problem, listed.source) for problem in problems])
 
 
 def _errors_in(found: Iterable[Diagnostic]) -> bool:
@@ -168,7 +169,7 @@ def _errors_in(found: Iterable[Diagnostic]) -> bool:
 
 
 class _BrokenList(Parsed):
-    """What is wrong with a list, and suspicious in it."""
+    """The errors of a list, and its warnings."""
 
     def __init__(self, listed: _List, findings: Iterable[Diagnostic]) -> None:
         super().__init__(broken(listed.source), tuple(findings))
@@ -180,8 +181,8 @@ class _BrokenList(Parsed):
 
 
 def _finding(problem: Problem, source: Source) -> Diagnostic:
-    found = diagnostic(problem, source)
-    return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
+    result = diagnostic(problem, source)
+    return result if problem.pointer else replace(result, message=f"the list: {problem.message}")
 
 
 def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
@@ -207,7 +208,7 @@ def _value(source: Source, imports: Imports) -> Json:
     return value
 
 
-def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _List:
+def _read(source: Source, options: Options, how: CallOptions, imports: Imports) -> _List:
     """Return the tools of a text, and all that is wrong with them."""
     try:
         value = _value(source, imports)
@@ -231,7 +232,7 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
                 errors.append(Problem(INVALID, message, pointer, f"there are {known}"))
     answer = found.answer if choice.mode == AUTO else None
     if choice.mode == NONE:
-        tools, answer = [], found.answer or Answer(None, choice.pointer)
+        tools, answer = [], found.answer or AnswerForm(None, choice.pointer)
     if answer is not None and answer.tag is not None and tools:
         message = "the structural tag says all that is written, and these tools are not in it"
         found.notes.append(Problem(LEFT_OUT, message, "/tools"))
@@ -255,17 +256,17 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
     return _List(source, sound, notes, options, tuple(errors), answer, choice, facts)
 
 
-def _choice(asked: Choice, how: Calls) -> Choice:
+def _choice(asked: ToolChoice, how: CallOptions) -> ToolChoice:
     """Return which tools are called: as options say, or else as a request does."""
     wanted = how.tool or how.tool_choice
     if wanted is None:
         return asked
     if how.tool is None and wanted in CHOICES:
-        return Choice(wanted, is_single=asked.is_single)
-    return Choice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
+        return ToolChoice(wanted, is_single=asked.is_single)
+    return ToolChoice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
 
 
-def _asked(options: Options) -> tuple[Form, ...]:
+def _asked(options: Options) -> tuple[ToolForm, ...]:
     """Return the form of the service whose strict mode is asked for."""
     form = None if options.strict is None else OF_SERVICES.get(options.strict)
     return () if form is None else (form,)
@@ -275,8 +276,10 @@ def _is_in(pointer: str, tool: Tool) -> bool:
     return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
 
 
-def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) -> Iterator[Problem]:
-    """Yield what is wrong with the form of a tool's schema, or of an answer's; note its facts."""
+def _errors(
+    found: Tool | AnswerForm, options: Options, facts: dict[int, Review]
+) -> Iterator[Problem]:
+    """Yield the mistakes in the form of a tool's schema, or of an answer's; note its facts."""
     for number, (schema, pointer) in enumerate(found.schemas):
         try:
             # No service reads the schema of a result.
@@ -284,18 +287,18 @@ def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) ->
             own = replace(options, strict=strict)
             _, facts[id(schema)] = checked(schema, own)
         except ProblemError as error:
-            yield from (_moved(each, pointer) for each in error.problems)
+            yield from (_moved(problem, pointer) for problem in error.problems)
 
 
-def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
+def _unwritable(tools: Sequence[Tool], how: CallOptions) -> dict[str, list[Problem]]:
     """Return why the format of the calls cannot write the names of some tools."""
     from kbnf_core.languages.structural_tag.presets import unwritable
 
     if how.tool_calls is None:
         return {}
-    places = {each.name: f"{each.pointer}/name" for each in tools}
-    found = unwritable(format_named(how.tool_calls), places).items()
-    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
+    places = {tool.name: f"{tool.pointer}/name" for tool in tools}
+    result = unwritable(format_named(how.tool_calls), places).items()
+    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in result}
 
 
 def _moved(problem: Problem, pointer: str) -> Problem:
@@ -303,8 +306,8 @@ def _moved(problem: Problem, pointer: str) -> Problem:
 
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
-    """Yield what is suspicious in the tools of a list, each read alone."""
-    every: Sequence[Tool | Answer] = listed.tools
+    """Yield the warnings about the tools of a list, each read alone."""
+    every: Sequence[Tool | AnswerForm] = listed.tools
     for each in every if listed.answer is None else (*every, listed.answer):
         for schema, pointer in each.schemas:
             has_arguments = isinstance(each, Tool) and schema is each.schema
@@ -317,7 +320,7 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 # Calls as JSON objects
 
 
-class _Objects(SchemaReading):
+class _ObjectCalls(SchemaReading):
     """The calls of some tools as JSON objects."""
 
     def __init__(self, listed: _List, *, as_tree: bool) -> None:
@@ -329,16 +332,16 @@ class _Objects(SchemaReading):
         for number, tool in enumerate(tools):
             if tool.schema is not None:
                 around = f"/anyOf/{number}" if len(tools) > 1 else ""
-                for each in oddities(tool.schema, self._listed.guided(tool.schema)):
-                    where = f"{around}/properties/arguments{each.pointer}"
-                    yield each._replace(pointer=where)
+                for oddity in oddities(tool.schema, self._listed.guided(tool.schema)):
+                    where = f"{around}/properties/arguments{oddity.pointer}"
+                    yield oddity._replace(pointer=where)
 
     def are_all_possible(self) -> bool:
-        """Tell whether each of several tools can be called; what is empty may be left out."""
+        """Return whether each of several tools can be called; an empty one may be left out."""
         count = len(self._listed.tools)
         if self.rules is None or count < 2:
             return self.rules is not None
-        names = [each.nonterminal for each in calls(self.rules[START])]
+        names = [call.nonterminal for call in calls(self.rules[START])]
         facts = analyse(Grammar(START, self.rules)).facts
         return len(names) == count and all(facts[name].filled for name in names)
 
@@ -377,7 +380,7 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
     schema = tool.arguments
-    written = constant(schema).text
+    written = print_json(schema)
     if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
         word = "id" if draft is not None and ("draft-03" in draft or "draft-04" in draft) else "$id"
@@ -392,28 +395,28 @@ def _call(tool: Tool, number: int, draft: str | None) -> Json:
 
 
 def _one_by_one(listed: _List) -> list[Diagnostic]:
-    """Return what is found in the tools, each read alone."""
-    found: list[Diagnostic] = []
+    """Return the findings in the tools, each read alone."""
+    findings: list[Diagnostic] = []
     for tool in listed.tools:
         if tool.schema in ({"not": {}}, {"not": True}):
             # What says so in as many words contradicts only what asks for arguments, our own words.
-            found.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
+            findings.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
         alone = SchemaReading(_whole(replace(listed, tools=(tool,))), as_tree=False)
-        found += alone.diagnostics
+        findings += alone.diagnostics
         if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
-            found.append(alone.empty())
-    return found
+            findings.append(alone.empty())
+    return findings
 
 
 # Calls in the format of a model
 
 
-def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
+def tag_of(listed: _List, how: CallOptions) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": arguments_of(each)} for each in listed.tools]
+    functions = [{"name": tool.name, "parameters": arguments_of(tool)} for tool in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -442,9 +445,9 @@ def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
     """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
     message = "in calls of this format the input of a custom tool is any text"
     places = [
-        (each.schema_pointer, message)
-        for each in listed.tools
-        if each.text is not None and each.text["type"] == "grammar"
+        (tool.schema_pointer, message)
+        for tool in listed.tools
+        if tool.text is not None and tool.text["type"] == "grammar"
     ]
     if listed.answer is not None and listed.answer.schema is not None:
         places.append((listed.answer.pointer, "around calls of this format is any text"))
@@ -453,7 +456,7 @@ def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
         yield Loss(found.code, found.message, found.span)
 
 
-class _Texts(TagReading):
+class _CustomCalls(TagReading):
     """The calls of some tools, of which custom ones are their texts, the others JSON objects.
 
     Where a request says so, there is also an answer without a call.
@@ -464,7 +467,9 @@ class _Texts(TagReading):
         places: dict[str, str] = {}
         for number, tool in enumerate(listed.tools):
             pointer, part = f"/format/elements/{number}", tool.text
-            places |= {f"{pointer}/{each}": tool.schema_pointer for each in _DEFINITIONS}
+            places |= {
+                f"{pointer}/{definition}": tool.schema_pointer for definition in _DEFINITIONS
+            }
             if part is None:
                 whole = _whole(replace(listed, tools=(tool,)))
                 part = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
@@ -477,7 +482,7 @@ class _Texts(TagReading):
             answered = {"type": "json_schema", "json_schema": schema, "style": "call"}
             elements.append({"type": "any_text"} if schema is None else answered)
         tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
-        report = _Report(listed.source, places)
+        report = _ListReport(listed.source, places)
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
 
@@ -494,8 +499,8 @@ def tag_of_text(
 ) -> Conversion:
     """Return the structural tag of calls of the tools in a text.
 
-    Raises ``GrammarError`` for a text that is no list of tools, ``ConfigError`` for options that
-    are none.
+    Raises ``GrammarError`` for a text that is not a list of tools, ``ConfigError`` for unknown
+    options.
     """
     how = calls_of(options)
     if how.token_markers:
@@ -503,7 +508,7 @@ def tag_of_text(
     source = Source(text, path, is_json=True)
     listed = _read(source, options_of(of_schemas(options)), how, imports)
     if listed.errors:
-        raise GrammarError([_finding(each, source) for each in listed.errors])
+        raise GrammarError([_finding(error, source) for error in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=as_number)
     return Conversion(shown + "\n", True, ())
 
@@ -516,11 +521,11 @@ def as_number(value: Any) -> int | float:
 class ToolTag(TagReading):
     """The calls of some tools in the format of a model."""
 
-    def __init__(self, listed: _List, how: Calls, request: Request) -> None:
+    def __init__(self, listed: _List, how: CallOptions, request: Request) -> None:
         tag = tag_of(listed, how)
-        report = _Report(listed.source, _places(tag, listed.tools))
+        report = _ListReport(listed.source, _places(tag, listed.tools))
         report.sound = {
-            id(each.arguments): (each.arguments, listed.facts_of(each)) for each in listed.tools
+            id(tool.arguments): (tool.arguments, listed.facts_of(tool)) for tool in listed.tools
         }
         known = format_named(str(how.tool_calls))
         nodes = read_value(tag, report, request.limits)
@@ -533,23 +538,23 @@ class ToolTag(TagReading):
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self.listed)
 
-    def language(self) -> "Language | None":
+    def language(self) -> "CallLanguage | None":
         """Return the reading language of the format, whatever is asked of the model."""
         from kbnf_core.languages.structural_tag.reading import language_of_format
 
-        tools = {each.name: arguments_of(each) for each in self.listed.tools}
-        found = language_of_format(self._format, tools)
-        return None if found is None else found.beginning_as(super().language())
+        tools = {tool.name: arguments_of(tool) for tool in self.listed.tools}
+        result = language_of_format(self._format, tools)
+        return None if result is None else result.beginning_as(super().language())
 
     def marked(self) -> Marked:
         """Return by what the calls are read, and what messages are read by."""
-        tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
+        tools = [{"name": tool.name, "parameters": tool.schema} for tool in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
 
 
-def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerminal]:
+def _markers(known: Format, how: CallOptions, request: Request) -> dict[str, TokenTerminal]:
     """Return the markers of a format that are tokens. Raises ``ConfigError``."""
     if not how.token_markers:
         return {}
@@ -558,7 +563,7 @@ def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerm
     return token_markers(known, request.vocabulary)
 
 
-class _Report(Report):
+class _ListReport(Report):
     """A report whose places are those of the list."""
 
     def __init__(self, source: Source, places: Mapping[str, str]) -> None:
@@ -575,7 +580,7 @@ class _Report(Report):
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:
-    """Yield a remark where markers of a format are no tokens, as for a model of another kind."""
+    """Yield a note where markers of a format are not tokens, as for a model of another kind."""
     from kbnf_core.languages.structural_tag.models import markers
 
     vocabulary = request.vocabulary
@@ -591,14 +596,14 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     """Return where the schemas in a tag are in the list, by their pointers in the tag."""
-    known = {each.name: each.schema_pointer for each in tools}
-    found = {}
+    known = {tool.name: tool.schema_pointer for tool in tools}
+    result = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
         if isinstance(value, dict) and "json_schema" in value:
-            found[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
+            result[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
         elif isinstance(value, dict):
             pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
         elif isinstance(value, list):
             pending += [(held, f"{pointer}/{number}") for number, held in enumerate(value)]
-    return found
+    return result

@@ -1,17 +1,19 @@
-"""Formats of tool calls, held against what a chat template writes.
+"""Formats of tool calls, compared with the texts that a chat template writes.
 
-The judge is the grammar of a list of tools in the format, as users get it: what the template writes
-for calls of these tools is one of its texts, what is no call of them is none. A format is held
-against the tools of probes when it is derived, and against the caller's own where a list is read in
-it: a format keeps the template that it was derived from (``rendering.MadeOf``), arguments are drawn
-from the schema of each tool (``ir/derivations.py``), and the template writes calls of them, each
-alone. What it writes for these is a text of the grammar for the tool, and is read back as the same
-values; what it writes for another name, or for these arguments with one more or without one that
-the schema demands, is none. What a template does not take says nothing.
+The judge is the grammar of a list of tools in the format, as users get it: the texts that the
+template writes for calls of these tools are in it, others are not. A format is tested with the
+tools of probes when it is derived, and against the caller's own where a list is read in it: a
+format keeps the template that it was derived from (``rendering.MadeOf``), arguments are drawn from
+the schema of each tool (``ir/derivations.py``), and the template writes calls of them, each alone.
+The text that it writes for these is a text of the grammar for the tool, and is read back as the
+same values; the text for another name, or for these arguments with one more or without one that the
+schema requires, is not. A conversation that the template refuses proves nothing.
 
 Outside of JSON some values have one text: `3` is a number where the schema allows one, and a string
-where it has no type. So a value is the same as one that is read if the schema names its type, and
-otherwise its text is what is read.
+where it has no type. So a value equals the one that is read if the schema names its type, and
+otherwise its text is compared.
+
+Tests: tests/unit/languages/tools/test_own_tools.py
 """
 
 import json
@@ -27,9 +29,8 @@ from kbnf_core.ir import Grammar
 from kbnf_core.ir.derivations import Derivations
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages.json_schema.expressions import key_of as value_key
+from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import Problem
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import START
 from kbnf_core.languages.structural_tag.marks import shapes_of
 from kbnf_core.languages.structural_tag.models import (
@@ -48,7 +49,7 @@ from kbnf_core.languages.tools.rendering import OtherwiseError, in_process
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
-from kbnf_core.text.json_text import objects_in
+from kbnf_core.text.json_text import objects_in, value_key
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
@@ -59,7 +60,7 @@ _MOST_NAMED = 3
 """Formats that a refusal names."""
 
 
-class Calls:
+class ProbeCalls:
     """The texts of calls of some tools in a format; needs the engine."""
 
     def __init__(
@@ -114,12 +115,12 @@ def has_text(states: "StateTable", text: str) -> bool:
 
 def requiring(tools: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return tools whose arguments all have these members."""
-    found: list[Mapping[str, Any]] = []
+    result: list[Mapping[str, Any]] = []
     for tool in tools:
         function = tool["function"]
         schema = {**function["parameters"], "required": [*names]}
-        found.append({**tool, "function": {**function, "parameters": schema}})
-    return found
+        result.append({**tool, "function": {**function, "parameters": schema}})
+    return result
 
 
 def differing(schema: Any, written: Mapping[str, Any], read: Any) -> str | None:
@@ -144,7 +145,7 @@ def differing(schema: Any, written: Mapping[str, Any], read: Any) -> str | None:
 
 
 def _is_same(written: Any, read: Any, kinds: Sequence[str]) -> bool:
-    """Tell whether a value of some kinds is what is read of its text."""
+    """Return whether a value of some kinds equals the value read of its text."""
     if isinstance(written, str) and isinstance(read, str):
         return written.strip() == read.strip()
     if isinstance(written, str):
@@ -175,14 +176,15 @@ def verify(
 ) -> None:
     """Raise ``OtherwiseError`` for a format that reads a template's texts otherwise.
 
-    ``written`` are calls of the tools, by what is special about them: the text, and the arguments
-    of each call; ``wrong`` are none; ``thinking`` are calls after thoughts, one of which is what a
-    model goes on with. Without the
-    compiled engine nothing is known of the grammar.
+    ``written`` are calls of the tools, by their peculiarity: the text, and the arguments of each
+    call; ``wrong`` are not calls; ``thinking`` are calls after thoughts, one of which is the text
+    that a model goes on with. Without the compiled engine the grammar is not tested.
     """
     if not has_engine():
         return
-    asked, free = (Calls(language, name, tools, tool_choice=each) for each in ("required", "auto"))
+    asked, free = (
+        ProbeCalls(language, name, tools, tool_choice=each) for each in ("required", "auto")
+    )
     for title, (text, arguments) in written.items():
         if not asked.has(text):
             raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
@@ -204,7 +206,8 @@ def verify(
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
         judges = [
-            Calls(language, name, tools, tool_choice="required", reasoning=each) for each in ways
+            ProbeCalls(language, name, tools, tool_choice="required", reasoning=each)
+            for each in ways
         ]
         if not any(judge.has(text) for judge in judges for text in thinking):
             raise OtherwiseError(
@@ -219,21 +222,21 @@ def fitting_presets(
 
     Otherwise, and where it writes nothing, those whose markers are all in its text may be meant.
     """
-    found: list[str] = []
+    result: list[str] = []
     sentence = "these take what it writes for calls"
     if written and has_engine():
-        found = [each for each in table() if _takes_all(language, each, tools, written)]
-    if not found:
-        found = [each for each in table() if _has_markers(each, template)]
+        result = [each for each in table() if _takes_all(language, each, tools, written)]
+    if not result:
+        result = [each for each in table() if _has_markers(each, template)]
         sentence = "these have markers that it has"
-    listed = ", ".join(f"`{each}`" for each in found[:_MOST_NAMED])
-    return f"of the formats by name, {sentence}: {listed}" if found else ""
+    listed = ", ".join(f"`{each}`" for each in result[:_MOST_NAMED])
+    return f"of the formats by name, {sentence}: {listed}" if result else ""
 
 
 def _has_markers(name: str, template: str) -> bool:
     tag = tool_calls(name, [_NAMELESS], choice="required")
     markers = marker_texts({"templates": _without_excluded(tag), "shared": []})
-    return bool(markers) and all(each in template for each in markers)
+    return bool(markers) and all(marker in template for marker in markers)
 
 
 def _without_excluded(value: Any) -> Any:
@@ -252,13 +255,13 @@ _NAMELESS = {"name": "n"}
 def _takes_all(
     language: Language, name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]
 ) -> bool:
-    """Tell whether a format takes texts, however the model reasons."""
+    """Return whether a format takes texts, however the model reasons."""
     options = {"tool_choice": "required"}
     modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
-    judges = [Calls(language, name, tools, reasoning=each, **options) for each in modes]
+    judges = [ProbeCalls(language, name, tools, reasoning=mode, **options) for mode in modes]
     try:
         return all(
-            any(each.has(text) or each.has(text.strip()) for each in judges) for text in written
+            any(judge.has(text) or judge.has(text.strip()) for judge in judges) for text in written
         )
     except KbnfError:
         return False
@@ -284,7 +287,7 @@ _OTHER = "qzother"
 
 @dataclass(slots=True)
 class _Own:
-    """A tool as templates take it, and calls: their arguments, and what is wrong with them."""
+    """A tool as templates take it, and calls: their arguments, and the mistake in wrong ones."""
 
     tool: Tool
     function: dict[str, Any]
@@ -302,7 +305,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
     Without the compiled engine, or Jinja, nothing is known of its texts, nor of a list with errors.
     """
-    if any(each.severity is Severity.ERROR for each in parsed.diagnostics):
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in parsed.diagnostics):
         return parsed
     if parsed.made_of is None or not has_engine() or find_spec("jinja2") is None:
         return parsed
@@ -317,7 +320,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
     options = {**of_schemas(request.options), "tool_choice": "required"}
     problems = []
     for own in owns:
-        judge = Calls(language, json.dumps(plain), [own.function], **options)
+        judge = ProbeCalls(language, json.dumps(plain), [own.function], **options)
         found = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
         if found is not None:
             problems.append(
@@ -329,19 +332,19 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
 
 def _own(parsed: ToolTag, tool: Tool) -> _Own:
-    """Return a tool with calls that are some of it, and calls that are none."""
+    """Return a tool with calls that fit its schema, and calls that do not."""
     known = json.loads(json.dumps(arguments_of(tool), default=as_number))
     about = {"name": tool.name, "description": "d", "parameters": known}
-    found = _Own(tool, {"type": "function", "function": about})
+    result = _Own(tool, {"type": "function", "function": about})
     rules = parsed.listed.arguments(tool).rules
     if rules is None:
-        return found
+        return result
     grammar = Grammar(START, rules)
     states = states_of(grammar)
 
     def add(name: str, arguments: Mapping[str, Any], fault: str) -> None:
-        found.calls.append((name, arguments))
-        found.faults.append(fault)
+        result.calls.append((name, arguments))
+        result.faults.append(fault)
 
     drawn: list[dict[str, Any]] = []
     listed = {name for each in objects_in(known) for name in each}
@@ -362,7 +365,7 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
         for fault, arguments in changed.items():
             if not has_text(states, json.dumps(arguments, ensure_ascii=False)):
                 add(tool.name, arguments, fault)
-    return found
+    return result
 
 
 def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
@@ -390,9 +393,9 @@ def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _differences(
-    own: _Own, judge: Calls, written: Iterator[Sequence[str]], *, is_exact: bool
+    own: _Own, judge: ProbeCalls, written: Iterator[Sequence[str]], *, is_exact: bool
 ) -> Iterator[str]:
-    """Yield what is wrong with the calls of a tool, whose texts it takes of those written."""
+    """Yield the written calls of a tool that are refused, and the wrong ones that fit."""
     texts = [next(written) for _ in own.calls]
     right = {
         text for fault, each in zip(own.faults, texts, strict=True) if not fault for text in each

@@ -1,4 +1,7 @@
-"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean."""
+"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean.
+
+Tests: tests/golden/lint
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -70,7 +73,7 @@ def _any_case(text: Text) -> list[Edit]:
 
 
 def _of_any_case(reading: Reading, texts: Iterable[Text]) -> Iterator[Diagnostic]:
-    """Yield one finding for all patterns with `(?i)`, at the first: who writes one writes many."""
+    """Yield one finding for all patterns with `(?i)`, at the first, since there are often many."""
     found = [edits for text in texts if (edits := _any_case(text))]
     if not found:
         return

@@ -1,4 +1,7 @@
-"""I702 and E703: the size of the tables, the work of the masks, and the rules that cause both."""
+"""I702 and E703: the size of the tables, the work of the masks, and the rules that cause both.
+
+Tests: tests/unit/lint/test_cost.py, tests/golden/lint
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -8,6 +8,8 @@ Most grammars are proved to have none, without automata of the whole. In a stron
 text can only go on after its end if somewhere both its end and a byte would do; where no step is
 like that, no text is a proper prefix of another. Most formats are of this kind, and proving it here
 saves building their tables.
+
+Tests: tests/property/test_deterministic.py, tests/golden/lint
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -73,7 +75,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if vocabulary is not None and _is_large(rules):
         # As the BNF of which a vocabulary says what it means.
         return
-    # Here, because what is left takes the engine, and so NumPy.
+    # Imported here, because the rest needs the engine, and so NumPy.
     from kbnf_core.conversion.running import is_prefix_free
     from kbnf_core.lint.continued import find_continued, find_cut
     from kbnf_core.lower.build import build_tables
@@ -107,14 +109,14 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _is_said(subject: Subject) -> bool:
     special = (never_entered, never_reached, exceptions)
-    return any(found.code in _SPECIAL_CASES for lint in special for found in lint.check(subject))
+    return any(result.code in _SPECIAL_CASES for lint in special for result in lint.check(subject))
 
 
 def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
     r"""Return the grammar in which ``except!(x)`` goes up to the first of the text after it.
 
-    It may hold that text, or its beginning, as two line ends do in ``except!('\n\n') '\n\n'``:
-    a text that continues after it is never meant, and eager finish is what is wanted there.
+    The text may contain the delimiter, or its beginning, as two line ends do in ``except!('\n\n')
+    '\n\n'``: a text that continues after it is never meant, and eager finish is right there.
     """
     rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
     return Grammar(grammar.start, rules)
@@ -222,9 +224,9 @@ def _rule_decides(root: Node, behind: Follow, analysis: Analysis, firsts: Firsts
 def _decides(
     node: Node, after: Follow, first: Mapping[int, Follow], nullable: Collection[int]
 ) -> bool:
-    """Tell whether the next byte decides what to do at a node, which ``after`` can follow.
+    """Return whether the next byte decides what to do at a node, which ``after`` can follow.
 
-    ``first`` and ``nullable`` tell of the parts of the rule, by their ``id``.
+    ``first`` and ``nullable`` are facts of the nodes of the rule, by their ``id``.
     """
     match node:
         case Regular(dfa):
@@ -244,7 +246,7 @@ def _decides(
 
 
 def _is_apart(ways: Follow, after: Follow) -> bool:
-    """Tell whether one of some bytes, or what comes after, is seen by the next byte."""
+    """Return whether the next byte decides between one of some bytes and the text after it."""
     return not ways or (END not in after and ways.isdisjoint(after))
 
 

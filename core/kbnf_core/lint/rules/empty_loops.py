@@ -1,4 +1,7 @@
-"""W106: loops whose body is nullable, and rules that derive themselves alone (cycles)."""
+"""W106: loops whose body is nullable, and rules that derive themselves alone (cycles).
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
+"""
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -80,7 +83,7 @@ def _loop(reading: Reading, node: Repeat[Node]) -> Diagnostic:
 
 
 def _fixes(reading: Reading, span: Span) -> tuple[Fix, ...]:
-    """Return the fix where what is repeated is optional as a whole."""
+    """Return the fix if the repeated expression is optional as a whole."""
     for node in reading.written.get(span, ()):
         if not isinstance(node, tree.Bracket | tree.Repetition):
             continue
@@ -93,7 +96,7 @@ def _fixes(reading: Reading, span: Span) -> tuple[Fix, ...]:
 
 
 def _compulsory(node: tree.Expression) -> list[Edit]:
-    """Return the edits that make an optional or repeated part stand once, if it is one."""
+    """Return the edits that make an optional or repeated expression occur once, if it is one."""
     while isinstance(node, tree.Bracket) and node.kind is tree.BracketKind.GROUP:
         node = node.body
     match node:

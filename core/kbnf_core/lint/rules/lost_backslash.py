@@ -2,6 +2,8 @@ r"""W205: lost backslashes, in classes that go on where they were meant to end a
 
 A text such as ``x86`` may be meant; one is reported where others beside it are written ``\xHH``, or
 look the same and have a letter among their digits.
+
+Tests: tests/golden/lint
 """
 
 import re
@@ -77,7 +79,7 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 
 
 def _runs_on(inner: str) -> bool:
-    """Tell whether the first bracket is an escaped one that closes, and others open later."""
+    """Return whether the first bracket is an escaped one that closes, and others open later."""
     closed = inner.find("\\]")
     opened = inner.find("[", closed)
     is_first = closed >= 0 and "[" not in inner[:closed]

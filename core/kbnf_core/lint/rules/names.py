@@ -1,4 +1,7 @@
-"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach."""
+"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 
@@ -19,8 +22,8 @@ NEEDS = Needs.DOCUMENT
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
-    Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
-    language that is converted from the start on, the reader says what is left out.
+    A file with syntax errors has no findings: the names in its broken rules are unknown. For a
+    language that is converted, the reader reports the rules that it leaves out.
     """
     reading = subject.reading
     if reading.language.is_converted:
@@ -34,7 +37,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     reached = reachable([reading.start], uses)
     users = _users(uses)
-    # A name that begins with an undefined one is most likely what was meant there.
+    # A name that begins with an undefined one is most likely the intended one.
     undefined = tuple(used for uses_ in uses.values() for used in uses_ if used not in uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
         if name in reached or name in document.predefined or name.startswith(undefined):
@@ -71,10 +74,10 @@ def _used_in(definition: Definition) -> Iterator[str]:
 
 def _users(uses: dict[str, set[str]]) -> dict[str, str]:
     """Return for each name that others use the first of them, by the alphabet."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for user in sorted(uses, reverse=True):
-        found.update(dict.fromkeys(uses[user] - {user}, user))
-    return found
+        result.update(dict.fromkeys(uses[user] - {user}, user))
+    return result
 
 
 def _unused(document: Document, name: str, span: Span) -> Diagnostic:

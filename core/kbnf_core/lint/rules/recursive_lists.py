@@ -1,4 +1,7 @@
-"""I110: recursion that only makes a list, which a loop says more plainly."""
+"""I110: recursion that only makes a list, which a loop says more plainly.
+
+Tests: tests/golden/lint
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -56,7 +59,7 @@ def _uses(node: Expression, name: str) -> bool:
 
 
 def _loop(reading: Reading, items: list[Expression], other: Expression) -> str | None:
-    """Return the loop that says the same, None where the other branch is no end of a list."""
+    """Return the equivalent loop, None unless the other branch ends a list."""
     item = reading.document.source.slice(items[0].span.cover(items[-1].span))
     if len(items) > 1 or isinstance(items[0], Repetition):
         item = f"({item})"

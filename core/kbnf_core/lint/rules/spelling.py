@@ -1,10 +1,13 @@
-"""W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise."""
+"""W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.automata.dfa import DEAD
-from kbnf_core.automata.substrings import Words
+from kbnf_core.automata.substrings import WordSet
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
 from kbnf_core.lint.subject import Needs, Subject
@@ -71,12 +74,12 @@ class Specials:
     def __init__(self, names: Iterable[str]) -> None:
         spelled = {name.encode("utf-8", "surrogatepass"): name for name in names if name}
         self._names = {data: (at, name) for at, (data, name) in enumerate(spelled.items())}
-        self._words = Words(spelled)
+        self._words = WordSet(spelled)
 
     def within(self, data: bytes) -> list[str]:
         """Return the names in ``data``, in their order."""
-        found = {self._names[word] for word in self._words.within(data)}
-        return [name for _, name in sorted(found)]
+        result = {self._names[word] for word in self._words.within(data)}
+        return [name for _, name in sorted(result)]
 
 
 def _special_text(

@@ -3,6 +3,8 @@
 A loop is one of whitespace, too, if some of its turns are nothing else and the others begin with
 signs, as in ``(" " | "--" comment)*``. If the others begin with letters or digits it is a loop of
 text, such as ``[a-z ]*``, in which blanks are as good as anything else.
+
+Tests: tests/golden/lint
 """
 
 from collections.abc import Iterator, Mapping
@@ -121,7 +123,7 @@ def _in_rule(subject: Subject, loops: "_Loops", name: str) -> Iterator[Diagnosti
         if any(span.start >= node.span.start and span.end <= node.span.end for span in told):
             continue
         for consumed in loops.at(node):
-            # What has no tree has the places of its rules only.
+            # Without a tree there are only the spans of the rules.
             reading = subject.reading
             span = node.span if reading.parsed.rules is None else reading.name_span(name)
             findings = list(_finding(reading, consumed, span))
@@ -169,7 +171,7 @@ class _Loops:
         return self._automata[id(dfa)][1]
 
     def recursive(self) -> Iterator[tuple[frozenset[str], Bytes]]:
-        """Yield nonterminals that call each other, and what is consumed on the way round."""
+        """Yield nonterminals that call each other, and the bytes consumed in one turn."""
         graph = self._calls
         for names in cyclic_components(graph):
             parts = [self._beside(self._grammar.rules[name], names) for name in sorted(names)]
@@ -258,7 +260,7 @@ class _Loops:
         return fixpoint(self._calls, Bytes(), joined)
 
     def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
-        """Return what is in sequence with a call of one of ``names``."""
+        """Return the bytes in sequence with a call of one of ``names``."""
         consumed = Bytes()
         stack = [root]
         while stack:
@@ -278,10 +280,10 @@ class _Loops:
 
 
 def _may_idle(dfa: Dfa) -> bool:
-    """Tell quickly whether some loop of ``dfa`` may consume only what is looked for here.
+    """Return quickly whether some loop of ``dfa`` may consume only the bytes looked for here.
 
-    Going round such a loop takes classes of bytes that hold nothing else, and most automata have
-    none, or no way round by them.
+    Such a loop consists of classes of bytes that contain no other byte, and most automata have no
+    such class, or no loop of them.
     """
     return any(_has_loop(dfa, classes_of(dfa.classes)) for classes_of in _CLASSES_OF_OTHERS)
 
@@ -290,7 +292,7 @@ _CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESP
 
 
 def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
-    """Tell whether classes lead round that are none of ``others``."""
+    """Return whether there is a loop of classes outside ``others``."""
     symbols = set(dfa.classes).difference(others)
     if not symbols:
         return False
@@ -316,7 +318,7 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
     """Return for each set of states that reach each other the bytes that lead round in it."""
     rows = dfa.rows
     graph = {state: {t for t in row if t != DEAD} for state, row in enumerate(rows)}
-    found = set()
+    result = set()
     for states in cyclic_components(graph):
         symbols = {
             symbol
@@ -324,22 +326,22 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
             for symbol, target in enumerate(rows[state])
             if target in states
         }
-        found.add(_of_classes(dfa, symbols))
-        found |= _blank_turns(dfa, states)
-    return found
+        result.add(_of_classes(dfa, symbols))
+        result |= _blank_turns(dfa, states)
+    return result
 
 
 def _blank_turns(dfa: Dfa, states: frozenset[int]) -> set[Bytes]:
-    """Return the bytes of the loops of whitespace within a loop whose other turns are no text."""
+    """Return the bytes of loops of whitespace within a loop whose other turns are empty."""
     blank = set(dfa.classes) - set(_CLASSES_OF_OTHERS[0](dfa.classes))
     moves = {s: {dfa.rows[s][symbol] for symbol in blank} & states for s in states}
-    found = set()
+    result = set()
     for inner in cyclic_components(moves):
         used = {c for s in inner for c in blank if dfa.rows[s][c] in inner}
         others = {c for s in inner for c, t in enumerate(dfa.rows[s]) if t in states} - used
         if not _of_classes(dfa, others) & _OF_TEXT:
-            found.add(_of_classes(dfa, used))
-    return found
+            result.add(_of_classes(dfa, used))
+    return result
 
 
 def _of_classes(dfa: Dfa, symbols: set[int]) -> Bytes:
@@ -347,20 +349,20 @@ def _of_classes(dfa: Dfa, symbols: set[int]) -> Bytes:
 
 
 def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
-    found = Bytes()
+    result = Bytes()
     for node in postorder(root):
         match node:
             case Literal(data):
-                found |= frozenset(data)
+                result |= frozenset(data)
             case Regular(dfa):
-                found |= bytes_of(dfa)
+                result |= bytes_of(dfa)
             case Call(name):
-                found |= known[name]
+                result |= known[name]
             case Choice() | Sequence() | Repeat():
                 pass
             case _:
-                found = _ANY
-    return found
+                result = _ANY
+    return result
 
 
 def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnostic]:

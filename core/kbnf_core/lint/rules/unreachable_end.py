@@ -1,4 +1,7 @@
-"""E601: a start that the tokens of a vocabulary cannot complete, or cannot end."""
+"""E601: a start that the tokens of a vocabulary cannot complete, or cannot end.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -74,7 +77,7 @@ _FAR = 1_000
 
 
 def _goes_on(automaton: "TokenAutomaton", size: int, budget: Budget) -> bool:
-    """Tell whether a row of tokens goes round in a circle, or far; or too far to be looked at."""
+    """Return whether a row of tokens goes round in a circle, or far; or too far to be looked at."""
     from kbnf_core.mask.bits import ids_of
 
     def after(position: int) -> Iterator[int]:

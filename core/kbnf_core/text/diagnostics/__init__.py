@@ -1,6 +1,8 @@
 """Findings about a grammar: one model, one catalogue of codes, renderers, a page per code.
 
 The findings of decoding a file are here, too.
+
+Tests: tests/unit/text/test_json.py, tests/unit/text/test_stored.py
 """
 
 import codecs

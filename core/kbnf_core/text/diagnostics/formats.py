@@ -2,6 +2,8 @@
 
 The shape of the JSON is published in ``check.schema.json`` beside this file. Positions are those of
 ``source.Position``; ends are exclusive.
+
+Tests: tests/unit/text/test_json.py
 """
 
 import json
@@ -39,8 +41,8 @@ class Survey:
         names = ("engine", "version", "settings")
         columns = ("path", "tool", "engine", "verdict")
         return {
-            "targets": [dict(zip(names, each, strict=True)) for each in self.targets],
-            "matrix": [dict(zip(columns, each, strict=True)) for each in self.rows],
+            "targets": [dict(zip(names, target, strict=True)) for target in self.targets],
+            "matrix": [dict(zip(columns, row, strict=True)) for row in self.rows],
         }
 
     @property
@@ -258,7 +260,7 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    """Return ``text`` as a command holds it; the log is shown in terminals, too."""
+    """Return ``text`` as a command contains it; the log is shown in terminals, too."""
     return visible(text).replace("%", "%25").replace("\n", "%0A")
 
 
@@ -291,7 +293,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], files: int, survey: Survey =
                 {
                     "name": name,
                     "tests": str(len(cases)),
-                    "failures": str(sum(bool(each[1]) for each in cases)),
+                    "failures": str(sum(bool(case[1]) for case in cases)),
                 },
                 class_,
                 cases,

@@ -6,6 +6,8 @@ replaced by a visible sign before it is shown.
 Lines cut off at the width of a terminal.
 
 The difference between two texts, as ``patch`` reads it.
+
+Tests: tests/unit/text/test_excerpt.py, tests/unit/text/test_visible.py
 """
 
 import re
@@ -77,7 +79,7 @@ _ESCAPES = re.compile(r"\\\\|\\x(?P<character>[89a-f].)|\\udc(?P<byte>[89a-f].)"
 def in_quotes(data: bytes, most: int | None = None) -> str:
     r"""Return bytes in quotes, of more than ``most`` characters without the middle.
 
-    A byte that is no UTF-8 is ``\xf0``, a backslash two of them, a hidden character ``\u00f0``.
+    An invalid byte is ``\xf0``, a backslash two of them, a hidden character ``\u00f0``.
     """
     text = data.decode("utf-8", "surrogateescape")
     if most is not None and len(text) > most:
@@ -97,7 +99,7 @@ def visible(text: str) -> str:
 
 
 def glyph(character: str) -> str:
-    """Return what is shown for one code point (several characters for a hidden one)."""
+    """Return the text shown for one code point (several characters for a hidden one)."""
     if character.isascii() and character.isprintable():
         return character
     if character == "\t":
@@ -154,7 +156,7 @@ def diff(before: str, after: str, name: str) -> Segments:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Split at line feeds only: a grammar may hold every other kind of line end as text."""
+    """Split at line feeds only: a grammar may contain every other kind of line end as text."""
     *lines, last = text.split("\n")
     return [f"{line}\n" for line in lines] + ([last] if last else [])
 

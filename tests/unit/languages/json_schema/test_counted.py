@@ -7,11 +7,10 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import write_counts as counted_module
-from kbnf_core.languages.json_schema.rules import Spelling
+from kbnf_core.languages.json_schema import scalars as counted_module
+from kbnf_core.languages.json_schema.rules import Spelling, quoted
+from kbnf_core.languages.json_schema.scalars import counted
 from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
-from kbnf_core.languages.json_schema.write_counts import counted
-from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_testing.schemas import json_schema_grammar

@@ -12,20 +12,20 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.automata import operations
 from kbnf_core.automata.expression import Builder, Expression
 from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.ecma import conditions
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import sequence, text
-from kbnf_core.languages.json_schema import formats, write_counts
-from kbnf_core.languages.json_schema.formats import conditions, without_count
-from kbnf_core.languages.json_schema.rules import LETTERS, Spelling, regex
+from kbnf_core.languages.json_schema import scalars, value_sets
+from kbnf_core.languages.json_schema.rules import LETTERS, Spelling, quoted, regex
+from kbnf_core.languages.json_schema.scalars import write_large_counts
 from kbnf_core.languages.json_schema.value_sets import (
     Kind,
     Length,
     Matching,
     Restricted,
     counted_together,
+    without_count,
 )
-from kbnf_core.languages.json_schema.write_counts import write_large_counts
-from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import RejectedError
@@ -44,8 +44,8 @@ def random_pattern(random: Random) -> str:
 
 @pytest.mark.parametrize("seed", range(80))
 def test_both_parts_are_the_pattern(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LARGE", 4)
-    monkeypatch.setattr(formats, "_COUNT", re.compile("{"))
+    monkeypatch.setattr(value_sets, "LARGE", 4)
+    monkeypatch.setattr(value_sets, "_COUNT", re.compile("{"))
     ((whole, _),) = conditions(random_pattern(Random(seed)))
     rest, length = without_count(whole)
     found = Matching(rest).dfa()
@@ -57,8 +57,8 @@ def test_both_parts_are_the_pattern(seed: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_many_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LARGE", 4)
-    monkeypatch.setattr(formats, "_COUNT", re.compile("{"))
+    monkeypatch.setattr(value_sets, "LARGE", 4)
+    monkeypatch.setattr(value_sets, "_COUNT", re.compile("{"))
     drawn = [conditions(random_pattern(Random(seed)))[0][0] for seed in range(80)]
     assert sum(without_count(whole)[1] is not None for whole in drawn) > 4
 
@@ -104,12 +104,12 @@ def random_groups(random: Random) -> str:
 
 
 def as_regex(items: Sequence[Expression]) -> Node:
-    return regex(write_counts.print_items(items, SPELLING.spell), Budget(10**9))
+    return regex(scalars.print_items(items, SPELLING.spell), Budget(10**9))
 
 
 def written_once(pattern: str, monkeypatch: pytest.MonkeyPatch) -> Node | None:
-    monkeypatch.setattr(write_counts, "LONG", 2)
-    monkeypatch.setattr(write_counts, "MANY", 4)
+    monkeypatch.setattr(scalars, "LONG_BODY", 2)
+    monkeypatch.setattr(scalars, "MANY", 4)
     whole = Builder().read(pattern)
     assert whole is not None
     return write_large_counts(whole, Length(0, None), as_regex)

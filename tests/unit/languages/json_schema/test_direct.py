@@ -14,19 +14,17 @@ from kbnf_core.automata.operations import difference, is_equal, literals
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Options, readable, write_scalars
+from kbnf_core.languages.json_schema import Options, readable, scalars
 from kbnf_core.languages.json_schema import document as document_module
+from kbnf_core.languages.json_schema.algebra import AllOf, NormalForm, Objects, Products, Ref, Type
 from kbnf_core.languages.json_schema.document import Document, read_json
-from kbnf_core.languages.json_schema.expressions import AllOf, Ref
-from kbnf_core.languages.json_schema.normal_form import NormalForm, Objects, Products, Type
-from kbnf_core.languages.json_schema.rules import Spelling, spell_text
+from kbnf_core.languages.json_schema.rules import Spelling, quoted, spell_text
+from kbnf_core.languages.json_schema.scalars import MOST_BRANCHES, all_but, is_looped
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
     Lengths,
     lengths_of,
 )
-from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
-from kbnf_core.languages.json_schema.write_scalars import all_but, quoted
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language
@@ -144,8 +142,8 @@ def test_restricted_values_are_not_written_as_expressions(monkeypatch: pytest.Mo
     def refuse(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(write_scalars, "to_expression", refuse)
-    monkeypatch.setattr(write_scalars, "print_expression", refuse)
+    monkeypatch.setattr(scalars, "to_expression", refuse)
+    monkeypatch.setattr(scalars, "print_expression", refuse)
     for name in ("pattern", "excluded", "number", "numbers", "others of several"):
         assert json_schema_grammar(json.dumps(SCHEMAS[name])).tables.state_count
 

@@ -15,9 +15,9 @@ import kbnf_core
 from kbnf_core import Grammar, check
 from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.json_schema import Options, Service
+from kbnf_core.languages.json_schema.advice import check_service
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.keywords import walk
-from kbnf_core.languages.json_schema.services import check_service
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language
 

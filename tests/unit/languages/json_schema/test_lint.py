@@ -8,7 +8,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema import lint
+from kbnf_core.languages.json_schema import advice
 from kbnf_core.languages.json_schema.keywords import KEYWORDS
 from kbnf_core.lint.check import check, fix_text
 from kbnf_core.text.diagnostics import Diagnostic
@@ -99,8 +99,8 @@ def test_each_name_is_compared_once_and_warned_of_once(monkeypatch: pytest.Monke
     members = {f"name{number}": {"type": "string", **strange} for number in range(60)}
     required = ["nome1", *(name for name in members if name != "name1")]
     schema = {"properties": members, "required": required}
-    monkeypatch.setattr(lint, "edits", counted)
-    lint._near_keywords.cache_clear()
+    monkeypatch.setattr(advice, "edits", counted)
+    advice._near_keywords.cache_clear()
     with pytest.warns(UserWarning, match="did you mean") as warned:
         Grammar.from_json_schema(schema)
     places = [str(each.message).partition(":")[0] for each in warned]
@@ -116,7 +116,7 @@ def test_each_name_is_compared_once_and_warned_of_once(monkeypatch: pytest.Monke
 def test_a_schema_without_strange_names_is_not_visited_for_them(
     members: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lint, "misspelt", None)
+    monkeypatch.setattr(advice, "misspelt", None)
     schema = {"properties": {"a": {"format": "date", "x-mine": 1}}, "somethingElse": 1, **members}
     assert Grammar.from_json_schema(schema)
 

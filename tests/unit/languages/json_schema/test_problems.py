@@ -16,9 +16,9 @@ from kbnf_core.convert import from_json_schema
 from kbnf_core.languages import GBNF, JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, SchemaLimits, readable
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.expressions import key_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.json_text import value_key
 from kbnf_testing.counted import growth
 from kbnf_testing.membership import Language
 from kbnf_testing.schemas import json_schema_grammar
@@ -248,7 +248,7 @@ def test_the_items_of_a_list_are_not_compared_each_with_each(draft: str) -> None
 )
 def test_items_are_equal_as_json_schema_says(items: list[object], are_unique: bool) -> None:
     assert Draft4Validator({"uniqueItems": True}).is_valid(items) is are_unique
-    assert (len(set(map(key_of, items))) == len(items)) is are_unique
+    assert (len(set(map(value_key, items))) == len(items)) is are_unique
 
 
 def test_very_deep_json_is_refused() -> None:

@@ -11,19 +11,21 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.json_schema.document import Document, Place, read_json
-from kbnf_core.languages.json_schema.expressions import (
+from kbnf_core.languages.json_schema.algebra import (
     AllOf,
     AnyOf,
     Expression,
     Not,
+    Objects,
+    Products,
     Ref,
+    Type,
     both,
     common,
     other,
 )
+from kbnf_core.languages.json_schema.document import Document, Place, read_json
 from kbnf_core.languages.json_schema.keywords import NarrowableError
-from kbnf_core.languages.json_schema.normal_form import Objects, Products, Type
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Length, Restricted
 from kbnf_core.text.budget import Budget

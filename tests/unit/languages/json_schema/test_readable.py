@@ -21,8 +21,7 @@ from kbnf_core.kbnf.build import EMPTY, call, sequence, text
 from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema.formats import NAMES, PLAIN, bounded_format, formats_of
-from kbnf_core.languages.json_schema.options import (
+from kbnf_core.languages.json_schema import (
     Digits,
     Escapes,
     Formats,
@@ -33,8 +32,9 @@ from kbnf_core.languages.json_schema.options import (
 )
 from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.languages.json_schema.rules import Spelling
+from kbnf_core.languages.json_schema.scalars import all_but
+from kbnf_core.languages.json_schema.type_keywords import NAMES, PLAIN, bounded_format, formats_of
 from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
-from kbnf_core.languages.json_schema.write_scalars import all_but
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source

@@ -11,8 +11,8 @@ from kbnf_core import Grammar
 from kbnf_core.convert import from_json_schema
 from kbnf_core.diff import compare
 from kbnf_core.diff.comparison import Relation
-from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Standard
+from kbnf_core.languages.json_schema import Standard
+from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_testing.samples import examples
 
 WHOLE = re.compile(formats_of(Standard.JSON_SCHEMA)["regex"])

@@ -8,9 +8,9 @@ from kbnf_core import Grammar, ir
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.kbnf.build import Form, call, definition, of_ir, regex
 from kbnf_core.kbnf.printer import print_definition
+from kbnf_core.languages.json_schema import Escapes, Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.algebra import Ref
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.expressions import Ref
-from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.parse import guided
 from kbnf_core.languages.json_schema.rules import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas

@@ -7,8 +7,8 @@ from zlib import decompress
 import pytest
 
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.json_schema.formats import EXPRESSIONS, formats_of
-from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema import Formats, Standard
+from kbnf_core.languages.json_schema.type_keywords import EXPRESSIONS, formats_of
 from kbnf_core.languages.json_schema.value_sets import PATTERNS, compiled_pattern
 from kbnf_testing.shipped_patterns import render, render_formats
 

@@ -11,9 +11,9 @@ from jsonschema.validators import Draft202012Validator, validator_for
 
 from kbnf_core.languages.json_schema import Options, keywords
 from kbnf_core.languages.json_schema.document import read_json
-from kbnf_core.languages.json_schema.expressions import key_of
 from kbnf_core.languages.json_schema.keywords import ProblemError, Review, dialect_of, review
 from kbnf_core.languages.json_schema.parse import checked
+from kbnf_core.text.json_text import value_key
 
 DRAFTS = (
     *(f"http://json-schema.org/draft-0{number}/schema#" for number in (3, 4, 6, 7)),
@@ -46,7 +46,7 @@ def with_distinct_values(schema: Any) -> Any:
         return schema
     found = {name: with_distinct_values(value) for name, value in schema.items()}
     if isinstance(found.get("enum"), list):
-        found["enum"] = list({key_of(value): value for value in found["enum"]}.values())
+        found["enum"] = list({value_key(value): value for value in found["enum"]}.values())
     return found
 
 

@@ -34,7 +34,7 @@ MARKED = [
 ONLY_ONE_ENGINE = {"c_subset", "sql"}
 """Those whose proof takes more work than a test has."""
 REFUSED = {"reasoned_answer"}
-LARGE = {"python"}
+LARGE = {"python", "yaml"}
 """Those of more lexemes than our reader tells apart within `Limits.work`."""
 LOSSY = {"markdown_code_block", "gbnf-0"}
 """Those of bytes that are no UTF-8."""

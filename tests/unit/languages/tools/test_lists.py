@@ -15,7 +15,7 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import TOOL_LIST, detect
-from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.languages.json_schema import SchemaLimits
 from kbnf_core.languages.tools.detect import is_tool_list
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import check

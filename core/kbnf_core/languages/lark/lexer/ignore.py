@@ -25,7 +25,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, ro
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import is_written, write_dfa
-from kbnf_core.ir import Choice, Repeat, Sequence, children, rebuild
+from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import regex
@@ -43,7 +43,6 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     outside,
 )
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Layout,
     Lexeme,
@@ -76,7 +75,7 @@ class _LeftCorners:
             self._corners[name] = following[0]
             self._twins |= self._with_twins(following)
         self._callees = {
-            name: [site.name for site in sites if isinstance(site, Call)]
+            name: [site.nonterminal for site in sites if isinstance(site, Call)]
             for name, sites in self._corners.items()
         }
         self._closures: dict[str, set[str]] = {}

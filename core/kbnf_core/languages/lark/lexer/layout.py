@@ -18,11 +18,10 @@ Tests: tests/unit/languages/lark/test_indenter.py
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.maximal_munch import Scanner
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Layout,
     Lexeme,

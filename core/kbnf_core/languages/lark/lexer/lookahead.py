@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
-from itertools import chain
+from itertools import chain, compress
 from operator import or_
 
 from kbnf_core.automata import operations
@@ -43,10 +43,7 @@ def exits(dfa: Dfa) -> tuple[int, ...]:
     by_class = [0] * class_count(dfa.classes)
     for byte, symbol in enumerate(dfa.classes):
         by_class[symbol] |= 1 << byte
-    return tuple(
-        sum(bits for bits, target in zip(by_class, row, strict=True) if target != DEAD)
-        for row in dfa.rows
-    )
+    return tuple([sum(compress(by_class, map(DEAD.__ne__, row))) for row in dfa.rows])
 
 
 def first_bytes(dfa: Dfa) -> int:

@@ -23,8 +23,8 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import write_dfa, write_rules
 from kbnf_core.conversion.rewrite import merge_variants
 from kbnf_core.conversion.scannerless import Token, without_lexer
-from kbnf_core.conversion.to_kbnf import Names
-from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
+from kbnf_core.conversion.to_kbnf import Identifiers
+from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.lark.lexer.columns import Newlines
@@ -42,7 +42,6 @@ from kbnf_core.languages.lark.lexer.lookahead import State, in_order
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Lexeme,
     LexicalGrammar,
@@ -446,7 +445,7 @@ class Product:
 class Writer:
     """Writes lexemes: short ones where they are, named ones as definitions of their own."""
 
-    names: Names
+    names: Identifiers
     definitions: list[tuple[str, tree.Expression, Span]] = field(default_factory=list)
     families: dict[str, str] = field(default_factory=dict)
     """The terminals that named lexemes are variants of."""
@@ -531,7 +530,7 @@ class Assembly:
     source: Source
     dialect: Dialect
     lexing: Lexing
-    names: Names
+    names: Identifiers
     report: Report
     limits: Limits
     budget: Budget

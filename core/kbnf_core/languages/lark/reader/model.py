@@ -16,7 +16,7 @@ from typing import TypeAlias
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
-from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder, rebuild
+from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder, rebuild
 from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
@@ -106,14 +106,6 @@ class Lexeme:
     """One use of a terminal."""
 
     terminal: Terminal
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """A rule."""
-
-    name: str
     span: Span
 
 
@@ -213,7 +205,7 @@ def only_reached(grammar: LexicalGrammar) -> LexicalGrammar:
 
 def _callees(grammar: LexicalGrammar) -> dict[str, list[str]]:
     return {
-        name: [node.name for node in postorder(body) if isinstance(node, Call)]
+        name: [node.nonterminal for node in postorder(body) if isinstance(node, Call)]
         for name, body in grammar.rules.items()
     }
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.automata.traversal import resolve
-from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.families import Members, TooManyMembersError, member_name
 from kbnf_core.kbnf.read import number
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
@@ -26,7 +26,7 @@ from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
 from kbnf_core.languages.lark.reader.marks import Marks
-from kbnf_core.languages.lark.reader.model import Call, Lexeme, Node
+from kbnf_core.languages.lark.reader.model import Lexeme, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,

@@ -38,19 +38,8 @@ cimport numpy as cnp
 
 cnp.import_array()
 
-ctypedef pair[int32_t, int32_t] Pair
-
 cdef enum:
-    DEAD = 0
-    EMPTY = 0
-    BOTTOM = 0
-    SELF = -1
-    UNKNOWN = -1
     _WAITING = -2
-
-
-cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
-    return (<uint64_t> <uint32_t> high << 32) | <uint32_t> low
 
 
 cdef inline uint64_t _key_of(Pair both) noexcept nogil:
@@ -58,20 +47,17 @@ cdef inline uint64_t _key_of(Pair both) noexcept nogil:
 
 
 include "containers.pxi"
+include "arrays.pxi"
 include "items.pxi"
 include "lazy_table.pxi"
 include "counting.pxi"
 include "inclusion.pxi"
 include "slices.pxi"
-include "derivations.pxi"
-include "trace.pxi"
-include "streamed_trace.pxi"
 include "walk.pxi"
 include "state_masks.pxi"
 include "end_crossings.pxi"
 include "end_costs.pxi"
 include "ends.pxi"
-include "repairs.pxi"
 include "columns.pxi"
 include "forced.pxi"
 include "canonical.pxi"

@@ -1,34 +1,44 @@
-"""Writes arrays and objects as rules; what they contain is written where it is asked for.
+"""Arrays and objects that are counted: automata over items and over members, as rules.
+
+*Rules.* An automaton over expressions (``write_linear``) is right-linear rules, one for each state
+that is reached twice.
 
 *Arrays.* Items that are to differ are listed where their values are few.
 
-*Objects* have the named members in their order, then all others. A text may repeat a name, and of
-such members readers keep the last. Named members come once. Others may repeat, which matters where
-some number of members is required, or a member that fits: then an automaton remembers which of the
-names came, if they are few. No grammar can distinguish all names, so otherwise they may repeat, and
-a note says so.
+*Objects.* A text may repeat a name, and of such members readers keep the last. Named members come
+once. Others may repeat, which matters where some number of members is required, or a member that
+fits: then an automaton remembers which of the names came, if they are few. No grammar can
+distinguish all names, so otherwise they may repeat, and a note says so.
+
+Tests: tests/unit/languages/json_schema/test_repeated_names.py, test_counted.py
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Decimal
-from itertools import combinations
 from math import comb
-from typing import Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from kbnf_core.automata.decimals import GREATER, LESS
 from kbnf_core.ir import Node
-from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence
-from kbnf_core.languages.json_schema.expressions import (
+from kbnf_core.ir.build import EMPTY, alternation, call, distinct, sequence
+from kbnf_core.languages.json_schema import Options, Order, SchemaLimits, Standard
+from kbnf_core.languages.json_schema.algebra import (
     ANYTHING,
     NOTHING,
     AllOf,
     AnyOf,
+    Arrays,
     Constant,
     Expression,
+    Objects,
+    Part,
+    Plain,
+    Region,
     both,
     constant,
     is_within,
     other,
+    without,
 )
 from kbnf_core.languages.json_schema.keywords import (
     NarrowableError,
@@ -37,16 +47,11 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.normal_form import (
-    Arrays,
-    Objects,
-    Part,
-    Plain,
-    Region,
-    without,
+from kbnf_core.languages.json_schema.rules import (
+    Member,
+    Prelude,
+    Rules,
 )
-from kbnf_core.languages.json_schema.options import Options, Order, SchemaLimits, Standard
-from kbnf_core.languages.json_schema.rules import Member, Prelude, Rules, around, listed, some
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
@@ -56,9 +61,81 @@ from kbnf_core.languages.json_schema.value_sets import (
     OneOf,
     Restricted,
 )
-from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
+
+S = TypeVar("S", bound=Hashable)
+
+
+class Step(NamedTuple, Generic[S]):
+    """What a state can do: end here, or read an expression and be in the next state."""
+
+    accepting: bool
+    edges: Sequence[tuple[Node, S]]
+
+
+EDGE = 50
+"""What an edge is counted as: it is followed, and its expression is made, twice."""
+
+
+def write_linear(
+    start: S, step: Callable[[S], Step[S]], rules: Rules, hint: str, most: int
+) -> Node | None:
+    """Return what an automaton accepts, its other states being rules; None for nothing.
+
+    Raises ProblemError where it has more than ``most`` states.
+    """
+    steps = {start: step(start)}
+    order = [start]
+    for state in order:
+        rules.budget.spend(EDGE * (1 + len(steps[state].edges)))
+        for _, after in steps[state].edges:
+            if after not in steps:
+                steps[after] = step(after)
+                order.append(after)
+        if len(order) > most:
+            raise too_large("states of a counted value", most, "steps")
+    live = _live(steps)
+    if start not in live:
+        return None
+    again = any(after == start for state in live for _, after in steps[state].edges)
+    names: dict[S, str] = {}
+    for state in order:
+        ends = not any(after in live for _, after in steps[state].edges)
+        if state in live and not ends and (state != start or again):
+            names[state] = rules.fresh(hint)
+    forms = {state: call(names[state]) if state in names else EMPTY for state in live}
+    for state, name in names.items():
+        rules.add(name, _body(steps[state], forms, live))
+    return forms[start] if again else _body(steps[start], forms, live)
+
+
+def _body(step: Step[S], forms: dict[S, Node], live: set[S]) -> Node:
+    """Return the edges of a state; those to one target are together."""
+    by_target: dict[S, list[Node]] = {}
+    for form, after in step.edges:
+        if after in live:
+            by_target.setdefault(after, []).append(form)
+    branches = [
+        sequence(alternation(distinct(read)), forms[after]) for after, read in by_target.items()
+    ]
+    return alternation([*branches, EMPTY] if step.accepting else branches)
+
+
+def _live(steps: dict[S, Step[S]]) -> set[S]:
+    """Return the states from which an accepting one is reached."""
+    sources: dict[S, list[S]] = {}
+    for state, step in steps.items():
+        for _, after in step.edges:
+            sources.setdefault(after, []).append(state)
+    live = {state for state, step in steps.items() if step.accepting}
+    queue = list(live)
+    for state in queue:
+        for source in sources.get(state, ()):
+            if source not in live:
+                live.add(source)
+                queue.append(source)
+    return live
 
 
 class Places(Protocol):
@@ -87,65 +164,7 @@ _ItemKind = tuple[Expression, tuple[bool, ...]]
 """What an item is, and which ``contains`` it fits."""
 
 
-def write_array(part: Arrays, writer: Places, hint: str) -> Node | None:
-    """Return the JSON texts of a set of arrays; None if there is none."""
-    contains = [each for each in part.contains if each.low or each.high is not None]
-    if (part.unique and not _all_differ(part, writer.schemas)) or contains:
-        return _CountedItems(part, writer, hint).write()
-    return _plain_array(part, writer, hint)
-
-
-MOST_APART = 8
-"""Items of which each is compared with each."""
-
-
-def _all_differ(part: Arrays, schemas: Schemas) -> bool:
-    """Tell whether no two items of an array can be equal, as those of a tuple of several types."""
-    most = len(part.prefix) if part.rest == NOTHING else part.high
-    if part.high is not None and most is not None:
-        most = min(most, part.high)
-    if most is None or most > MOST_APART:
-        return False
-    items = [part.item(place) for place in range(most)]
-    return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
-
-
-def _plain_array(part: Arrays, writer: Places, hint: str) -> Node | None:
-    """Write prefix items, each but the first after a comma, and then the rest."""
-    comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
-    count = len(part.prefix)
-    rest = _rest(part, writer, items)
-    if rest is None:
-        return None
-    whole = rest
-    for place in reversed(range(count if part.high is None else min(count, part.high))):
-        item = writer.place(part.prefix[place], items)
-        if item is None:
-            if place < part.low:
-                return None
-            whole = EMPTY
-            continue
-        whole = sequence(comma if place else EMPTY, item, whole)
-        if place >= part.low:
-            whole = optional(whole)
-    return writer.prelude.enclosed("[", "]", whole)
-
-
-def _rest(part: Arrays, writer: Places, hint: str) -> Node | None:
-    """Return what comes after the prefix; None where it must come and cannot."""
-    count = len(part.prefix)
-    low = max(part.low - count, 0)
-    high = None if part.high is None else max(part.high - count, 0)
-    if high == 0 or part.rest == NOTHING:
-        return None if low else EMPTY
-    item = writer.place(part.rest, hint)
-    if item is None:
-        return None if low else EMPTY
-    comma = writer.prelude.comma
-    return repeated(sequence(comma, item), low, high) if count else listed(item, comma, low, high)
-
-
-class _CountedItems:
+class CountedItems:
     """Arrays as an automaton over items: for ``contains`` and ``uniqueItems``.
 
     Of many different values each comes or not, in their order: every subset would be a state.
@@ -315,9 +334,6 @@ def _integers(part: Restricted) -> tuple[object, ...] | None:
     return tuple(value for value in near if part.holds(value))
 
 
-FEW = 3
-"""Optional members, none of them required, that are written without rules of their own."""
-
 MOST_NAMES = 64
 """Names of members without a say of their own that are listed to be told apart."""
 
@@ -325,20 +341,7 @@ MOST_EDGES = 16_384
 """Edges of the automaton that distinguishes them."""
 
 
-def write_object(part: Objects, writer: Places, hint: str) -> Node | None:
-    """Return the JSON texts of a set of objects; None if there is none."""
-    layout = _Layout(part, writer, hint)
-    if layout.impossible:
-        return None
-    if layout.any_order or part.present or part.high is not None or part.low > 1:
-        content = _CountedMembers(layout).write()
-    else:
-        members = layout.names, layout.members
-        content = write_members(*members, layout.unnamed(), writer, hint, is_filled=part.low > 0)
-    return None if content is None else writer.prelude.enclosed("{", "}", content)
-
-
-class _Layout:
+class Layout:
     """The members of an object as forms."""
 
     def __init__(self, part: Objects, writer: Places, hint: str) -> None:
@@ -368,7 +371,7 @@ class _Layout:
 
     @cached_property
     def any_order(self) -> bool:
-        """Whether the named members come in any order; a note tells of objects with too many."""
+        """Whether the named members come in any order; a note names objects with too many."""
         if self.writer.options.order is Order.DECLARED or not self.names:
             return False
         most = self.writer.limits.orders
@@ -409,7 +412,7 @@ class _Layout:
         return single, rest
 
     def leaves_out_named(self, keys: Restricted) -> bool:
-        """Tell whether some names are all but some that are named."""
+        """Return whether names are all but some of those that are named."""
         wanted = any(wanted for _, wanted in keys.literals)
         listed = all(isinstance(atom, OneOf) for atom, _ in keys.literals)
         return listed and not wanted and set(keys.excluded).issubset(self._all)
@@ -449,35 +452,6 @@ def write_key(keys: Restricted, writer: Places, hint: str, *, is_all_but: bool) 
     return alternation([key, writer.prelude.use("other_name")])
 
 
-def write_members(
-    names: Sequence[str],
-    members: Sequence[Member],
-    extra: Node | None,
-    writer: Places,
-    hint: str,
-    *,
-    is_filled: bool = False,
-) -> Node | None:
-    """Return what is inside of an object: named members in their order, then any number of others.
-
-    ``extra`` is one of the others, ``is_filled`` asks for a member at least; None where there is
-    none.
-    """
-    comma, rules = writer.prelude.comma, writer.rules
-    if any(required for _, required in members):
-        return around(members, extra, comma)
-
-    def apart(place: int, rest: Node) -> Node:
-        name = rules.fresh(f"{hint}_from_{names[place]}")
-        rules.add(name, rest)
-        return call(name)
-
-    content = some(members, extra, comma, *([apart] if len(members) > FEW else []))
-    if content is None:
-        return None if is_filled else EMPTY
-    return content if is_filled else optional(content)
-
-
 _ObjectState = tuple[int, int, int, int]
 """Which named members are done, how many members there are (as far as it matters), which of
 ``present`` are met, and which single names may not come again: all but the second as bits. Where
@@ -488,10 +462,10 @@ _FittingNode = tuple[Node, int, int]
 """A member, which of ``present`` it is to fit, and which it fits anyway: as bits."""
 
 
-class _CountedMembers:
+class CountedMembers:
     """Objects as an automaton over members: counted, in any order, or with some that must be."""
 
-    def __init__(self, layout: _Layout) -> None:
+    def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._part = layout.part
         self._any = layout.any_order

@@ -1,44 +1,243 @@
-"""The normal form of expressions: the values allowed at a position, by type.
+"""Boolean expressions over the schemas of a document, and their normal form.
 
-A shape is a union of parts, each of one type. Unions are lists, intersections are computed pair by
-pair, complements type by type; ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing of their own.
-Where pairs are too many, narrow products take the first ones: part of the values, never others.
+*Expressions* are the values allowed at a position. They name schemas by their JSON Pointer instead
+of containing them, so they are finite even where schemas are recursive, and equal expressions are
+equal values: a grammar gets one rule each, and so finitely many. The values of ``const`` and
+``enum`` are hashable data here (``Constant``).
 
-The parts of strings and numbers are in ``value_sets``. Those of arrays and objects (``Arrays``,
-``Objects``) are closed under intersection, with complements as unions.
+Of the schemas with one mark (``$dynamicAnchor``, ``$recursiveAnchor``) a dynamic reference means
+that of the resource that was entered first on the way to it. So a way is known by that alone: for
+each mark, the first schema with it. There are finitely many such scopes, and a schema is one schema
+for each scope it is read in.
 
-Alternatives that list their values, or whose objects all need one member with listed values
+*The normal form* of an expression, a shape, is a union of parts, each of one type. Unions are
+lists, intersections are computed pair by pair, complements type by type; ``allOf``, ``not``, ``if``
+and ``oneOf`` need nothing of their own. Where pairs are too many, narrow products take the first
+ones: part of the values, never others. The parts of strings and numbers are in ``value_sets``.
+Those of arrays and objects (``Arrays``, ``Objects``) are closed under intersection, with
+complements as unions.
+
+*Alternatives* that list their values, or whose objects all need one member with listed values
 (``type``, ``kind``), are compared by these (``sharers``): every pair would cost the square.
+
+Tests: tests/unit/languages/json_schema/test_products.py
 """
 
 import enum
+import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product, zip_longest
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from kbnf_core.languages.json_schema.expressions import (
-    ANYTHING,
-    NOTHING,
-    Constant,
-    Excludes,
-    Expression,
-    both,
-    common,
-    constant,
-    is_within,
-    other,
-)
+from kbnf_core.languages.json_schema import SchemaLimits
 from kbnf_core.languages.json_schema.keywords import (
     NarrowableError,
     ProblemError,
+    too_large,
     too_many_kinds,
     unsupported,
 )
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, OneOf, Restricted, united
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.json_text import print_json, value_key
 from kbnf_core.text.locks import cached_property
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Exactly one value, by its text without gaps; numbers are as they were written."""
+
+    text: str
+
+    @property
+    def value(self) -> Any:
+        """The value, with decimals for numbers."""
+        return json.loads(self.text, parse_float=Decimal, parse_int=Decimal)
+
+    @property
+    def key(self) -> Hashable:
+        """What equal values share, however they are written."""
+        return value_key(self.value)
+
+
+def constant(value: Any) -> Constant:
+    """Return a JSON value as it was read by ``document.read_json``."""
+    return Constant(print_json(value))
+
+
+def number_text(value: Decimal) -> str:
+    """Return the shortest text of a number without an exponent; ``1.0`` becomes ``1``."""
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+Scope = tuple[tuple[str, str], ...]
+"""For each mark that was met, in the order of marks, the pointer of the schema that has it."""
+
+
+class Closing(enum.Enum):
+    """Which objects of a schema are closed: have no members but those that are evaluated.
+
+    NONE: those that the schema closes itself. WITHIN: also objects inside of members and items.
+    WHOLE: the objects of the schema, too.
+    """
+
+    NONE = "none"
+    WITHIN = "within"
+    WHOLE = "whole"
+
+    # There is one of each; that of ``Enum`` is a function in Python.
+    __hash__ = object.__hash__
+
+
+@dataclass(slots=True, eq=False)
+class Ref:
+    """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
+
+    ``scope`` is what its dynamic references mean. A document has one of each.
+    """
+
+    pointer: str
+    scope: Scope = ()
+    closing: Closing = Closing.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """The values of all parts; of none, any value."""
+
+    parts: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """The values of any part; of none, no value."""
+
+    parts: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Every other value."""
+
+    part: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutProperty:
+    """Objects without a member of this name, and everything that is no object."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Objects whose members contain ``value``, but for those with some names; what is no object.
+
+    ``patterns`` are of JSON Schema: names in which one matches are left out, too.
+    """
+
+    names: tuple[str, ...]
+    patterns: tuple[str, ...]
+    value: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class OthersBehind:
+    """Arrays whose items after the first ``count`` contain ``value``, and what is no array."""
+
+    count: int
+    value: "Expression"
+
+
+Expression: TypeAlias = (
+    Ref | AllOf | AnyOf | Not | WithoutProperty | Others | OthersBehind | Constant
+)
+
+ANYTHING = AllOf(())
+NOTHING = AnyOf(())
+
+
+def both(parts: Iterable[Expression]) -> Expression:
+    """Return what all the parts allow."""
+    found: dict[Expression, None] = {}
+    for part in parts:
+        if part == NOTHING:
+            return NOTHING
+        found.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
+    if any(isinstance(part, Not) and part.part in found for part in found):
+        return NOTHING
+    return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
+
+
+def either(parts: Iterable[Expression]) -> Expression:
+    """Return what any of the parts allows."""
+    found: dict[Expression, None] = {}
+    for part in parts:
+        if part == ANYTHING:
+            return ANYTHING
+        found.update(dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,)))
+    return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
+
+
+def other(part: Expression) -> Expression:
+    """Return what the part does not allow."""
+    match part:
+        case Not(inner):
+            return inner
+        case AllOf(parts):
+            return either(map(other, parts))
+        case AnyOf(parts):
+            return both(map(other, parts))
+        case _:
+            return Not(part)
+
+
+Excludes: TypeAlias = Callable[[Expression, Expression], bool]
+"""Whether two expressions certainly have no value in common."""
+
+
+def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
+    """Return whether a part certainly has only values of the whole; False means unknown."""
+    if isinstance(whole, AllOf):
+        return all(is_within(part, each, excludes) for each in whole.parts)
+    if isinstance(part, AnyOf):
+        return all(is_within(each, whole, excludes) for each in part.parts)
+    if isinstance(part, AllOf):
+        return any(is_within(each, whole, excludes) for each in part.parts)
+    if isinstance(whole, AnyOf):
+        return any(is_within(part, each, excludes) for each in whole.parts)
+    return part == whole or (isinstance(whole, Not) and excludes(part, whole.part))
+
+
+def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
+    """Return what two expressions allow, without what either says of the other anyway.
+
+    The order of what is left is that of ``both``: members of objects come in it.
+    """
+    if type(one) is Ref and type(two) is Ref:
+        # By far the most.
+        if one == two:
+            return one
+        return NOTHING if excludes(one, two) else AllOf((one, two))
+    if NOTHING in (one, two):
+        return NOTHING
+    left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
+    if any(excludes(*pair) for pair in product(left, right)):
+        return NOTHING
+    if any(isinstance(part, Not | AnyOf) for part in (*left, *right)):
+        left = tuple(p for p in left if p in right or not _follows(p, right, excludes))
+        right = tuple(p for p in right if not _follows(p, left, excludes))
+    return both((*left, *right))
+
+
+def _follows(part: Expression, others: Iterable[Expression], excludes: Excludes) -> bool:
+    return isinstance(part, Not | AnyOf) and any(is_within(o, part, excludes) for o in others)
+
 
 KEYS = Restricted(Kind.STRING)
 """All names."""
@@ -184,6 +383,44 @@ def common_regions(
 def is_unsatisfiable(keys: Restricted, budget: Budget) -> bool:
     """Return whether there is no such name; one literal alone always leaves some."""
     return len(keys.literals) > 1 and keys.is_empty(budget)
+
+
+def split_regions(
+    patterns: list[Region],
+    rest: Expression,
+    limits: SchemaLimits,
+    pointer: str,
+    budget: Budget,
+) -> tuple[Region, ...]:
+    """Return disjoint regions: for every combination of patterns the names that match just it."""
+    regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
+    for keys, value in patterns:
+        split = []
+        insides = [_common(known, keys, budget) if values else None for known, values in regions]
+        is_apart = not any(insides)
+        for inside, (known, values) in zip(insides, regions, strict=True):
+            shared = inside
+            if not values:
+                # Names of a pattern that shares none with the others need no condition on them.
+                shared = keys if is_apart else _common(known, keys, budget)
+            if shared is None:
+                split.append((known, values))
+                continue
+            split.append((shared, (*values, value)))
+            for outside in keys.remainder(budget):
+                left = _common(known, outside, budget)
+                if left is not None:
+                    split.append((left, values))
+        regions = split
+        if len(regions) > limits.overlaps:
+            raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
+    return tuple((keys, both(values) if values else rest) for keys, values in regions)
+
+
+def _common(one: Restricted, two: Restricted, budget: Budget) -> Restricted | None:
+    """Return the names that two sets share; None for none."""
+    found = one.meet(two, budget)
+    return None if found is None or is_unsatisfiable(found, budget) else found
 
 
 def checked(found: Objects) -> Objects | None:

@@ -1,6 +1,6 @@
-"""The types of the compiled module; what it does is said in the ``*.pxi`` files.
+"""The types of the compiled module; the ``*.pxi`` files document what it does.
 
-A table is a ``recognise.states.StateTable``, which knows this module, and so on: they are ``Any``.
+A table is a ``recognise.states.StateTable``, which imports this package: its type is ``Any`` here.
 """
 
 import enum
@@ -75,33 +75,6 @@ class Counting:
     def without_bound(self, state: int) -> int: ...
     def feed(self, position: int, data: bytes, eager: bool) -> int: ...
 
-class Derivations:
-    positions: Any
-    lists: Any
-    made: int
-    def __init__(self, table: Any, positions: Any) -> None: ...
-    def size(self) -> tuple[int, int]: ...
-
-class Trace:
-    known: Derivations
-    size: int
-    def __init__(self, known: Derivations, most: int) -> None: ...
-    def __len__(self) -> int: ...
-    def read(self, data: bytes) -> int: ...
-    def read_token(self, terminals: frozenset[int], token_id: int, size: int) -> bool: ...
-    def expected(self) -> list[int]: ...
-    def is_complete(self) -> bool: ...
-    def tree(self) -> tuple[Ids, Ids, Ids, Ids]: ...
-    def derivations(self, most: int) -> tuple[int, tuple[Ids, Ids, Ids, Ids] | None]: ...
-
-class StreamedTrace(Trace):
-    said: int
-    front: int
-    settled: int
-    def __copy__(self) -> StreamedTrace: ...
-    def cut_to(self, size: int) -> None: ...
-    def certain_events(self) -> tuple[Ids, Ids]: ...
-
 class Inclusion:
     def __init__(self, table: Any, machine: Ids, number: npt.NDArray[np.uint8]) -> None: ...
     def covered(self, state: int, reading: int, most: int) -> int: ...
@@ -170,40 +143,6 @@ class Ends:
     def filled(self, state: int) -> int: ...
     def most_after(self, state: int) -> int: ...
     def first_token(self, state: int, is_empty: bool) -> int: ...
-
-INSERT: int
-DELETE: int
-REPLACE: int
-SWAP: int
-REWRITE: int
-LEAD: int
-CLOSE: int
-TRAIL: int
-STRIPPED: int
-
-class Repairs:
-    is_cut: bool
-    spent: int
-    def __init__(
-        self,
-        table: Any,
-        ends: Ends,
-        text: bytes,
-        weights: Any,
-        rewriters: tuple[Any, Any],
-        spelled: npt.NDArray[np.uint8],
-        order: npt.NDArray[np.uint8],
-        count: int,
-        most: float,
-        work: int,
-        states: int,
-        is_eager: bool,
-        may_be_empty: bool,
-        invents: bool,
-        is_begun: bool,
-    ) -> None: ...
-    def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, int, int]], int] | None: ...
-    def chooses(self, state: int, data: bytes) -> bool: ...
 
 class TokenGroups:
     def __init__(self, parts: Parts) -> None: ...

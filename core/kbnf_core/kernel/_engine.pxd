@@ -1,0 +1,300 @@
+# cython: language_level=3
+# The declarations of ``_engine`` that ``_trees`` compiles against: the arrays of a grammar's tables,
+# and the classes of its recogniser. ``containers.pxi``, ``items.pxi`` and ``lazy_table.pxi`` have
+# their docstrings and bodies; a C method of these classes is declared here, too.
+#
+# ``_trees`` calls them through their method tables, since an extension module cannot inline what
+# another one defines; only the functions with a body here are inlined on both sides.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.deque cimport deque
+from libcpp.set cimport set as ordered_set
+from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+ctypedef pair[int32_t, int32_t] Pair
+ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (parent node, item set to resume))
+
+cdef enum:
+    DEAD = 0
+    EMPTY = 0
+    BOTTOM = 0
+    SELF = -1
+    UNKNOWN = -1
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #define KBNF_NEVER ((int64_t) 1 << 60)
+    """
+    # The cost of what cannot be reached.
+    int64_t _NEVER "KBNF_NEVER"
+
+
+cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
+    return (<uint64_t> <uint32_t> high << 32) | <uint32_t> low
+
+
+cdef inline uint64_t _mixed(uint64_t value) noexcept nogil:
+    """A value whose low bits depend on all of it."""
+    value = (value ^ (value >> 32)) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return value ^ (value >> 29)
+
+
+cdef inline uint64_t _hash_bytes(uint64_t seed, const void* data, size_t size) noexcept nogil:
+    """A hash of integers; ``size`` is in bytes, a multiple of four."""
+    cdef const uint32_t* values = <const uint32_t*> data
+    cdef size_t i
+    for i in range(size // 4):
+        seed = (seed ^ values[i]) * <uint64_t> 0x9E3779B97F4A7C15ULL
+        seed ^= seed >> 32
+    return seed
+
+
+cdef inline bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
+    """Tell whether a short list has a number."""
+    cdef size_t i
+    for i in range(numbers.size()):
+        if numbers[i] == wanted:
+            return True
+    return False
+
+
+cdef class _Index:
+    cdef vector[int32_t] slots
+    cdef vector[uint64_t] hashes
+
+    cdef size_t held(self) noexcept
+    cdef inline int32_t next(self, uint64_t hashed, size_t* at) noexcept
+    cdef int32_t add(self, uint64_t hashed) except -1
+    cdef inline void _place(self, int32_t number) noexcept
+
+
+cdef class _Map:
+    cdef vector[uint64_t] keys
+    cdef vector[int32_t] values
+    cdef size_t count
+
+    cdef size_t held(self) noexcept
+    cdef inline int32_t get(self, uint64_t key) noexcept
+    cdef inline size_t _slot(self, uint64_t key) noexcept
+    cdef int put(self, uint64_t key, int32_t value) except -1
+
+
+cdef class _Room:
+    cdef size_t left
+    cdef int64_t limit
+    cdef object names
+
+    cdef inline int check(self, size_t parts, int64_t nonterminal) except -1
+    cdef inline int take(self, size_t parts, int64_t nonterminal) except -1
+    cdef int _refuse(self, int64_t nonterminal) except -1
+
+
+cdef class _Lists:
+    cdef deque[vector[int64_t]] contents
+    cdef _Index index
+    cdef _Room room
+    cdef int64_t radix
+    cdef size_t size
+
+    cdef size_t held(self) noexcept
+    cdef int32_t find(self, vector[int64_t]& values) except -1
+
+
+cdef class _Tables:
+    cdef const int32_t[::1] edge_start
+    cdef const int32_t[::1] edge_class
+    cdef const int32_t[::1] edge_target
+    cdef const int32_t[::1] call_start
+    cdef const int32_t[::1] call_nonterminal
+    cdef const int32_t[::1] call_return
+    cdef const uint8_t[::1] call_tail
+    cdef const int32_t[::1] token_start
+    cdef const int32_t[::1] token_terminal
+    cdef const int32_t[::1] token_target
+    cdef const int32_t[::1] entry
+    cdef const uint8_t[::1] accepting
+    cdef const uint8_t[::1] classes
+    # What is counted, by state and by loop; see ``lower.counts``.
+    cdef const int32_t[::1] loop_of
+    cdef const int32_t[::1] loop_row
+    cdef const int32_t[::1] loop_twin
+    cdef const int32_t[::1] loop_last
+    cdef const uint8_t[::1] loop_begins
+    cdef const uint8_t[::1] loop_below
+    cdef const int32_t[::1] loop_low
+    cdef const int32_t[::1] loop_high
+    # The numbers of automaton states and of nonterminals, and whether anything is counted.
+    cdef int32_t states
+    cdef int32_t names
+    cdef bint has_loops
+
+    cdef int bind(self, tables) except -1
+
+
+cdef class ItemSets(_Tables):
+    cdef _Lists sets
+    cdef _Room room
+    cdef Py_ssize_t width
+    cdef int64_t radix
+    # Of states that are counted: row and count, by number less ``states``; and the other way round.
+    cdef vector[Pair] counted_states
+    cdef _Map counted_numbers
+    # By item set; valid where ``known`` has the bit.
+    cdef vector[uint8_t] known
+    cdef deque[int32_t] live_sets
+    cdef deque[vector[int32_t]] completed_lists
+    cdef deque[vector[int32_t]] report_lists
+    cdef deque[vector[Pair]] calls
+    cdef vector[uint8_t] kinds
+    # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move,
+    # and none is made in advance: memory that is touched for the first time costs more than the
+    # work.
+    cdef vector[int32_t*] rows
+    cdef deque[vector[int32_t]] moves
+    # By automaton state: its row of targets, NULL while nobody asked: by byte class, one more than
+    # the target, DEAD without one, UNKNOWN for several.
+    cdef vector[int32_t*] targets
+    # Those of the items of the set laid out last.
+    cdef vector[int32_t*] columns
+    cdef unordered_map[int32_t, vector[int32_t]] tail_called
+    # By item: the closed set of this one alone.
+    cdef _Map single
+    cdef _Map unions
+    cdef unordered_map[string, int32_t] predictions
+
+    cdef size_t held(self) noexcept
+    cdef int _name(self, vector[int64_t]& items) except -1
+    cdef inline int32_t row_of(self, int32_t state) noexcept
+    cdef inline int32_t unbounded(self, int32_t state) noexcept
+    cdef inline int32_t target(self, int32_t source, int32_t row) except -1
+    cdef int32_t _count(self, int32_t source, int32_t row) except -1
+    cdef int32_t counted(self, int32_t row, int32_t count) except -1
+    cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept
+    cdef bint _knows(self, int32_t item_set, uint8_t what) except -1
+    cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2
+    cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) except -1
+    cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) except -1
+    cdef inline int32_t* row(self, int32_t item_set) except NULL
+    cdef int32_t* _make_row(self, int32_t item_set) except NULL
+    cdef int32_t _find_move(self, int32_t item_set, int32_t byte_class) except -2
+    cdef bint _has_few_edges(self, int32_t item_set) noexcept
+    cdef bint _lay_out(self, int32_t item_set, int32_t byte_class) except -1
+    cdef int32_t* targets_of(self, int32_t state) except NULL
+    cdef inline bint _is_alike(self, int32_t one, int32_t other) noexcept
+    cdef int32_t _move_by_targets(self, int32_t item_set, int32_t byte_class) except -2
+    cdef inline uint8_t kind(self, int32_t item_set) except 0
+    cdef uint8_t _find_kind(self, int32_t item_set) except 0
+    cdef int32_t _move_by_search(self, int32_t item_set, int32_t byte_class) except -2
+    cdef int32_t _first_edge(self, int32_t state, int32_t byte_class) noexcept
+    cdef int32_t _intern(self, vector[int64_t]& items) except -2
+    cdef int32_t _find_closed(self, vector[int64_t]& items) except -2
+    cdef int32_t _number(self, vector[int64_t]& items) except -2
+    cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL
+    cdef int32_t live(self, int32_t item_set) except -2
+    cdef bint _goes_on(self, int32_t state) noexcept
+    cdef inline bint accepts(self, int32_t state) noexcept
+    cdef inline bint has_calls(self, int32_t state) noexcept
+    cdef inline int32_t edge_count(self, int32_t state) noexcept
+    cdef inline bint has_tokens(self, int32_t state) noexcept
+    cdef inline bint is_plain(self, int32_t state) noexcept
+    cdef bint expects_tokens(self, int32_t item_set) noexcept
+    cdef int32_t after_token(self, int32_t item_set, ordered_set[int32_t]& terminals) except -2
+    cdef int add_terminals(self, int32_t item_set, ordered_set[int32_t]& terminals) except -1
+    cdef vector[int32_t]* completed(self, int32_t item_set) except NULL
+    cdef vector[int32_t]* reported(self, int32_t item_set) except NULL
+    cdef vector[Pair]* waits(self, int32_t item_set) except NULL
+    cdef vector[Pair] _find_waits(self, int32_t item_set) except *
+    cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2
+    cdef int32_t entries(self, vector[int32_t] nonterminals) except -2
+    cdef int32_t predicted(self, vector[int32_t]& called) except -2
+    cdef int32_t _predict(self, vector[int32_t]& called) except -2
+
+
+cdef class StackNodes:
+    cdef _Lists nodes
+    cdef ItemSets items
+    cdef unordered_map[int32_t, vector[Triple]] contents
+    cdef unordered_map[uint64_t, vector[Pair]] waiting_lists
+    cdef _Map narrowed
+
+    cdef size_t held(self) noexcept
+    cdef int32_t find(self, vector[Triple]& edges) except -2
+    cdef vector[Pair]* waiters(self, Pair complete) except NULL
+    cdef int _find_waiting(self, Pair complete, vector[Pair]& found) except -1
+    cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2
+    cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2
+    cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL
+
+
+cdef class Configurations:
+    cdef deque[vector[Pair]] all_pairs
+    cdef deque[vector[int32_t]] all_exits
+    cdef _Index index
+    cdef _Room room
+    cdef readonly size_t size
+
+    cdef size_t held(self) noexcept
+    cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1
+
+
+cdef class LazyTable:
+    cdef object acquire
+    cdef object release
+    cdef const uint8_t[::1] class_view
+    cdef vector[int32_t*] segments
+    # By state: whether something completes into BOTTOM.
+    cdef vector[uint8_t] completions
+    cdef const uint8_t* classes
+    cdef Py_ssize_t width
+    # How many states have a row.
+    cdef int32_t count
+    cdef ItemSets items
+    cdef StackNodes stack
+    # By state; valid where ``has_sources`` is set.
+    cdef deque[vector[Pair]] source_lists
+    cdef vector[uint8_t] has_sources
+    cdef _Map settled
+    cdef Configurations configurations
+    # By class, of the state in progress: whether some item set has a transition.
+    cdef vector[uint8_t] lives
+    # By state: its place in a walk; see ``place``.
+    cdef vector[int32_t] places
+
+    cdef int32_t* _add_row(self, bint completes) except NULL
+    cdef inline int32_t* row_of(self, int32_t state) noexcept
+    cdef int _check(self, int32_t state, uint8_t byte_class) except -1
+    cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2
+    cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2
+    cdef inline int32_t step_alone(self, int32_t state, uint8_t byte_class) except -2
+    cdef int32_t _step_alone(self, int32_t state, uint8_t byte_class) except -2
+    cdef int32_t run(self, int32_t* state, const uint8_t* data, int32_t count) except -1
+    cdef int32_t _begin(self, int32_t item_set) except -2
+    cdef vector[Pair]* _checked_sources(self, int32_t state) except NULL
+    cdef Py_ssize_t state_count(self) except -1
+    cdef Py_ssize_t part_count(self) noexcept
+    cdef inline int32_t place(self, int32_t state) except? 0
+    cdef inline int32_t* row(self, int32_t place) except NULL
+    cdef int32_t place_above(self, int32_t item_set) except? 0
+    cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0
+    cdef vector[int32_t]* ends(self, int32_t ended) except NULL
+    cdef int32_t lift(self, int32_t item_set) except -2
+    cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2
+    cdef int _move(self, int32_t state, uint8_t byte_class, vector[Pair]& reached) except -1
+    cdef inline int32_t _settle_moved(self, vector[Pair]& reached) except -2
+    cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1
+    cdef int32_t _settle_one(self, Pair reached) except -2
+    cdef int32_t _settle(self, vector[Pair]& reached) except -2
+    cdef int32_t _intern(self, vector[Pair]& reached, vector[int32_t]& completions) except -2
+    cdef int _unite(self, vector[Pair]& pairs, vector[Pair]& united) except -1
+    cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& completions) except -2
+    cdef vector[Pair]* _sources(self, int32_t state) except NULL
+    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1
+    cdef vector[Pair] _find_sources(self, int32_t state) except *
+
+
+cdef class _StateCosts:
+    cdef int64_t of_state(self, int32_t state) except -1
