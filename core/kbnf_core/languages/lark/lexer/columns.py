@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, join, rows_over, separate
 from kbnf_core.automata.nfa import ending_in, from_symbols
-from kbnf_core.conversion.to_kbnf import Names
+from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.kbnf import build, tree
 from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON
 from kbnf_core.languages.lark.reader.model import Lexeme, Terminal
@@ -44,7 +44,7 @@ class Newlines:
 
     terminal: Terminal
     tab: int
-    names: Names
+    names: Identifiers
     write: Callable[[Lexeme, Dfa, bool], tree.Expression]
     _uses: dict[int, tuple[Dfa, str]] = field(default_factory=dict)
     _cut: dict[str, dict[str, Dfa]] = field(default_factory=dict)
