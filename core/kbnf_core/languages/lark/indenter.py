@@ -44,10 +44,10 @@ def attributes_of(postlex: Any) -> dict[str, Any]:
     missing = [name for name in ATTRIBUTES if not hasattr(postlex, name)]
     if missing:
         raise ConfigError(f"postlex must be an Indenter of Lark; it has no `{missing[0]}`")
-    found = {name: getattr(postlex, name) for name in ATTRIBUTES}
-    brackets = {name: list(value) for name, value in found.items() if name.endswith("PAREN_types")}
-    indenter_of({**found, **brackets})
-    return {**found, **brackets}
+    values = {name: getattr(postlex, name) for name in ATTRIBUTES}
+    brackets = {name: list(value) for name, value in values.items() if name.endswith("PAREN_types")}
+    indenter_of({**values, **brackets})
+    return {**values, **brackets}
 
 
 def indenter_of(attributes: Mapping[str, Any] | None) -> Indenter | None:

@@ -2,9 +2,9 @@
 
 The column of a line is the number of blanks after the last line feed of the newline before it, a
 tab counting as several, whatever else is between them: the newline of Lark's Python also takes
-comments. What may be after a line feed is a regular language, the *blanks*; newlines are cut by it.
+comments. The texts after a line feed are a regular language, the *blanks*; newlines are cut by it.
 A family of rules writes the blanks of each column. Its number is the count that is left, so a rule
-has a state of the automaton at the start or after a blank, and what is between two blanks is a
+has a state of the automaton at the start or after a blank, and between two blanks there is a
 regular expression.
 
 A newline without a line feed has no column: Lark fails there, and no text matches it here.
@@ -76,7 +76,7 @@ class Newlines:
         ends: dict[str, list[int]] = {}
         for state in sorted({row[feed] for row in rows} - {DEAD}):
             within = [[DEAD if at == feed else to for at, to in enumerate(row)] for row in rows]
-            tags = [int(each) for each in dfa.accepting]
+            tags = [int(entry) for entry in dfa.accepting]
             rest = from_symbols(SymbolDfa(within, tags, [state]), classes)
             if not rest.is_empty:
                 ends.setdefault(self._family(rest), []).append(state)
@@ -143,8 +143,8 @@ class _Column:
         if last is not None:
             repeated = build.text(" ", span) if spaces else build.nothing(span)
             count = number(span)
-            none_left = tree.Repetition(repeated, 0, 0, span, span, (count, count))
-            branches.append(build.sequence(none_left, last, span=span))
+            count_down = tree.Repetition(repeated, 0, 0, span, span, (count, count))
+            branches.append(build.sequence(count_down, last, span=span))
         if spaces and more:
             # Spaces, then something else that counts; spaces alone are above.
             again = self._newlines.names.fresh(name)
@@ -156,7 +156,7 @@ class _Column:
         yield family(name, build.alternation(branches, span), span)
 
     def _repeats_spaces(self, state: int, edges: dict[tuple[int, str], tree.Expression]) -> bool:
-        """Tell whether a space leads back to a state, and nothing else does but blanks."""
+        """Return whether a space leads back to a state, and only blanks do."""
         back = edges.get((state, " "))
         return (
             self._rows[state][self._columns[" "]] == state
@@ -175,10 +175,10 @@ class _Column:
 
     def _reached(self, state: int) -> list[int]:
         """Return the states that are reached without a blank."""
-        found = [state]
-        for each in found:
-            found.extend(sorted(set(self._uncounted[each]) - {DEAD, *found}))
-        return found
+        order = [state]
+        for entry in order:
+            order.extend(sorted(set(self._uncounted[entry]) - {DEAD, *order}))
+        return order
 
     def _words(self, state: int, ends: Iterable[int]) -> tree.Expression | None:
         """Write the words without a blank from a state to some; None if there are none."""

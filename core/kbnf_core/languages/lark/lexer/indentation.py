@@ -103,7 +103,7 @@ class _Writer:
     def __init__(
         self, definitions: list[tree.Definition], blocks: frozenset[str], newlines: Newlines
     ) -> None:
-        self._definitions = {each.name.value: each for each in definitions}
+        self._definitions = {definition.name.value: definition for definition in definitions}
         self._start = definitions[0]
         self._blocks = blocks
         self._newlines = newlines
@@ -111,7 +111,7 @@ class _Writer:
         self._facts: dict[int, _Facts] = {}
         self._kept: list[tree.Expression] = []
         self._rules = self._facts_of_rules()
-        self._bodies = {name: self._unrolled(each.body) for name, each in self._definitions.items()}
+        self._bodies = {name: self._unrolled(item.body) for name, item in self._definitions.items()}
         self._before_blocks = self._rules_before_blocks()
         self._targets: dict[tuple[str, State], States] = {}
         self._names: dict[_Key, str] = {}
@@ -135,11 +135,11 @@ class _Writer:
         families: list[tree.Definition] = []
         for key in self._pending:
             families.append(self._variant(key))
-            origins[self._names[key]] = key.part if isinstance(key.part, str) else ""
+            origins[self._names[key]] = key.subject if isinstance(key.subject, str) else ""
         plain = [
-            each
-            for name, each in self._definitions.items()
-            if each is not start and not self._rules[name].has_lines
+            item
+            for name, item in self._definitions.items()
+            if item is not start and not self._rules[name].has_lines
         ]
         return Numbered(
             [top, *families, *self._newlines.definitions(self._blanks), *plain], origins
@@ -149,18 +149,18 @@ class _Writer:
 
     def _facts_of_rules(self) -> dict[str, _Facts]:
         callees = {
-            name: [use.value for use in tree.uses_in(each.body) if use.value in self._definitions]
-            for name, each in self._definitions.items()
+            name: [use.value for use in tree.uses_in(item.body) if use.value in self._definitions]
+            for name, item in self._definitions.items()
         }
 
-        def evaluate(name: str, known: Mapping[str, _Facts]) -> _Facts:
+        def evaluate(name: str, values: Mapping[str, _Facts]) -> _Facts:
             body = self._definitions[name].body
-            return fold(body, tree.children, lambda node, parts: self._fact(node, parts, known))
+            return fold(body, tree.children, lambda node, inner: self._fact(node, inner, values))
 
         return fixpoint(callees, _PLAIN, evaluate)
 
     def _fact(
-        self, node: tree.Expression, parts: list[_Facts], known: Mapping[str, _Facts]
+        self, node: tree.Expression, inner: list[_Facts], values: Mapping[str, _Facts]
     ) -> _Facts:
         match node:
             case tree.Reference(tree.Name(name)):
@@ -168,34 +168,34 @@ class _Writer:
                     return _Facts(has_lines=True)
                 if name in self._blocks:
                     return _Facts(has_lines=True, opens=True)
-                return known.get(name, _PLAIN)
+                return values.get(name, _PLAIN)
             case tree.Sequence():
                 begins = [
-                    part.opens
-                    for at, part in enumerate(parts)
-                    if all(before.nullable for before in parts[:at])
+                    child.opens
+                    for at, child in enumerate(inner)
+                    if all(before.nullable for before in inner[:at])
                 ]
-                nullable = all(part.nullable for part in parts)
+                nullable = all(child.nullable for child in inner)
             case tree.Terminal(text):
                 return _Facts(nullable=not text.value)
             case _:
-                begins = [part.opens for part in parts]
+                begins = [child.opens for child in inner]
                 skips = isinstance(node, tree.Repetition) and node.low == 0
-                nullable = skips or any(part.nullable for part in parts)
-        return _Facts(any(part.has_lines for part in parts), any(begins), nullable)
+                nullable = skips or any(child.nullable for child in inner)
+        return _Facts(any(child.has_lines for child in inner), any(begins), nullable)
 
     def _unrolled(self, root: tree.Expression) -> tree.Expression:
         """Return ``root`` with counts of lines written out, and keep the facts of its nodes."""
 
-        def unroll(node: tree.Expression, parts: list[tree.Expression]) -> tree.Expression:
-            whole = rebuild(node, parts, lambda leaf: leaf) if parts else node
+        def unroll(node: tree.Expression, inner: list[tree.Expression]) -> tree.Expression:
+            whole = rebuild(node, inner, lambda leaf: leaf) if inner else node
             if isinstance(whole, tree.Repetition) and self._facts[id(whole.body)].has_lines:
                 whole = _rounds(whole)
-            for each in tree.postorder(whole):
-                if id(each) not in self._facts:
-                    inner = [self._facts[id(part)] for part in tree.children(each)]
-                    self._facts[id(each)] = self._fact(each, inner, self._rules)
-                    self._kept.append(each)
+            for item in tree.postorder(whole):
+                if id(item) not in self._facts:
+                    facts = [self._facts[id(child)] for child in tree.children(item)]
+                    self._facts[id(item)] = self._fact(item, facts, self._rules)
+                    self._kept.append(item)
             return whole
 
         return fold(root, tree.children, unroll)
@@ -203,25 +203,25 @@ class _Writer:
     def _rules_before_blocks(self) -> frozenset[str]:
         """Return the rules after which a block may begin."""
         last: dict[str, list[str]] = {name: [] for name in self._bodies}
-        found: list[str] = []
+        result: list[str] = []
         # Each node with whether a block may begin after it, and whether its rule may end there.
         for rule, body in self._bodies.items():
             pending = [(body, False, True)]
             for node, opens, is_last in pending:
-                pending.extend(self._with_what_follows(node, opens, is_last))
+                pending.extend(self._with_followers(node, opens, is_last))
                 if isinstance(node, tree.Reference) and node.name.value in last:
-                    found += [node.name.value] * opens
+                    result += [node.name.value] * opens
                     last[rule] += [node.name.value] * is_last
-        return frozenset(reachable(found, last))
+        return frozenset(reachable(result, last))
 
-    def _with_what_follows(
+    def _with_followers(
         self, node: tree.Expression, opens: bool, is_last: bool
     ) -> Iterator[tuple[tree.Expression, bool, bool]]:
-        for part in reversed(tree.children(node)):
+        for child in reversed(tree.children(node)):
             again = isinstance(node, tree.Repetition) and node.high != 1
-            yield part, opens or (again and self._facts[id(part)].opens), is_last
+            yield child, opens or (again and self._facts[id(child)].opens), is_last
             if isinstance(node, tree.Sequence):
-                facts = self._facts[id(part)]
+                facts = self._facts[id(child)]
                 opens = facts.opens or (facts.nullable and opens)
                 is_last = is_last and facts.nullable
 
@@ -230,22 +230,22 @@ class _Writer:
     def _solve(self, start: str) -> None:
         """Compute the states after each rule in each state that it is called in."""
         self._targets[start, WITHIN] = frozenset()
-        is_known = False
-        while not is_known:
-            is_known = True
+        is_solved = False
+        while not is_solved:
+            is_solved = True
             for rule, before in list(self._targets):
                 count = len(self._targets)
-                found = self._after_body(rule, before)
-                if found != self._targets[rule, before] or len(self._targets) != count:
-                    self._targets[rule, before] = found
-                    is_known = False
+                result = self._after_body(rule, before)
+                if result != self._targets[rule, before] or len(self._targets) != count:
+                    self._targets[rule, before] = result
+                    is_solved = False
 
     def _after_body(self, rule: str, before: State) -> States:
-        found = self._after(self._bodies[rule], before)
+        result = self._after(self._bodies[rule], before)
         if rule in self._blocks:
             # The text may end there, after the blanks of a line.
-            return found | {WITHIN for state in found if state.blanks}
-        return frozenset(self._leaving(rule, state) for state in found)
+            return result | {WITHIN for state in result if state.blanks}
+        return frozenset(self._leaving(rule, state) for state in result)
 
     def _leaving(self, rule: str, after: State) -> State:
         """Return a state after a rule as far as it makes a difference to what follows."""
@@ -270,22 +270,22 @@ class _Writer:
             case tree.Sequence(items):
                 states = frozenset((before,))
                 for item in items:
-                    states = frozenset(s for each in states for s in self._after(item, each))
+                    states = frozenset(s for state in states for s in self._after(item, state))
                 return states
             case tree.Repetition(body, _, high):
                 return self._rounds_after(body, before, high)
             case _:
-                parts = tree.children(node)
-                return frozenset(s for part in parts for s in self._after(part, before))
+                inner = tree.children(node)
+                return frozenset(s for child in inner for s in self._after(child, before))
 
     def _is_token_next(self, facts: _Facts, before: State) -> bool:
-        """Tell whether blanks are written before a node: it begins with a token."""
+        """Return whether blanks are written before a node: it begins with a token."""
         return bool(before.blanks) and not facts.nullable and not facts.opens
 
     def _after_name(self, name: str, before: State) -> Iterator[State]:
         blanks = self._newlines.blanks_after(name)
         if blanks is not None:
-            yield from (State(Kind.LINE, each) for each in blanks if before == WITHIN)
+            yield from (State(Kind.LINE, item) for item in blanks if before == WITHIN)
         elif name not in self._blocks:
             yield from self._after_rule(name, before)
         elif before.kind is Kind.LINE:
@@ -293,31 +293,31 @@ class _Writer:
             yield from (after for end in ends if (after := _closed(end)) is not None)
 
     def _rounds_after(self, body: tree.Expression, before: State, high: int | None) -> States:
-        found = {before}
+        result = {before}
         pending = [before]
         for state in pending:
-            fresh = self._after(body, state) - found
-            found |= fresh
+            fresh = self._after(body, state) - result
+            result |= fresh
             if high is None:
                 pending.extend(fresh)
-        return frozenset(found)
+        return frozenset(result)
 
     # ---- Writing ---------------------------------------------------------------------------
 
     def _variant(self, key: "_Key") -> tree.Definition:
-        part, before, afters = key
-        if isinstance(part, tree.Repetition):
-            body, span = self._more_rounds(part, before, afters), part.span
+        subject, before, afters = key
+        if isinstance(subject, tree.Repetition):
+            body, span = self._more_rounds(subject, before, afters), subject.span
         else:
-            span, whole = self._definitions[part].span, self._bodies[part]
-            if part in self._blocks:
+            span, whole = self._definitions[subject].span, self._bodies[subject]
+            if subject in self._blocks:
                 more = self._up_to_blanks(whole, before) if WITHIN in afters else ()
                 body = _either([self._write(whole, before, afters), *more], span)
             else:
                 ends = frozenset(
                     state
                     for state in self._after(whole, before)
-                    if self._leaving(part, state) in afters
+                    if self._leaving(subject, state) in afters
                 )
                 body = self._write(whole, before, ends)
         return family(self._names[key], build.nothing(span) if body is None else body, span)
@@ -334,7 +334,7 @@ class _Writer:
 
     def _call(self, key: "_Key", span: Span, relation: str = "") -> tree.Expression:
         if key not in self._names:
-            wanted = key.part if isinstance(key.part, str) else "lines"
+            wanted = key.subject if isinstance(key.subject, str) else "lines"
             is_free = wanted in self._definitions and wanted not in self._given
             self._names[key] = wanted if is_free else self._newlines.names.fresh(wanted)
             self._given.add(wanted)
@@ -378,8 +378,8 @@ class _Writer:
             case tree.Repetition():
                 return self._write_rounds(node, before, afters)
             case _:
-                parts = tree.children(node)
-                return _either((self._write(part, before, afters) for part in parts), span)
+                inner = tree.children(node)
+                return _either((self._write(child, before, afters) for child in inner), span)
 
     def _write_plain(
         self, node: tree.Expression, before: State, afters: States
@@ -414,12 +414,12 @@ class _Writer:
         """Join the items over all states between them, from the back."""
         layers = [frozenset((before,))]
         for item in items[:-1]:
-            layers.append(frozenset(s for each in layers[-1] for s in self._after(item, each)))
+            layers.append(frozenset(s for state in layers[-1] for s in self._after(item, state)))
         nothing_left: tree.Expression = build.text("", span)
         rest = dict.fromkeys(afters, nothing_left)
         for item, states in zip(reversed(items), reversed(layers), strict=True):
-            found = {state: self._before_rest(item, state, rest, span) for state in states}
-            rest = {state: way for state, way in found.items() if way is not None}
+            result = {state: self._before_rest(item, state, rest, span) for state in states}
+            rest = {state: way for state, way in result.items() if way is not None}
         return rest.get(before)
 
     def _before_rest(
@@ -480,7 +480,7 @@ class _Writer:
 class _Key(NamedTuple):
     """A rule, or any number of rounds of a repetition, from a state to any of others."""
 
-    part: str | tree.Repetition
+    subject: str | tree.Repetition
     before: State
     afters: States
 

@@ -1,4 +1,4 @@
-"""Rules of two modes, and of blocks: what an indenter's marks and brackets mean.
+"""Rules of two modes, and of blocks, for the marks and brackets of an indenter.
 
 The rules have ignored text already, and newlines beside it, which only brackets allow. A rule that
 is called between brackets is another one: there newlines are ignored, and neither they nor marks
@@ -7,7 +7,7 @@ are ever given to the parser. So a grammar is doubled by *inside brackets* at mo
 The part of a sequence from an ``_INDENT`` to its ``_DEDENT`` becomes a rule of its own, a *block*.
 Its lines begin at a greater column than those around it; after the lexer has been applied,
 ``indentation`` makes a family of it. Brackets and marks must come in pairs: where they do not, the
-depth is no property of a place in a rule, and the grammar is refused there.
+depth at a place in a rule is not one number, and the grammar is refused there.
 
 Lark's parser does not know of modes. What it looks for at a lexeme is known before
 (``lalr.expected``), and carried over to the copies here.
@@ -41,9 +41,9 @@ _Walked = tuple[Node, int | None]
 def laid_out(
     grammar: LexicalGrammar, expected: Expected | None, report: Report
 ) -> tuple[LexicalGrammar, Expected | None]:
-    """Return the rules by mode, with blocks, and what Lark's parser expects in them.
+    """Return the rules by mode, with blocks, and the scanners of Lark's parser in them.
 
-    ``grammar`` has a layout. Reports what is not in pairs.
+    ``grammar`` has a layout. Reports marks and brackets that are not in pairs.
     """
     assert grammar.layout is not None  # noqa: S101 - the caller has looked
     rules = _Rules(grammar, grammar.layout, expected, report)
@@ -92,11 +92,11 @@ class _Rules:
         self.blocks.append(name)
         return Call(name, span)
 
-    def unpaired(self, what: str, span: Span) -> None:
+    def unpaired(self, kind: str, span: Span) -> None:
         """Report a place at which something is not in pairs."""
         self.report.error(
             UNSUPPORTED,
-            f"the {what} of an indenter are not in pairs here, so that the depth depends on the"
+            f"the {kind} of an indenter are not in pairs here, so that the depth depends on the"
             " text",
             span,
             "open and close in one alternative of a rule",

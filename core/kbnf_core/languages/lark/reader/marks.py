@@ -33,7 +33,7 @@ _USUAL_MARKS = frozenset({"_INDENT", "_DEDENT"})
 
 def declares_blocks(document: Document) -> bool:
     """Return whether a file declares the usual marks of blocks, which LLGuidance never matches."""
-    declared = (each.names for each in document.statements if isinstance(each, Declare))
+    declared = (line.names for line in document.statements if isinstance(line, Declare))
     return {name.value for names in declared for name in names} >= _USUAL_MARKS
 
 
@@ -68,12 +68,12 @@ class Marks(NamedTuple):
         name = self.indenter.newline
         if gathered.entry(name) is None:
             raise RefusedError(INVALID, f"the indenter's newline, `{name}`, is not defined")
-        found = factory.named(name, span)
-        if not isinstance(found, Lexeme):
+        newline = factory.named(name, span)
+        if not isinstance(newline, Lexeme):
             raise RefusedError(INVALID, f"the indenter's newline, `{name}`, matches nothing")
         indenter = self.indenter
         return Layout(
-            found.terminal,
+            newline.terminal,
             self.indent,
             self.dedent,
             indenter.opening,
