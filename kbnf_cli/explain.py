@@ -1,4 +1,4 @@
-"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts.
+"""``kbnf explain``: the texts that a rule of a grammar matches, in words and by examples.
 
 Tests: tests/cli/test_explain.py
 """
@@ -116,7 +116,7 @@ def explain(
     rule: str | None,
     format_: str,
 ) -> int:
-    """Explain what a rule matches.
+    """Explain which texts a rule matches.
 
     Describes the rule in words, with its regular expressions as the regex engine sees them, its
     shortest texts, their first bytes, and the bytes that may follow. GRAMMAR is a file in any
