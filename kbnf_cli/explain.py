@@ -116,7 +116,7 @@ def explain(
     rule: str | None,
     format_: str,
 ) -> int:
-    """Explain which texts a rule matches.
+    """Explain what a rule matches.
 
     Describes the rule in words, with its regular expressions as the regex engine sees them, its
     shortest texts, their first bytes, and the bytes that may follow. GRAMMAR is a file in any
