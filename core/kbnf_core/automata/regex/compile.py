@@ -320,7 +320,8 @@ def compile_within(
     if budget.left <= 0:
         budget.spend()
     limits = replace(limits, work=budget.limit)
-    key = (pattern, limits)
+    # That of a call without limits: no pattern is compiled again beside it.
+    key = (pattern,) if limits == DEFAULT_LIMITS else (pattern, limits)
     compiled = compiler.known.find(key)
     if compiled is None:
         compiled = compiler.__wrapped__(pattern, limits, budget.spent)

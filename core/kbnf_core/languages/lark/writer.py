@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
@@ -36,7 +37,7 @@ from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, members, outside
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Embedded,

@@ -21,15 +21,10 @@ from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
+from kbnf_core.automata.beginnings import Beginnings, first_bytes, members
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import (
-    END,
-    NOTHING,
-    Beginnings,
-    first_bytes,
-    members,
-)
+from kbnf_core.languages.lark.lexer.lookahead import END, NOTHING
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
     Lexeme,

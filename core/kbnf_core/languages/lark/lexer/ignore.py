@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
@@ -38,8 +39,6 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     after_byte,
     both,
     either,
-    exits,
-    members,
     outside,
 )
 from kbnf_core.languages.lark.reader.model import (

@@ -22,10 +22,10 @@ from itertools import product
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.automata.beginnings import Beginnings, first_bytes, members
 from kbnf_core.automata.explore import common_word
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import Beginnings, first_bytes, members
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
