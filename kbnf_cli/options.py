@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 CONFIGURATION = ("kbnf.toml", "pyproject.toml")
-"""What configuration files are called; the first wins."""
+"""The names of configuration files; the first wins."""
 
 
 def may_be_configured(arguments: Sequence[str]) -> bool:
@@ -47,7 +47,7 @@ GROUPS = {
     "Ship": ("compile", "store"),
     "Help": ("help", "rule", "lsp"),
 }
-"""The commands by what they are for; a command of none is listed after them."""
+"""The commands by their purposes; a command without one is listed after them."""
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 
@@ -119,7 +119,7 @@ TOPICS = {
     "json-schema": "JSON Schema and tools",
     "settings": "Settings and files",
 }
-"""The pages of `kbnf help` that describe options of many commands, with what these are for."""
+"""The pages of `kbnf help` that describe options of many commands, with their subjects."""
 
 
 _HELP_WIDTH = 44
@@ -149,12 +149,12 @@ class SharedOption(click.Option):
         return TOPICS[self.topic], "\b\n" + "\n".join(lines)
 
     def full_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return what the page of the topic says of this option."""
+        """Return the description of this option on the page of the topic."""
         return super().get_help_record(ctx)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
-    """Return what adds several options, listed in this order."""
+    """Return a decorator that adds several options, listed in this order."""
 
     def add(command: _Command) -> _Command:
         for option in reversed(options):
@@ -178,7 +178,7 @@ def options_in(*decorators: Callable[[Any], Any]) -> list[click.Option]:
 def format_option(
     formats: Iterable[str], text: str, default: str = "text"
 ) -> Callable[[_Command], _Command]:
-    """Return what adds ``--format``."""
+    """Return a decorator that adds ``--format``."""
     kinds = click.Choice(list(formats))
     return click.option(
         "--format", "format_", type=kinds, default=default, show_default=True, help=text
@@ -369,11 +369,11 @@ file_options = together(
         help="Skip excluded files even if they are named.",
     ),
 )
-"""What says which files in directories are left out: see ``inputs.FileInputs``."""
+"""The options that leave out files in directories: see ``inputs.FileInputs``."""
 
 
 def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Command], _Command]:
-    """Return what adds an option for JSON Schemas; ``schema`` is a value of those given."""
+    """Return a decorator that adds an option for JSON Schemas, a value of ``schema``."""
 
     def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         given = context.params.setdefault("schema", {})
@@ -533,4 +533,4 @@ Those that were given are the parameter ``schema``.
 """
 
 input_options = together(vocabulary_options, grammar_options, schema_options, config_options)
-"""What says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""
+"""The options that select the grammar, vocabulary and settings: see ``inputs.Inputs``."""

@@ -414,7 +414,7 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made of, or KBNF and the settings in force; no caches."""
+        """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
         path = self.source.path
         if self._request is not None:
             text, request = self.source.text, self._request._replace(imports=BELOW)
@@ -429,7 +429,7 @@ class Grammar:
         return read_grammar(Source(text, self.source.path), KBNF, request)
 
     def cold(self) -> "Grammar":
-        """Return the same grammar without what engines remember of it."""
+        """Return the same grammar without the caches of its engines."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.__dict__.pop("token_automata", None)
@@ -570,7 +570,7 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places; built on first use. Raises as ``tables``."""
+        """The parser of texts and explainer of places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
         return self._build(lambda: Parser(self.explained, self._limits))
@@ -670,7 +670,7 @@ class Grammar:
     def value_reader(
         self, vocabulary: "Vocabulary | None" = None, *, any_name: bool = False
     ) -> "Reader":
-        """Return what reads the value of one text that comes in pieces.
+        """Return a reader of the value of one text in chunks.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
         it with ``partial``. Where that is a list, ``deltas`` returns the new content since the last
@@ -680,7 +680,7 @@ class Grammar:
 
     @property
     def values_as_text(self) -> str | None:
-        """What values are made of, for an artifact; None where that is JSON."""
+        """The description of values, for an artifact; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import dump
 
         if self._values is not None:
@@ -690,7 +690,7 @@ class Grammar:
 
     @cached_property
     def _marked(self) -> "Marked | None":
-        """What values are made of; None where that is JSON."""
+        """The description of values; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import load
 
         if self._values is None:

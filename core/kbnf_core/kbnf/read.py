@@ -262,7 +262,7 @@ class _KbnfStatements(Metasyntax[Definition]):
     def _checked(
         self, statement: Statement, tree: Definition, foreign: list[Diagnostic]
     ) -> Iterator[Diagnostic]:
-        """Yield ``foreign``, and what else is wrong with a statement of which there is a tree."""
+        """Yield ``foreign``, and the other findings about a statement that has a tree."""
         self._lost = False
         self._check_end(statement)
         yield from foreign
@@ -356,7 +356,7 @@ def _without(words: list[Word], form: "ForeignWords") -> list[Word]:
 
 
 def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the findings that are not about a part of what another one is about."""
+    """Yield the findings whose subject is not within that of another one."""
     for finding in findings:
         if not any(o.span.start <= finding.span.start < o.span.end for o in others):
             yield finding
@@ -435,7 +435,7 @@ def intended_name(written: str) -> str | None:
 
 
 _EMPTY = frozenset("εϵλΛ")
-"""What books write for the empty text."""
+"""The signs of books for the empty text."""
 
 
 def _bad_name(source: Source, word: Word, defined: Set[str]) -> Diagnostic:

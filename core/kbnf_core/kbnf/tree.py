@@ -145,7 +145,7 @@ class Reference:
 
 
 class BracketKind(Enum):
-    """Brackets, and what they say about their contents."""
+    """Brackets, and the meaning of their contents."""
 
     GROUP = "()"
     OPTIONAL = "[]"

@@ -144,7 +144,7 @@ def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:
 
 
 class Lint(Protocol):
-    """What a module of `rules/` contains."""
+    """The contents of a module of `rules/`."""
 
     @property
     def RULES(self) -> tuple[Rule, ...]:  # noqa: N802 - a constant of a module
@@ -250,7 +250,7 @@ class Fixed:
 
 
 def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
-    """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
+    """Apply the fixes that ``find`` offers for ``text`` and its results, until none are left.
 
     ``language`` is that of the text, which decides where comments are. Without ``unsafe``, only
     fixes that keep the language are applied. A round that would lead to more errors than there were

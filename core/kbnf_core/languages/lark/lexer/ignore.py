@@ -98,7 +98,7 @@ class _LeftCorners:
         return found - lonely
 
     def goes_on(self, symbol: _Symbol, origin: str) -> bool:
-        """Tell whether something may follow ``symbol`` where it and ``origin`` began together."""
+        """Return whether something may follow ``symbol`` where it and ``origin`` began together."""
         if origin not in self._closures:
             self._closures[origin] = reachable([origin], self._callees)
         ended: dict[_Symbol, None] = {symbol: None}

@@ -404,7 +404,7 @@ def _priority(terminal: Terminal) -> int:
 
 
 def _matches(terminal: Terminal, text: str, following: str) -> bool:
-    """Tell whether Python's ``re`` matches exactly ``text`` before ``following``."""
+    """Return whether Python's ``re`` matches exactly ``text`` before ``following``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         found = re.match(_regexp(terminal), text + following)

@@ -274,7 +274,7 @@ def _pattern_of(branch: Node) -> Terminal | None:
 
 
 def _is_within(branch: Node, patterns: list[Terminal], budget: Budget) -> bool:
-    """Tell whether one of the patterns beside a lexeme matches all of its words."""
+    """Return whether one of the patterns beside a lexeme matches all of its words."""
     if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
         return False
     dfa = branch.terminal.dfa

@@ -299,7 +299,7 @@ class RuleBuilder:
                 return self._leaf(root, scope, place)
 
     def _is_trie(self, node: lark.Expression) -> bool:
-        """Tell whether a choice is of texts alone: LLGuidance lexes them side by side."""
+        """Return whether a choice is of texts alone: LLGuidance lexes them side by side."""
         return self.dialect is Dialect.LLGUIDANCE and plain_words(node) is not None
 
     def _leaf(self, node: lark.Expression, scope: _Scope, place: Span) -> Node | None:
