@@ -1,4 +1,4 @@
-"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts.
+"""``kbnf explain``: the texts that a rule of a grammar matches, in words and by examples.
 
 Tests: tests/cli/test_explain.py
 """

@@ -227,7 +227,7 @@ class Reading:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the grammar does not keep of the text, which is among the findings, too."""
+        """The constructs that the grammar does not keep of the text, which are findings, too."""
         return self.parsed.losses
 
     @cached_property
@@ -254,7 +254,7 @@ class Reading:
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
 
     def is_loss(self, finding: Diagnostic) -> bool:
-        """Return whether a finding says what the grammar does not keep of the text."""
+        """Return whether a finding reports a construct that the grammar does not keep."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property

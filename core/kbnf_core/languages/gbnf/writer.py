@@ -168,12 +168,12 @@ def _symbols(node: Node) -> int:
 
 
 def _is_empty(node: Node) -> bool:
-    """Tell whether a part is the empty text."""
+    """Return whether a part is the empty text."""
     return node is EMPTY or (isinstance(node, Literal) and not node.data)
 
 
 def _is_character(node: Node) -> bool:
-    """Tell whether a part is a text of one character."""
+    """Return whether a part is a text of one character."""
     return isinstance(node, Literal) and len(node.data.decode()) == 1
 
 

@@ -552,7 +552,7 @@ def _limited_work() -> Iterator[None]:
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
-    """Tell whether a text ends where its value ends: all but numbers do."""
+    """Return whether a text ends where its value ends: all but numbers do."""
     contents = _contents(schemas, root) if isinstance(root, Ref) else {}
     if contents.get("type") == "object":
         return True

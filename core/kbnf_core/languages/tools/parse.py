@@ -196,7 +196,7 @@ def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
 
 
 def _value(source: Source, imports: Imports) -> Json:
-    """Return what a text is, with the files that its schemas refer to. Raises ProblemError."""
+    """Return the value of a text, with the files that its schemas refer to. Raises ProblemError."""
     try:
         value = parse_json(source.text, unique=True)
     except NoJsonError as error:
@@ -441,7 +441,7 @@ def arguments_of(tool: Tool) -> Json:
 
 
 def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
-    """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
+    """Yield the losses of a format of calls: grammars in strings, and answers."""
     message = "in calls of this format the input of a custom tool is any text"
     places = [
         (tool.schema_pointer, message)
@@ -546,7 +546,7 @@ class ToolTag(TagReading):
         return None if result is None else result.beginning_as(super().language())
 
     def marked(self) -> Marked:
-        """Return by what the calls are read, and what messages are read by."""
+        """Return the descriptions by which calls and messages are read."""
         tools = [{"name": tool.name, "parameters": tool.schema} for tool in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""
