@@ -21,15 +21,10 @@ from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
+from kbnf_core.automata.beginnings import Beginnings, first_bytes, members
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import (
-    END,
-    NOTHING,
-    Beginnings,
-    first_bytes,
-    members,
-)
+from kbnf_core.languages.lark.lexer.lookahead import END, NOTHING
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
     Lexeme,
@@ -431,7 +426,7 @@ class _Together:
         return tuple(self._may)
 
     def _is_joined(self, left: int, right: int) -> bool:
-        """Tell whether all of a set are known to be expected with all of another."""
+        """Return whether all of a set are known to be expected with all of another."""
         return (left, right) in self._joined or any(
             not (left & ~one or right & ~other) for _, one, other in self._largest
         )

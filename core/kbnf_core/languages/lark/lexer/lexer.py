@@ -8,13 +8,14 @@ it hides it takes back from its output with the token that contains it, so its m
 that goes on after a stop; the texts are the same, and masks here have such tokens.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence, fold
+from kbnf_core.automata.beginnings import beginning, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import common_word
 from kbnf_core.automata.nfa import from_symbols
@@ -22,18 +23,15 @@ from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.ir import postorder
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
+from kbnf_core.languages.lark.lexer.first_follow import Confusable, Positions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     END,
     NOTHING,
     State,
-    beginning,
     both,
     cut,
-    first_bytes,
-    members,
     others,
     outside,
     refused,
@@ -265,7 +263,7 @@ class Lexed:
         return {State(): None}
 
     def _bars(self, node: Lexeme, number: int) -> bool:
-        """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
+        """Return whether ``node`` is ignored text before what may be an embedded grammar."""
         if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
             return False
         leaves = (
@@ -422,7 +420,7 @@ def _shown(node: Lexeme) -> Span:
 
 
 def _has_characters_only(grammar: LexicalGrammar) -> bool:
-    """Tell whether each lexeme is one character, as in texts of which no lexer is certain."""
+    """Return whether each lexeme is one character, as in texts of which no lexer is certain."""
     dfas: dict[Dfa, None] = {}
     for body in grammar.rules.values():
         for node in postorder(body):
@@ -453,9 +451,7 @@ def apply_lexer(
     with_others = cutter.lexing is Lexing.LLGUIDANCE or (
         cutter.lexing is Lexing.LALR and expected is None
     )
-    confusable: Callable[[Terminal, Terminal], bool] | None = (
-        cutter.confusable if with_others else None
-    )
+    confusable: Confusable | None = cutter.confusable if with_others else None
     if cutter.lexing is Lexing.LLGUIDANCE and _has_characters_only(grammar):
         # Whatever is expected with one, none can go on.
         confusable = _never

@@ -11,6 +11,7 @@ from functools import partial, reduce
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
+from kbnf_core.automata.beginnings import exits
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.substrings import chunk_runs, substrings
@@ -18,7 +19,7 @@ from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import escaped
-from kbnf_core.languages.lark.lexer.lookahead import exits, outside
+from kbnf_core.languages.lark.lexer.lookahead import outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme

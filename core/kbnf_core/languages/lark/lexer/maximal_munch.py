@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import Beginnings, exits, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
 from kbnf_core.automata.explore import Product, States, common_word, explore, words_to
 from kbnf_core.automata.nfa import ending_in
@@ -29,14 +30,10 @@ from kbnf_core.automata.to_regex import NotTextError, to_characters
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
-    Beginnings,
     Lookahead,
     after,
     both,
     either,
-    exits,
-    first_bytes,
-    members,
     others,
     outside,
     refused,
