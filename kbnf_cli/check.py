@@ -76,7 +76,7 @@ def _concise(found: CheckResults) -> Segments:
 
 
 def _for_programs(name: str, *more: str) -> Callable[[CheckResults], Segments]:
-    """Return what shows findings as a function of ``diagnostics.formats`` does."""
+    """Return a function that shows findings as one of ``diagnostics.formats`` does."""
 
     def render(found: CheckResults) -> Segments:
         from kbnf_core.text.diagnostics import formats
@@ -116,7 +116,7 @@ FOR_PEOPLE = {"text", "concise"}
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """What becomes of reports, as the options ask."""
+    """The output and status of reports, as the options ask."""
 
     console: Console
     asked: CheckOptions

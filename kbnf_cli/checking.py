@@ -4,7 +4,7 @@ Tests: tests/cli
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -47,7 +47,7 @@ SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(Inputs, FileInputs):
-    """What a run of ``kbnf check`` is asked for."""
+    """The options of a run of ``kbnf check``."""
 
     reads_several = True
 
@@ -148,7 +148,7 @@ class FileCheck:
         return self._report(path, self._find)
 
     def recall(self, path: Path) -> FileReport | SourceError | None:
-        """Return what the call would where all of it is in the cache; None where it is not."""
+        """Return the result of the call where all of it is in the cache; None where it is not."""
         if self._results is None or path == STDIN:
             return None
         try:
@@ -261,7 +261,7 @@ class FileCheck:
             return None
 
     def _recall(self, subject: "_CheckedText") -> Sequence[Diagnostic]:
-        """Return what the cache has about a text; raises ``_UnknownError`` if it has nothing."""
+        """Return the cached findings about a text; raises ``_UnknownError`` if there are none."""
         if _asked(subject):
             raise _UnknownError
         entry = self._entry(subject, self._lint_options(subject.settings))
@@ -290,7 +290,9 @@ class FileCheck:
                 if field.name != "vocabulary"
             ),
         ]
-        return self._results.entry(subject.source, settings)
+        # Findings about JSON have pointers, those that come back, too.
+        source = replace(subject.source, is_json=language.is_json)
+        return self._results.entry(source, settings)
 
     def _schema_options(self, subject: "_CheckedText") -> dict[str, Any]:
         """Return the options that the text of a file, or the schema of a class, is read with."""
@@ -355,14 +357,14 @@ def _asked(subject: "_CheckedText") -> tuple[str, ...]:
 
 
 _OURS = frozenset(("E801", "E804", "W808"))
-"""What the conversion to a grammar of this library cannot keep of a schema."""
+"""Constructs of a schema that the conversion to a grammar of this library cannot keep."""
 
 _OF_FORMS = frozenset(("E809", "W825"))
-"""What the service refuses that has the form of a list of tools, or whose strict mode is asked."""
+"""Refusals of a service for lists of tools in its form, or with its strict mode."""
 
 
 class _UnknownError(Exception):
-    """What the cache does not have."""
+    """The findings are not in the cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileInputs(Inputs, FileInputs):
-    """What a run of ``kbnf compile`` reads."""
+    """The inputs of a run of ``kbnf compile``."""
 
     reads_several = True
 

@@ -49,7 +49,7 @@ texts_options = together(
 
 
 def head_of(schema: str, verdict: MatchVerdict) -> dict[str, object]:
-    """Return what an object about a text begins with."""
+    """Return the first members of an object about a text."""
     text = verdict.text
     return {"schema": schema, "path": text.path, "line": text.line, "status": verdict.status}
 

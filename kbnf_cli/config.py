@@ -95,7 +95,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a configuration file can set; None where it says nothing.
+    """The settings of a configuration file; None for those that it leaves out.
 
     ``select``, ``extend_select`` and ``ignore`` are prefixes of codes. ``vocab`` is ``bytes``
     or a path, relative paths being taken from the configuration file's directory.
@@ -130,7 +130,7 @@ class Settings:
 
     @property
     def defaults(self) -> Defaults:
-        """What grammars that say nothing themselves begin and end with."""
+        """The start and finish of grammars without settings of their own."""
         return Defaults(self.start, self.finish)
 
     @property
@@ -394,7 +394,7 @@ def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
 
 
 TARGET_NAMES = (*dict.fromkeys((*ENGINE_NAMES, *TARGETS, *HOST_NAMES, *SERVICE_NAMES)), ALL)
-"""What `--target` takes."""
+"""The values of `--target`."""
 
 
 def _targets(value: Any, _: Path) -> tuple[str, ...]:
@@ -476,7 +476,7 @@ _PARSERS |= {key: partial(_of_option, each) for key, each in _OPTIONS.items()}
 _CONSOLE = frozenset(str(each.name) for each in options_in(common_options))
 
 KEYS = tuple(_PARSERS)
-"""What a configuration file may set, beside the tables of commands."""
+"""The keys of a configuration file, beside the tables of commands."""
 
 _FIELDS = {"target": "targets", "from": "from_"}
 """Keys that are named like an option, where the field is not."""

@@ -300,7 +300,7 @@ def deliver(
     delivery: Delivery,
     target: Path | None,
 ) -> Exit:
-    """Convert ``source``, report what that lost, and write the result, to ``target`` if given."""
+    """Convert ``source``, report its losses, and write the result, to ``target`` if given."""
     conversion = direction.convert_for(delivery.target, source)
     withheld = bool(conversion.losses) and not delivery.lossy
     if delivery.format_ == "json":

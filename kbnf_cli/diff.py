@@ -81,7 +81,7 @@ class SourcePair:
 
     @property
     def forbidden(self) -> "list[tuple[str, str, Answer]]":
-        """What counts: which has a text, which lacks it, and the answer."""
+        """The differences that count: the side with a text, the side without it, and the answer."""
         old, new = self.old, self.new
         result = (
             (self.forbids.old_only, old, new, self.found.old_only),
@@ -112,7 +112,7 @@ _RELATIONS = {
 
 
 def as_text(compared: SourcePair) -> Segments:
-    """Return the relation, a line for each side, and what it is about."""
+    """Return the relation, a line for each side, and its subject."""
     old, new = visible(compared.old), visible(compared.new)
     relation = compared.found.relation.value
     text, texts = "text", "texts"
@@ -223,7 +223,7 @@ _FORBIDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class DiffInputs(Inputs):
-    """What a comparison reads."""
+    """The inputs of a comparison."""
 
     reads_several = True
 

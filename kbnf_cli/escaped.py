@@ -162,7 +162,7 @@ def _unescape(match: re.Match[str]) -> bytes:
 
 
 def write_typed(data: bytes) -> str:
-    """Return what to type for ``data`` as one line: ``read_typed`` gives it back.
+    """Return the typed form of ``data`` in one line: ``read_typed`` gives it back.
 
     It is the one spelling of lines: what ``sample`` prints, ``play`` saves and runs, and with
     ``--escaped`` the commands for texts read and print.

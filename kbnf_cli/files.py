@@ -49,7 +49,7 @@ class IgnorePatterns:
         return self.verdict(path, suffix) is True
 
     def verdict(self, path: Path, suffix: str) -> bool | None:
-        """Return what the last pattern says that matches, None if there is none."""
+        """Return the verdict of the last pattern that matches, None if there is none."""
         if path == self.base or not path.is_relative_to(self.base):
             return None
         inner = path.relative_to(self.base).as_posix()
@@ -69,16 +69,16 @@ class IgnorePatterns:
 _MODEL = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})
-"""Directories of what others wrote: not looked into, unless ``exclude`` says otherwise."""
+"""Directories of third-party files: not searched, unless ``exclude`` says otherwise."""
 
 
 JSON = ".json"
 CHECKED = (*EXTENSIONS, ".schema.json", ".tools.json")
-"""How the names end of what ``kbnf check`` looks for in directories: other JSON may be anything."""
+"""Suffixes of the files that ``kbnf check`` searches in directories: other JSON may be anything."""
 
 
 class Exclusions(Protocol):
-    """What settings say about the files that count."""
+    """The settings about the files that count."""
 
     @property
     def exclude(self) -> IgnorePatterns | None: ...  # noqa: D102 - as `config.Settings` has it
@@ -95,7 +95,7 @@ class Exclusions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileChoice:
-    """Says what counts in a directory, by how names end, and the settings of the place.
+    """Selects the files of a directory, by their suffixes and the settings of the place.
 
     ``but`` is left out beside what the settings exclude.
     """
@@ -105,7 +105,7 @@ class FileChoice:
     but: IgnorePatterns | None = None
 
     def in_directory(self, directory: Path) -> "DirectoryChoice":
-        """Return what counts among the entries of a resolved directory."""
+        """Return the selected files among the entries of a resolved directory."""
         settings = None if self.settings_for is None else self.settings_for(directory / "entry")
         return DirectoryChoice(self.extensions, settings, self.but)
 
@@ -122,7 +122,7 @@ class FileChoice:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryChoice:
-    """What counts among the entries of one directory."""
+    """The selected files among the entries of one directory."""
 
     extensions: Collection[str]
     settings: Exclusions | None

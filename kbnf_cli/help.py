@@ -35,7 +35,7 @@ Word = tuple[Segment, ...]
 
 
 def page_title(roff: str) -> str:
-    """Return what the NAME of a page says that it is about."""
+    """Return the title in the NAME of a page."""
     line = roff.partition(".SH NAME\n")[2].partition("\n")[0]
     return "".join(part.text for part in inline(line.partition(r" \- ")[2]))
 
@@ -306,7 +306,7 @@ _MOST_FOUND = 20
 
 
 def _all_pages(context: click.Context) -> Iterator[tuple[str, str, str]]:
-    """Yield the topics with what they are about and their text, in small letters."""
+    """Yield the topics with their titles and texts, in small letters."""
     for name in (*_PAGES, *_commands(context)):
         page = _page(context, name) or ""
         text = "".join(part.text for part in render_page(page, _WIDEST))

@@ -171,7 +171,7 @@ TEMPLATES = {
     "tools": Beginning("weather", ".tools.json", TOOLS, TOOLS_EXAMPLES, TOOLS_SETTINGS),
     "language": Beginning("tasks", ".kbnf", LANGUAGE, LANGUAGE_EXAMPLES),
 }
-"""What `--template` names: a record as a grammar, a JSON Schema, tools, a small language."""
+"""The values of `--template`: a record as a grammar, a JSON Schema, tools, a small language."""
 
 HOOKS = """\
 repos:

@@ -42,7 +42,7 @@ _WITHOUT_RULES = ("JSON Schema", "Tool list")
 """Languages whose texts have no rules to be shown, and are written as KBNF."""
 
 UNNAMED = "<stdin>"
-"""What stdin is called where nobody named it."""
+"""The name of stdin unless an option gives one."""
 
 
 class GrammarPath(click.Path):
@@ -123,7 +123,7 @@ class GrammarOr(click.ParamType[str | Path]):
 
 
 def name_of(path: Path, stdin_filename: Path | None) -> Path:
-    """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+    """Return the name of a file: stdin's name for ``-``, a shipped grammar by its own."""
     return (stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
 
 
@@ -337,7 +337,7 @@ class FileInputs:
 
     @property
     def file_settings(self) -> Settings:
-        """What the options set rather than a configuration file."""
+        """The settings of options rather than of a configuration file."""
         return Settings(exclude=_from_here(self.exclude), force_exclude=self.force_exclude or None)
 
 
@@ -363,17 +363,17 @@ class Inputs:
     """Whether there may be grammars in other languages beside schemas."""
 
     def name_of(self, path: Path) -> Path:
-        """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+        """Return the name of a file: stdin's name for ``-``, a shipped grammar by its own."""
         return name_of(path, self.stdin_filename)
 
     def settings_source(self) -> SettingsFor:
-        """Return where settings come from; raises what ``config.settings_source`` raises."""
+        """Return the source of settings; raises the errors of ``config.settings_source``."""
         return settings_source(self.config_file, self.isolated)
 
     def grammar(
         self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
     ) -> "Grammar":
-        """Return the grammar in a file; takes and raises what ``open_any_grammar`` does.
+        """Return the grammar in a file, with the arguments and errors of ``open_any_grammar``.
 
         Without a vocabulary it is that of texts.
         """

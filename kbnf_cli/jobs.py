@@ -23,7 +23,7 @@ def default_jobs() -> int:
 
 
 def jobs_option(what: str) -> Callable[[_Command], _Command]:
-    """Return what adds ``--jobs``."""
+    """Return a decorator that adds ``--jobs``."""
     help_ = f"{what}  [default: processors]"
     return click.option(
         "-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, help=help_

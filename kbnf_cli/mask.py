@@ -114,7 +114,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _token_or_text(text: str) -> int | bytes | str:
-    """Return a token id for digits, bytes for what follows ``text:``, and anything else as it is.
+    """Return a token id for digits, bytes after ``text:``, and anything else as it is.
 
     The last may be the name of a special token as well as a text.
     """

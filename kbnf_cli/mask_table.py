@@ -272,7 +272,7 @@ def _token_row(vocabulary: "Vocabulary", token_id: int) -> str:
 
 
 def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
-    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
+    """Return the text shown for a token: its bytes in quotes, or the name of a special one."""
     data = vocabulary.token(token_id)
     if data is not None:
         return escaped(data)

@@ -176,7 +176,7 @@ def match(
 
 
 def _has_escapes(engine: "Engine", verdict: MatchVerdict) -> bool:
-    """Return whether a line does not fit as it is, and does with what its escapes mean."""
+    """Return whether a line does not fit as it is, but does with its escapes decoded."""
     if verdict.matches or b"\\" not in verdict.data:
         return False
     with suppress(TypingError):

@@ -186,7 +186,7 @@ class _Value(NamedTuple):
 def _value_reader(
     grammar: "Grammar", wanted: _Wanted | None, prefix: str | None
 ) -> Callable[[bytes], _Value] | None:
-    """Return the reader of what is printed in place of a tree: a message or a value."""
+    """Return the reader of the value printed in place of a tree: a message or a JSON value."""
     from kbnf_core.parse.messages import MessageReader
 
     if prefix is not None:
@@ -227,7 +227,7 @@ def _shown(text: MatchedText, found: _Value, format_: str) -> Any:
 
 
 def _note_forgiven(console: Console, text: MatchedText, found: _Value, format_: str) -> Exit:
-    """Report what the grammar does not allow, and was read; return the exit status."""
+    """Report deviations from the grammar that were accepted; return the exit status."""
     if found.reader is None:
         return Exit.CLEAN
     cut = found.reader.cut

@@ -1,4 +1,4 @@
-"""The cache of what ``kbnf check`` found, by content.
+"""The cache of findings of ``kbnf check``, by content.
 
 An entry is named after everything that decides the findings: the program, the name and the text of
 the file, the settings of its lints. Other files that were read, imported ones, are in it with a
@@ -44,7 +44,7 @@ FORMAT = 1
 
 _OWN = ("kbnf_core", "kbnf_cli")
 _LIBRARIES = ("regex", "lark", "interegular", "jsonschema", "referencing")
-"""What others wrote and findings depend on."""
+"""Libraries on which findings depend."""
 
 _DIGEST = 32
 """Bytes of a digest in hexadecimal."""
@@ -52,7 +52,7 @@ _DIGEST = 32
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A cache in ``folder`` of what one state of the program, called ``program``, finds."""
+    """A cache in ``folder`` of the findings of one state of the program, called ``program``."""
 
     folder: Path
     program: str
@@ -110,7 +110,7 @@ class ResultEntry:
 
 
 class Recording:
-    """Reads imported files, and remembers what it read."""
+    """Reads imported files, and records them."""
 
     def __init__(self) -> None:
         self.digests: dict[str, str | None] = {}

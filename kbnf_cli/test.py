@@ -62,7 +62,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What the examples of a grammar use, and its text."""
+    """The rules and alternatives that the examples of a grammar use, and its text."""
 
     source: Source
     coverage: "Coverage"
@@ -153,7 +153,7 @@ _NAME = re.compile(r"[\w-]+")
 
 
 def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
-    """Return what the author calls each rule; None for what a conversion made of other parts."""
+    """Return the author's name of each rule; None for rules that a conversion made."""
     source = grammar.source
     result = {}
     for name, span in grammar.names.items():
@@ -185,7 +185,7 @@ _ROLES = {"failed": Role.ERROR, "skipped": Role.WARNING, "passed": Role.HELP}
 
 
 def as_text(suites: Sequence[Suite]) -> Segments:
-    """Return a line for each grammar, and below it what failed or was skipped."""
+    """Return a line for each grammar, and below it the failed and skipped examples."""
     return [part for suite in suites for part in _suite_text(suite)]
 
 
@@ -214,7 +214,7 @@ def _case_text(case: Case) -> Segments:
 
 
 def describe(case: Case) -> str:
-    """Return where a test is and, shortened, what it is about."""
+    """Return where a test is and, shortened, its text."""
     subject = case.subject if len(case.subject) <= 60 else f"{case.subject[:57]}..."
     return f"{visible(case.name)} {subject}".rstrip()
 
@@ -322,7 +322,7 @@ def _one_line(diagnostic: Diagnostic) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteInputs(Inputs, FileInputs):
-    """What a run of ``kbnf test`` reads."""
+    """The inputs of a run of ``kbnf test``."""
 
     reads_several = True
 

@@ -1,4 +1,4 @@
-"""``kbnf trace``: what a grammar did to a model.
+"""``kbnf trace``: the effect of a grammar on a model.
 
 Tests: tests/cli/test_trace.py
 """

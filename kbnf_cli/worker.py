@@ -65,7 +65,7 @@ class Worker:
     async def run(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given
     ) -> Known[_Made] | Unknown[_Made]:
-        """Return what ``task``, a function of a module, makes of ``given``, after what waits."""
+        """Return the result of ``task``, a function of a module, for ``given``, in turn."""
         self._waiting += 1
         self._others_wait.set()
         try:
@@ -131,7 +131,7 @@ class Worker:
     async def _in_time(
         self, turn: float, patience: float, exchange: Callable[[], Reason | None]
     ) -> Reason | None:
-        """Return what an exchange with the process returns, or that it took too long."""
+        """Return the result of an exchange with the process, or that it took too long."""
         answer = asyncio.create_task(asyncio.to_thread(exchange))
         await asyncio.wait({answer}, timeout=turn)
         if not answer.done():

@@ -20,7 +20,7 @@ from kbnf_core.mask.bits import as_words, check_rows, checked_tree, word_count
 from kbnf_core.text.errors import VocabularyError
 
 BATCHES = Ahead()
-"""What works ahead for engines of batches, where nobody else does."""
+"""The work ahead for engines of batches without one of their own."""
 
 
 def allocate_bitmask(rows: int, size: int) -> npt.NDArray[np.int32]:
@@ -39,7 +39,7 @@ def fill_bitmasks(
     *,
     ahead: bool = True,
 ) -> None:
-    """Write what each engine allows into its row of ``out``, as ``Engine.fill_bitmask`` does.
+    """Write the mask of each engine into its row of ``out``, as ``Engine.fill_bitmask`` does.
 
     ``rows`` are those of the engines in turn, by default the first ones; without an engine (None)
     a row allows everything. With ``threads`` above one, at most one for each processor, they share
@@ -73,7 +73,7 @@ def fill_tree_bitmasks(
     tokens: Any,
     rows: Iterable[SupportsIndex] | None = None,
 ) -> None:
-    """Do for each engine what ``Engine.fill_tree_bitmasks`` does.
+    """Fill for each engine as ``Engine.fill_tree_bitmasks`` does.
 
     ``parents`` and ``tokens``: integers, of the shape (engines, nodes). The tree of an engine
     begins in its row of ``rows``, by default after that of the engine before it; without an

@@ -110,7 +110,7 @@ KEPT_FREE = 1 / 8
 
 @dataclass(slots=True)
 class _Entry:
-    """A grammar that is kept, or its error; ``source_bytes`` is the size of what names it."""
+    """A grammar that is kept, or its error; ``source_bytes`` is the size of its key."""
 
     grammar: Future[Grammar]
     source_bytes: int
@@ -124,7 +124,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What a compiler did, for a server to watch.
+    """The counts of a compiler, for a server to monitor.
 
     Counted since it was made: ``hits`` and ``misses``, requests for a grammar that was kept, or
     waited for, and others; ``refusals``, refused requests by the code of the finding, or the name
@@ -147,7 +147,7 @@ class Metrics:
 
 
 class _CompilerCounts:
-    """What threads count; ``hits``, ``misses``, ``evictions`` under the compiler's lock."""
+    """The counts of threads; ``hits``, ``misses``, ``evictions`` under the compiler's lock."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.evictions = 0
@@ -266,7 +266,7 @@ class Compiler:
         )
 
     def close(self) -> None:
-        """End the workers, whatever they are doing; what they had not done is cancelled."""
+        """End the workers, whatever they are doing; unfinished work is cancelled."""
         if self._belongs_to_parent():
             return
         with self._lock:
@@ -352,7 +352,7 @@ class Compiler:
         return future
 
     def _finished(self, grammar: Grammar) -> Grammar:
-        """Return a grammar with what its engines do by default."""
+        """Return a grammar with the defaults of its engines."""
         grammar.ahead, grammar.canonical = self.ahead, self.canonical
         return grammar
 

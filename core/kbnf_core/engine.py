@@ -431,7 +431,7 @@ class Engine(EngineCore):
         return ids
 
     def allowed_bits(self) -> Bitmask:
-        """Return what the last computation found, as read-only words of bits."""
+        """Return the allowed tokens of the last computation, as read-only words of bits."""
         return self._allowed
 
     def get_disallowed_token_ids_from_last_computation(self) -> list[int]:
@@ -656,7 +656,7 @@ class Engine(EngineCore):
         return self._why.explain(self.accepted_by_grammar(), asked)
 
     def follow_rules(self) -> "RuleFollower":
-        """Return what names the rules of a text from the beginning on, token by token."""
+        """Return a follower that names the rules of a text from its beginning, token by token."""
         from kbnf_core.mask.why import RuleFollower
 
         return RuleFollower(self._why)
@@ -719,7 +719,7 @@ class Engine(EngineCore):
         return self._automaton.fitting(words, self._position, self._left)
 
     def _closing_mask_at(self, position: int, left: int) -> Bitmask:
-        """Return the same for some position, and what would be left there."""
+        """Return the same for some position, and the number of tokens left there."""
         return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
 
     def _refuse_late(self, what: int | bytes) -> NoReturn:

@@ -333,12 +333,18 @@ class Grammar:
         return cls.read_with(text, ABNF, lossy=lossy, **options)
 
     @classmethod
-    def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+    def from_lark(
+        cls, text: str, *, postlex: Any = None, lossy: bool = False, **options: Any
+    ) -> "Grammar":
         """Return the grammar of a Lark text, or of LLGuidance's list of grammars.
 
-        ``lexing`` among the ``options`` says how text is cut into lexemes.
+        ``lexing`` among the ``options`` says how text is cut into lexemes. ``postlex`` is an
+        ``Indenter`` of Lark, an object or its class; a grammar that declares ``_INDENT`` and
+        ``_DEDENT`` is read with the usual one without it. Raises ``ConfigError`` for another
+        ``postlex``, and as ``from_gbnf`` does.
         """
-        return cls.read_with(text, LARK, lossy=lossy, **options)
+        own = LARK.options_of(postlex, options)
+        return cls.read_with(text, LARK, lossy=lossy, **own)
 
     @classmethod
     def from_response_template(
@@ -408,7 +414,7 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made of, or KBNF and the settings in force; no caches."""
+        """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
         path = self.source.path
         if self._request is not None:
             text, request = self.source.text, self._request._replace(imports=BELOW)
@@ -423,7 +429,7 @@ class Grammar:
         return read_grammar(Source(text, self.source.path), KBNF, request)
 
     def cold(self) -> "Grammar":
-        """Return the same grammar without what engines remember of it."""
+        """Return the same grammar without the caches of its engines."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.__dict__.pop("token_automata", None)
@@ -564,7 +570,7 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places; built on first use. Raises as ``tables``."""
+        """The parser of texts and explainer of places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
         return self._build(lambda: Parser(self.explained, self._limits))
@@ -664,7 +670,7 @@ class Grammar:
     def value_reader(
         self, vocabulary: "Vocabulary | None" = None, *, any_name: bool = False
     ) -> "Reader":
-        """Return what reads the value of one text that comes in pieces.
+        """Return a reader of the value of one text in chunks.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
         it with ``partial``. Where that is a list, ``deltas`` returns the new content since the last
@@ -674,7 +680,7 @@ class Grammar:
 
     @property
     def values_as_text(self) -> str | None:
-        """What values are made of, for an artifact; None where that is JSON."""
+        """The description of values, for an artifact; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import dump
 
         if self._values is not None:
@@ -684,7 +690,7 @@ class Grammar:
 
     @cached_property
     def _marked(self) -> "Marked | None":
-        """What values are made of; None where that is JSON."""
+        """The description of values; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import load
 
         if self._values is None:

@@ -413,7 +413,7 @@ class _Child:
 
 
 def _kill_group(popen: "subprocess.Popen[bytes]") -> None:
-    """End a child and what it started, as long as its number is its own."""
+    """End a child and its own children, as long as its number is its own."""
     if popen.returncode is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -512,7 +512,7 @@ class Pool(Executor):
 
 @contextmanager
 def memory_limit(more: int | None) -> Iterator[None]:
-    """Let this process take ``more`` bytes beside what it has, and then meet ``MemoryError``."""
+    """Let this process take ``more`` bytes than it has; beyond is ``MemoryError``."""
     try:
         import resource
 

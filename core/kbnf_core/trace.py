@@ -27,7 +27,7 @@ SHORTEST_LOOP = 8
 """Tokens of nothing but whitespace, one after the other, that count as a loop."""
 
 _AS_ID = "token_id:"
-"""What vLLM puts before ids with ``--return-tokens-as-token-ids``."""
+"""The prefix that vLLM puts before ids with ``--return-tokens-as-token-ids``."""
 
 _AS_BYTES = re.compile(r"bytes:(?:\\x[0-9a-f]{2})+")
 """The notation of OpenAI's older completions for a token that is not a text."""
@@ -146,7 +146,7 @@ LEAST_ADVICE = 2
 
 
 def advise(found: Trace) -> list[Advice]:
-    """Return what to change, the most frequent first."""
+    """Return the advice, the most frequent first."""
     seen: dict[tuple[str, str, str], set[int]] = {}
     for change in found.changes:
         kind, wanted, written = "", change.choice.text.strip(), change.taken.text.strip()
@@ -293,7 +293,7 @@ class _LogReader:
 
 
 def trace(engine: Engine, texts: Iterable[Sequence[Logged]]) -> Trace:
-    """Return what the engine's grammar did in the texts of a log; the engine is reset."""
+    """Return the effects of the engine's grammar in the texts of a log; the engine is reset."""
     result = Trace()
     for text in texts:
         _TracedText(engine, result).follow(text)
@@ -387,7 +387,7 @@ class _TracedText:
         )
 
     def _wanted(self, choice: bytes) -> str | None:
-        """Return what a choice makes of the name of the member that is being written."""
+        """Return the choice for the name of the member that is being written."""
         match = _MEMBER.search(bytes(self._data[-200:]))
         if match is None:
             return None

@@ -1,4 +1,4 @@
-"""What a server knows of a text: findings, outline, first bytes, results of examples.
+"""The facts of a text for a server: findings, outline, first bytes, results of examples.
 
 All of it is made in a worker process, of plain values. Nothing that a text names is executed or
 imported, and files are read only below the folders of the workspace, or without one below that of
@@ -114,12 +114,12 @@ def analyse(request: AnalysisRequest) -> Iterator[TextAnalysis]:
 
 
 def _tabled(settings: Settings) -> tuple[str, ...]:
-    """Return the targets of which a table says what they refuse; no engine is asked for it."""
+    """Return the targets with a table of refusals; no engine is asked for it."""
     return tuple(name for name in settings.targets or () if name in TARGETS)
 
 
 def run_examples(request: AnalysisRequest) -> Iterator[tuple[ExampleResult, ...]]:
-    """Yield what becomes of the examples in the comments of a text in KBNF; never raises."""
+    """Yield the outcomes of the examples in the comments of a text in KBNF; never raises."""
     from kbnf_core import Engine, Vocabulary
     from kbnf_core.examples.cases import Status, read_comments
     from kbnf_core.examples.cases import run_examples as outcomes_of

@@ -1,4 +1,4 @@
-"""Answers about findings: diagnostics, quick fixes, what hovers, lenses of examples, hints.
+"""Answers about findings: diagnostics, quick fixes, hovers, lenses of examples, hints.
 
 Tests: tests/lsp/test_workshop.py
 """
@@ -43,7 +43,7 @@ def diagnostics(entry: OpenText, encoding: str, uri: str) -> list[types.Diagnost
 def of_engines(
     found: Sequence[Diagnostic], source: Source, encoding: str, uri: str
 ) -> list[types.Diagnostic]:
-    """Return what engines said of a text."""
+    """Return the findings of engines about a text."""
     places = ClientPlaces(source, encoding)
     return [_diagnostic(places, uri, each) for each in found]
 

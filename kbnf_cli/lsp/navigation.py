@@ -123,7 +123,7 @@ _FORMS = {
     '(* kbnf: accept "" *)': "an example that is in the language",
     '(* kbnf: reject "" *)': "an example that is not in the language",
 }
-"""What KBNF writes with signs, for completion."""
+"""Forms of KBNF that are written with signs, for completion."""
 
 _NAME = re.compile(r"[^\W\d][\w-]*")
 _LONGEST_NAME = 1_000

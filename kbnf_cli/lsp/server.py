@@ -1,4 +1,4 @@
-"""The server: which request is answered by what. Texts are looked at in another process.
+"""The server: the answer of each request. Texts are analysed in another process.
 
 Tests: tests/lsp/test_server.py, tests/lsp/test_engines.py
 """
@@ -100,7 +100,7 @@ class KbnfServer(LanguageServer):
         await self._refresh()
 
     async def _refresh(self) -> None:
-        """Have the client ask again for what it shows beside the text."""
+        """Have the client request again the data that it shows beside the text."""
         workspace = self.client_capabilities.workspace
         if workspace is None:
             return
@@ -172,7 +172,7 @@ def _serve_engines(server: KbnfServer) -> None:
 
     @server.command(ASK_ENGINES)
     async def _ask(ls: KbnfServer, uri: str) -> int:
-        """Show what the engines that are installed say of a text; return how many findings."""
+        """Show the findings of the installed engines about a text; return how many."""
         from kbnf_core.targets.check import ask_installed
 
         document = ls.workspace.get_text_document(uri)

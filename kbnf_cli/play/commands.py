@@ -1,4 +1,4 @@
-"""One step of the console, a session and a line in, a session and what to show out; and scripts.
+"""One step of the console, a session and a line in, a session and the output out; and scripts.
 
 The table of all commands is here, and the switches, whose one-letter names are those of
 bnf_sampler's options.
@@ -226,7 +226,7 @@ PROMPT = "> "
 def run_script(
     console: Console, session: Session, lines: Iterable[str], world: World
 ) -> tuple[Session, LineVerdict]:
-    """Carry out lines, each shown before what it led to; return where that ended.
+    """Carry out lines, each shown before its reply; return the session at the end.
 
     At the first line that fails the message, with the number of the line, goes to stderr.
     """

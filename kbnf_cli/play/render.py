@@ -125,7 +125,7 @@ _LEAST_TEXT = 10
 
 
 def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Reply:
-    """Return the reply that shows where a session is; ``typed`` is what led there."""
+    """Return the reply that shows where a session is; ``typed`` is the input that led there."""
     shown = _position_lines(session, world, typed)
     listing: Sequence[str] = ()
     ids: Sequence[int] = ()
@@ -197,7 +197,7 @@ def _status_line(session: Session) -> str:
 
 
 def ending(session: Session) -> str:
-    """Return what ended a finished text, and why it did: the byte, or the token."""
+    """Return the end of a finished text, and the reason: the byte, or the token."""
     engine = session.engine
     if not engine.accepted:
         return "at once: the start is complete without a byte"
@@ -250,7 +250,7 @@ def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
 
 
 def row(key: str, value: str, role: Role = Role.PLAIN) -> Segments:
-    """Return one line of a reply: a word and what it is."""
+    """Return one line of a reply: a key and its value."""
     return [Segment(f"{key:{_KEY}}", Role.PLACE), Segment(f"{visible(value)}\n", role)]
 
 

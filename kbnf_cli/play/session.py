@@ -55,7 +55,7 @@ class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not 
 
 
 def refused(message: str, details: Segments | None = None) -> PlayFailure:
-    """Return the failure of what the grammar, or an assertion, does not allow."""
+    """Return the failure of input that the grammar, or an assertion, does not allow."""
     return PlayFailure(message, LineVerdict.REFUSED, details)
 
 
@@ -186,7 +186,7 @@ class Session:
         return len(self.engine.accepted)
 
     def forward(self, *steps: "What") -> "Session":
-        """Return the session after more steps; raises what the engine raises.
+        """Return the session after more steps; raises the errors of the engine.
 
         Steps that were undone are dropped, with the marks there.
         """
@@ -220,7 +220,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a line led to."""
+    """The reply to a line."""
 
     session: Session
     shown: tuple[Segment, ...] = ()
@@ -229,7 +229,7 @@ class Reply:
 
 
 def accept_all(engine: "Engine", steps: "tuple[What, ...]") -> None:
-    """Move an engine; raises what it raises."""
+    """Feed steps to an engine; raises its errors."""
     for step in steps:
         if isinstance(step, int):
             engine.try_accept_new_token(step)
@@ -276,7 +276,7 @@ Handler: TypeAlias = Callable[[Session, str, World], Reply]
 
 
 class Operand(Enum):
-    """What follows the name of a command, which Tab completes."""
+    """The operand of a command, which Tab completes."""
 
     WORD = "word"
     """A number, a name, or one of the words in the command's usage."""

@@ -40,7 +40,7 @@ class Proposal:
 
 
 def proposals(session: Session, typed: str) -> Iterator[Proposal]:
-    """Yield what the line ``typed`` so far may go on to, at most some hundred."""
+    """Yield the completions of the line ``typed`` so far, at most some hundred."""
     if not typed.startswith(":"):
         yield from _tokens(session, typed)
         return

@@ -1,4 +1,4 @@
-"""What the page shows of a grammar: findings, other languages, diagrams, as plain values.
+"""The page's data about a grammar: findings, other languages, diagrams, as plain values.
 
 The static page runs this module in the browser, so it imports neither NumPy nor compiled modules.
 Questions that need the engine (texts, tokens, other engines) are in ``engine_answers``, which the
@@ -81,7 +81,7 @@ class BadQuestionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A grammar, and what to ``show`` besides its findings.
+    """A grammar, and the views to ``show`` besides its findings.
 
     That is nothing (``findings``), ``explanation`` (its rules in words), ``diagram``, the name of a
     language to write it in, ``texts`` (whether these fit, and the tree of the ``chosen`` one),
@@ -104,7 +104,7 @@ class Question:
 
 
 Shown = Mapping[str, Callable[[Question, Reading], Any]]
-"""What makes the answers of some kinds."""
+"""The functions that make the answers of some kinds."""
 
 NOTHING: Shown = MappingProxyType({})
 
@@ -177,7 +177,7 @@ def languages() -> list[str]:
 
 
 def answer(question: Question, by_engine: Shown = NOTHING) -> Iterator[dict[str, Any]]:
-    """Yield what there is to show, each time more of it; ``trouble`` is why that is not all.
+    """Yield the views, each time more of them; ``trouble`` is the reason why some are missing.
 
     ``findings`` are the errors alone until ``is_checked`` is there; ``by_engine`` makes what takes
     the engine.
@@ -376,7 +376,7 @@ def clip(text: str, limit: int = _CLIPPED) -> str:
 
 
 def begin() -> dict[str, Any]:
-    """Return what the page offers, whatever it begins with."""
+    """Return the choices of the page, whatever it begins with."""
     files = {name: grammar_file(name) for name in grammar_names()}
     return {
         "examples": {

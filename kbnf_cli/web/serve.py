@@ -35,7 +35,7 @@ _EXPOSED = (
 def serve(
     console: Console, inputs: Inputs, grammar: Path | None, others: Sequence[str], host: str
 ) -> int:
-    """Serve the page until it is interrupted; raises what opening grammar and vocabulary raises."""
+    """Serve the page until it is interrupted; raises the errors of opening its inputs."""
     try:
         import uvicorn
 

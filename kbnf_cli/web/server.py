@@ -1,4 +1,4 @@
-"""The server of the page: which requests are answered, and with what.
+"""The server of the page: which requests are answered, and how.
 
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
@@ -43,7 +43,7 @@ PATIENCE = 10.0
 """Seconds that an answer, or any part of a request, may take."""
 
 LONG_PATIENCE = 60.0
-"""The same for what other engines are asked."""
+"""The same for questions to other engines."""
 
 MAX_BODY = 2_000_000
 """Bytes of a request: the largest grammar and a large list of texts, with escapes."""
@@ -89,7 +89,7 @@ _ASSETS = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server listens; ``host`` is what ``--host`` named."""
+    """The address of the server; ``host`` is the value of ``--host``."""
 
     host: str
     port: int
@@ -124,7 +124,7 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Lets through what our own page sends; says no to everything else, WebSockets included."""
+    """Lets requests of our own page through; refuses all others, WebSockets included."""
 
     def __init__(self, app: ASGIApp, place: Address, token: str) -> None:
         self._app = app
@@ -233,7 +233,7 @@ class Desk:
         self._waiting = 0
 
     async def begin(self, _: Request) -> Response:
-        """Return what the page starts with."""
+        """Return the data that the page starts with."""
         return JSONResponse({**self._begin, "vocabularies": list(self._vocabularies)})
 
     async def ask(self, request: Request) -> Response:

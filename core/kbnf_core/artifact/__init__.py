@@ -64,4 +64,4 @@ FORMAT = 6
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"
-"""What artifacts are called."""
+"""The suffix of artifacts."""

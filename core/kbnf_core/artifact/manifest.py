@@ -62,7 +62,7 @@ class ArtifactSection:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an artifact says of itself; see the package's documentation."""
+    """The metadata of an artifact; see the package's documentation."""
 
     tool: str
     start: str

@@ -44,7 +44,7 @@ def read_artifact(
     read_up_to: int,
     key: str | None = None,
 ) -> G:
-    """Return what ``restore`` makes of an artifact; a larger file is memory-mapped.
+    """Return the value that ``restore`` makes of an artifact; a larger file is memory-mapped.
 
     ``key`` is what it must have been compiled for, see ``write_artifact``. Raises
     ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
@@ -138,7 +138,7 @@ class Stored:
             raise ArtifactError(self.path, f"its section `{section}` is not UTF-8") from None
 
     def values(self) -> str | None:
-        """Return what values are made of; None where the artifact says nothing of that."""
+        """Return the description of values; None if the artifact has none."""
         return self._encoded("values", "values")
 
     @property

@@ -1,4 +1,4 @@
-"""What an artifact knows of the text that it was made of, so that nobody need read it again.
+"""The stored facts of the text of an artifact, which need not be read again.
 
 Findings and losses, the names with their places, and the rules with theirs, of which explanations,
 samples and trees are made. Of a text without any, a JSON Schema, those of its KBNF are stored;
@@ -33,7 +33,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class NodeKind(IntEnum):
-    """What a node is."""
+    """The kind of a node."""
 
     LITERAL = 0
     REGULAR = 1

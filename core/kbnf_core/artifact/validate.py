@@ -20,7 +20,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _ROWS = ("of", "row", "twin", "last")
 
 MOST_COUNTED = 2**30
-"""What no bound of a count reaches."""
+"""A number above all bounds of counts."""
 
 
 class Checker:

@@ -42,7 +42,7 @@ COLUMNS = {
     "token_terminal": "token.terminal",
     "token_target": "token.target",
 }
-"""Fields of ``Tables`` and what their arrays are called."""
+"""Fields of ``Tables`` and the names of their arrays."""
 
 
 class NamedLanguage(Protocol):
@@ -50,7 +50,7 @@ class NamedLanguage(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
 
 
 class Compilable(Readable, Protocol):
@@ -80,7 +80,7 @@ class Compilable(Readable, Protocol):
 
     @property
     def values_as_text(self) -> str | None:
-        """What values are made of; None where that is JSON."""
+        """The description of values; None where they are JSON."""
 
     @property
     def vocabulary_mark(self) -> VocabularyMark | None:

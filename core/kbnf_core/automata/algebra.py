@@ -86,7 +86,7 @@ def postorder(root: N) -> Iterator[N]:
 
 
 def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
-    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    """Return the value that ``combine`` makes of ``root``, given those of its parts."""
     return traversal.fold(root, children, combine)
 
 

@@ -83,7 +83,7 @@ _BLOCKS = 0x110000 // _CONTINUATIONS
 
 
 class _ShapeState(NamedTuple):
-    """A state inside a character: a shape, and what its numbers mean.
+    """A state inside a character: a shape, and the meaning of its numbers.
 
     ``shape[i]`` is the place in ``children`` of what continuation byte 0x80 + i leads to; a
     child is a *slot* (one of the successors of the character's start) or, from the number of

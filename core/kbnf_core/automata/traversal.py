@@ -1,4 +1,4 @@
-"""Walking trees without recursion: what every kind of tree here shares.
+"""Walking trees without recursion: shared code of every kind of tree here.
 
 Tests: tests/unit/automata
 """
@@ -22,7 +22,7 @@ def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
 
 
 def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
-    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    """Return the value that ``combine`` makes of ``root``, given those of its parts."""
     # Every part with the number of its children, wholes first.
     found: list[tuple[N, int]] = []
     stack = [root]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kbnf_core.device.table import TokenTable
 
 SUFFIX = ".kbnfd"
-"""What the files of tables are called."""
+"""The suffix of the files of tables."""
 
 _HOMES = {
     "DeviceBatch": "constraint",

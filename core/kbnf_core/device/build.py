@@ -28,7 +28,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
-    """What tokens do to the wait for a text of ``len(outcomes[0])`` bytes.
+    """The effects of tokens on the wait for a text of ``len(outcomes[0])`` bytes.
 
     ``outcomes[kind]``: by position, the position after a token of a kind; those of kind 0 lead to
     position 0. ``kind``: int32[width], -1 for ids without a token and those that end the sequence.
@@ -39,7 +39,7 @@ class Waits:
 
 
 def waits_for(text: bytes, vocabulary: Vocabulary, width: int) -> Waits:
-    """Return what each token does; one without bytes counts as its name, and an end as none."""
+    """Return the effect of each token; one without bytes counts as its name, and an end as none."""
     kind = np.full(width, -1, np.int32)
     kinds: dict[tuple[Outcome, ...], int] = {(0,) * len(text): 0}
     awaited = AwaitedText(text)

@@ -34,7 +34,7 @@ FORMAT = 2
 """Of files; others are refused."""
 
 KIND = "token-table"
-"""What a file says that it is."""
+"""The kind of file that the metadata name."""
 
 DEAD = 0
 """The state, and the entry, after which nothing can occur."""

@@ -94,7 +94,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two languages compared: what ``old_only`` has, and what ``new_only``.
+    """Two languages compared: the texts of ``old_only``, and of ``new_only``.
 
     ``steps`` counts the work; ``notes`` say what the difference is about where that is known.
     ``of_prefixes`` says that no text of either ever ends: the languages are those of their viable
@@ -185,7 +185,7 @@ def _of_prefixes(grammar: Grammar) -> Grammar:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What all searches of a comparison share."""
+    """The data shared by all searches of a comparison."""
 
     machine: Machine
     states: StateTable
@@ -248,7 +248,7 @@ class _GrammarComparison:
         return Comparison(answers[LEFT], answers[RIGHT], spent, notes)
 
     def _decide(self) -> list[Answer]:
-        """Return what the machine of both says. Raises WorkLimitError."""
+        """Return the answers of the machine of both. Raises WorkLimitError."""
         machine = merge(self._machine(), self._budget)
         if machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1:
             return [Answer(Verdict.NONE), Answer(Verdict.NONE)]

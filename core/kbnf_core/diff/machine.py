@@ -150,7 +150,7 @@ def _add(
 
 
 def absorb(machine: Machine, components: Collection[int], budget: Budget) -> None:
-    """Replace calls of ``components`` that nothing can follow by what these begin with.
+    """Replace calls of ``components`` that nothing can follow by the beginnings of these.
 
     Where all calls of a component by itself are such, it is right-linear, and calls itself no more.
     """

@@ -27,7 +27,7 @@ UNQUOTED = 0
 
 @dataclass(frozen=True, slots=True)
 class NestingView:
-    """What nests: ``opening[i]`` is closed by ``closing[i]``, outside of ``quotes``.
+    """Brackets that nest: ``opening[i]`` is closed by ``closing[i]``, outside of ``quotes``.
 
     A backslash between quotes takes the next byte with it.
     """
@@ -86,7 +86,7 @@ class _RegionContent:
 
 
 class Unbalanced(NamedTuple):
-    """The components that do not close what they open, or not in one way of quoting."""
+    """The components that do not close their brackets, or not in one way of quoting."""
 
     components: frozenset[int]
 

@@ -96,7 +96,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search found: a shortest text on the left only, and on the right only.
+    """The result of a search: a shortest text on the left only, and on the right only.
 
     ``complete`` says that there are no others; if not, all texts of ``below`` bytes and fewer
     have been looked at.

@@ -297,7 +297,7 @@ def _quoted(data: bytes) -> str:
 def run_examples(
     engine: Engine, examples: Iterable[Example | Expectation]
 ) -> Iterator[ExampleOutcome]:
-    """Yield what becomes of each example at the beginning of ``engine``, which stays as it is.
+    """Yield the outcome of each example at the beginning of ``engine``, which stays unchanged.
 
     A text is accepted if it is complete under the engine's way to end, taken as one token: with
     ``eager`` its last byte, and none before it, finishes; with ``eos`` it may end there.
@@ -391,7 +391,7 @@ def cover(
     names: Mapping[str, str | None] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Coverage:
-    """Return what the trees of ``texts``, all of the language, are made of.
+    """Return the rules and alternatives in the trees of ``texts``, all of the language.
 
     ``names`` gives the author's name of a rule, where that is another one; None for a rule that a
     conversion made, which is left out. Several rules of one name are one: it is used if one is.

@@ -94,7 +94,7 @@ class KbnfModel:
         top: int = 0,
         choose: Callable[[Logits], int] = np.argmax,
     ) -> WrittenText:
-        """Return what the model writes after a prompt, in which special tokens are read.
+        """Return the text of the model after a prompt, in which special tokens are read.
 
         ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``after_tokens``, ``budget``,
         ``canonical``: those of ``Engine``; ``forced``, ``limit``, ``choose``: those of

@@ -71,7 +71,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
 
     @property
     def ahead(self) -> Ahead | None:
-        """What the work ahead came to; None where nobody works ahead."""
+        """The counts of the work ahead; None where it is disabled."""
         return self._engine.ahead
 
     def reset(self) -> None:

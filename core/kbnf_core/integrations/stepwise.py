@@ -58,7 +58,7 @@ def vocabulary_of(tokenizer: object) -> Vocabulary:
 
 
 class EngineText:
-    """One text of an engine, of which a host says what it has taken.
+    """One text of an engine; its host reports the accepted tokens.
 
     A token that cannot occur, which something else has forced, ends the text: then only what ends
     the sequence is left.
@@ -70,7 +70,7 @@ class EngineText:
         self._is_over = False
 
     def close(self) -> None:
-        """End the text: only what ends the sequence is left."""
+        """End the text: only tokens that end the sequence are left."""
         self._is_over = True
 
     def restart(self) -> None:
@@ -108,7 +108,7 @@ class EngineText:
                 fill_ends(self._engine.vocabulary, out[each])
 
     def mask(self, logits: L) -> L:
-        """Mask the logits, (n,) or (1, n), of what follows, in place if possible."""
+        """Mask the logits, (n,) or (1, n), of the next token, in place if possible."""
         self.fill(self._bitmask, 0)
         return apply_bitmask(logits, self._bitmask)
 
@@ -148,7 +148,7 @@ class Stepwise:
         self._seen: list[int] | None = None
 
     def mask(self, tokens: list[int], logits: L) -> L:
-        """Mask the logits, (n,) or (1, n), of what follows ``tokens``, in place if possible."""
+        """Mask the logits, (n,) or (1, n), of the token after ``tokens``, in place if possible."""
         seen, self._seen = self._seen, list(tokens)
         if seen is None or tokens[: len(seen)] != seen or len(tokens) > len(seen) + 1:
             self._text.restart()

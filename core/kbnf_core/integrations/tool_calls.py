@@ -1,4 +1,4 @@
-"""Calls of tools in what models write, for the parsers of servers: whole, or while a text comes.
+"""Calls of tools in the output of models, for the parsers of servers: whole, or in chunks.
 
 The format of the calls is a name of ``structural_tag.models``, or a path: the folder of a model, a
 chat template, a configuration with a response template. Servers' plugins read it from the
@@ -26,7 +26,7 @@ from kbnf_core.parse.patterns import may_begin
 from kbnf_core.text.errors import ConfigError
 
 VARIABLE = "KBNF_TOOL_CALLS"
-"""What names the format in the environment of a server."""
+"""The name of the format in the environment of a server."""
 
 KEPT = 256
 """Schemas of tools that are remembered, so that each is in the log once."""
@@ -55,7 +55,7 @@ def wanted_format() -> str:
 
 
 def may_have_calls(format_: str, text: str) -> bool:
-    """Return whether a text has what begins calls, which a text without calls has not."""
+    """Return whether a text contains a possible beginning of calls."""
     language = _language(format_)
     return language is not None and may_begin(language, text)
 
@@ -131,7 +131,7 @@ class ToolCalls:
         return "; ".join(what)
 
     def _new(self, reader: MessageReader) -> list[Delta]:
-        """Return what a reader has read since the last call."""
+        """Return the deltas of a reader since the last call."""
         result = reader.deltas()
         for kind, text, call in result:
             if call is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class KbnfGenerate:
-    """A ``custom_generate``: constrains one text, and appends what certainly comes next.
+    """A ``custom_generate``: constrains one text, and appends forced tokens.
 
     ``grammar``, ``tokenizer``, ``eos``, ``after``, ``after_tokens``, ``budget``, ``canonical``:
     those of ``KbnfLogitsProcessor``. ``passes``: of the model, for the last text. Raises what

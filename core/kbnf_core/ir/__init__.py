@@ -48,7 +48,7 @@ class Literal:
 
 
 class Notation:
-    """What a node was made of, for its language, which knows how to write that."""
+    """The origin of a node, for its language, which writes its notation."""
 
     __slots__ = ()
 

@@ -91,7 +91,7 @@ _GRAMMAR_JS = _Language(
     "tree-sitter's grammar.js", "", re.compile(r"^[^\n]*\bgrammar\(\{", re.MULTILINE)
 )
 _FOREIGN = (_ANTLR, _PEG, _TREE_SITTER, _GRAMMAR_JS)
-"""Languages whose texts may have what ends rules of KBNF."""
+"""Languages whose texts may have the signs that end rules of KBNF."""
 
 _FOREIGN_EXTENSIONS = {".g4": _ANTLR, ".g": _ANTLR} | dict.fromkeys(
     (".peg", ".pegjs", ".peggy", ".pest"), _PEG

@@ -35,7 +35,7 @@ class RuleDiagram:
         return self.definitions[0].title
 
     def text(self, source: Source | None) -> str:
-        """Return the definitions as they are written; nothing of what a conversion has made."""
+        """Return the definitions as they are written, without those that a conversion has made."""
         if source is None:
             return "\n".join(map(print_definition, self.definitions))
         written = (

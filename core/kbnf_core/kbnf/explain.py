@@ -134,7 +134,7 @@ class ForeignWords(NamedTuple):
 
 
 def foreign_form(mistake: Mistake) -> ForeignWords | None:
-    """Return what ``mistake`` is about, if it is a form of another language.
+    """Return the foreign words that ``mistake`` is about, if it is a form of another language.
 
     Failing that, the alternative that it is in, if that is known from its start to its end.
     """
@@ -573,7 +573,7 @@ def _comment(mistake: Mistake) -> Diagnostic | None:
 
 
 def _next_definition(mistake: Mistake) -> Diagnostic | None:
-    """Explain ``a = 'x' b = 'y';``: the second sign is what the parser stumbles over."""
+    """Explain ``a = 'x' b = 'y';``: the parser stops at the second sign."""
     name, last = mistake.before, mistake.words[mistake.index - 2]
     if mistake.kind not in SIGNS or name.type not in NAMES or last.type in _BEFORE_SYMBOL | SIGNS:
         return None

@@ -467,7 +467,7 @@ class _DefinitionLayout:
         self._before = Break(When.FULL)
 
     def _stick(self, word: FormattedWord, before: Piece) -> None:
-        """Read a word that belongs to what precedes it, as do the comments between them."""
+        """Read a word that belongs to the one before it, as do the comments between them."""
         comments, (first, *later) = word.gap.comments, word.gap.breaks
         if comments:
             self.pieces.append(_LINE_END if first and any(later) else _BLANK)
@@ -493,7 +493,7 @@ class _DefinitionLayout:
         self.pieces.append(_LINE_END if gap.breaks[-1] else _BLANK)
 
     def _comments(self, gap: Gap) -> None:
-        """Read comments, without what precedes the first and follows the last."""
+        """Read comments, without the gaps before the first and after the last."""
         for index, comment in enumerate(gap.comments):
             if index:
                 self.pieces.append(_LINE_END if gap.breaks[index] else _BLANK)
@@ -548,7 +548,7 @@ _TYPES = {
 
 def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
     """Return a definition, which nobody wrote, in the canonical layout."""
-    name, body = definition.name.value, print_words(definition.body)
+    name, body = definition.title, print_words(definition.body)
     if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
         return f"{name} ::= {''.join(body)};"
     gap = Gap()
@@ -604,7 +604,7 @@ class _OutputLines:
         return "".join(self._written)
 
     def add(self, text: str) -> None:
-        """Write what takes part of a line, or several."""
+        """Write a text of part of a line, or of several."""
         self._written.append(text)
         line_start = text.rfind("\n") + 1
         self.column = len(text) - line_start + (0 if line_start else self.column)

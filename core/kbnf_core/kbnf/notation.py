@@ -138,10 +138,10 @@ _OPENED = {
     "OPEN_SET": ("E004", "set"),
     "OPEN_COMMENT": ("E005", "comment"),
 }
-"""By the kind of a word that is never closed: the code of the finding, and what the word is."""
+"""By the kind of a word that is never closed: the code of the finding, and the kind in words."""
 
 _CLOSING = {"[": "]", "/": "*/", "(": "*)"}
-"""What closes a word, by its first character; others are closed by that."""
+"""The closing sign of a word, by its first character; others are closed by that."""
 
 
 _FIRST = NAMES | {"FRAGMENT"}

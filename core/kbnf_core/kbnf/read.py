@@ -262,7 +262,7 @@ class _KbnfStatements(Metasyntax[Definition]):
     def _checked(
         self, statement: Statement, tree: Definition, foreign: list[Diagnostic]
     ) -> Iterator[Diagnostic]:
-        """Yield ``foreign``, and what else is wrong with a statement of which there is a tree."""
+        """Yield ``foreign``, and the other findings about a statement that has a tree."""
         self._lost = False
         self._check_end(statement)
         yield from foreign
@@ -356,7 +356,7 @@ def _without(words: list[Word], form: "ForeignWords") -> list[Word]:
 
 
 def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the findings that are not about a part of what another one is about."""
+    """Yield the findings whose subject is not within that of another one."""
     for finding in findings:
         if not any(o.span.start <= finding.span.start < o.span.end for o in others):
             yield finding
@@ -435,7 +435,7 @@ def intended_name(written: str) -> str | None:
 
 
 _EMPTY = frozenset("εϵλΛ")
-"""What books write for the empty text."""
+"""The signs of books for the empty text."""
 
 
 def _bad_name(source: Source, word: Word, defined: Set[str]) -> Diagnostic:
@@ -643,7 +643,9 @@ class TreeBuilder:
         return number(parts[0]), number(parts[-1])
 
 
-_NUMBER = re.compile(r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*)\+?)?(?P<add>[0-9]*)")
+_NUMBER = re.compile(
+    r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*))?(?P<sign>[+-]?)(?P<add>[0-9]*)"
+)
 
 
 def _number(written: str, start: int) -> Number:
@@ -654,7 +656,8 @@ def _number(written: str, start: int) -> Number:
     first, last = match.span("variable")
     variable = Name(match["variable"], Span(start + first, start + last)) if first >= 0 else None
     span = Span(start, start + len(written))
-    return Number(variable, number(match["add"]), match["relation"], span)
+    add = number(match["add"])
+    return Number(variable, -add if match["sign"] == "-" else add, match["relation"], span)
 
 
 def _bound(word: Word) -> tuple[int, Number | None]:

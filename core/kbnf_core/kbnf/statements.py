@@ -31,7 +31,7 @@ CLOSERS = {
     "COUNT_OPEN": "}",
     "TOKEN_OPEN": "]",
 }
-"""What closes a word that opens a bracket, by the type of the word."""
+"""The word that closes a bracket, by the type of the opening one."""
 
 CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 
@@ -194,7 +194,7 @@ class StatementParser:
 
 
 class Chain(NamedTuple):
-    """Reductions of one part each, one after the other: what they call, and the state after."""
+    """Reductions of one part each, one after the other: their callbacks, and the state after."""
 
     callbacks: tuple[Callable[[list[Any]], Any], ...]
     state: int
@@ -307,7 +307,7 @@ class Metasyntax(ABC, Generic[Tree]):
 
     @abstractmethod
     def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
-        """Yield what to say about a statement that stops making sense."""
+        """Yield the findings about a statement that cannot be parsed."""
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
         """Return the findings about a statement that is not worth parsing, else None."""

@@ -100,7 +100,6 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    reading = reading.linted
     result = [
         *reading.diagnostics,
         *reading.parsed.lint(),
@@ -144,7 +143,7 @@ def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:
 
 
 class Lint(Protocol):
-    """What a module of `rules/` contains."""
+    """The contents of a module of `rules/`."""
 
     @property
     def RULES(self) -> tuple[Rule, ...]:  # noqa: N802 - a constant of a module
@@ -250,7 +249,7 @@ class Fixed:
 
 
 def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
-    """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
+    """Apply the fixes that ``find`` offers for ``text`` and its results, until none are left.
 
     ``language`` is that of the text, which decides where comments are. Without ``unsafe``, only
     fixes that keep the language are applied. A round that would lead to more errors than there were

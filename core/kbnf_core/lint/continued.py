@@ -1,4 +1,4 @@
-"""A text of a grammar that begins with another one: what ``finish=eager`` can never write.
+"""Texts of a grammar that continue another one, which ``finish=eager`` can never write.
 
 The search goes breadth first over the states of recognition, so the complete text is a shortest
 one of those that can be continued; the continuation follows the lengths to the end. Whether there

@@ -220,7 +220,7 @@ def build_tables(
 
 
 Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, ClosedAutomaton]]
-"""What ``assemble`` takes."""
+"""The arguments of ``assemble``."""
 
 
 def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget) -> Built:

@@ -82,7 +82,7 @@ def _of(node: Node, parts: list[tuple[frozenset[str], bool]]) -> frozenset[str]:
 
 
 def _joined(name: str, bodies: list[Node]) -> Node:
-    """Return what all bodies of a circle are together, without the branches that only pass on."""
+    """Return the union of all bodies of a circle, without the branches that only pass on."""
     branches = [
         branch
         for body in bodies

@@ -83,7 +83,7 @@ class Loop(NamedTuple):
 
 
 def is_large(node: Node, least: int, many: int) -> bool:
-    """Return whether the bound of a repetition, or what it repeats so often, is large."""
+    """Return whether the bound of a repetition, or its repeated body, is large."""
     match node:
         case Regular(bounded=(dfa, bound)):
             return bound >= least or bound * dfa.state_count >= many
@@ -115,7 +115,7 @@ def mark_counts(
 
 
 class _Marker:
-    """Marks what one rule counts; what counts within is a rule of its own."""
+    """Marks the counts of one rule; a count within another one gets a rule of its own."""
 
     def __init__(
         self, name: str, rules: dict[str, Node], analysis: Analysis, counts_bytes: bool

@@ -141,7 +141,7 @@ class _Endless:
         self._cycles: dict[int, Dfa | None] = {}
 
     def rewrite(self) -> Grammar | None:
-        """Return the grammar of what begins infinite texts, if the start has any."""
+        """Return the grammar of the beginnings of infinite texts, if the start has any."""
         endless = self._endless()
         if self._grammar.start not in endless:
             return None
@@ -207,7 +207,7 @@ class _Endless:
         return {id(node): facts for node, facts in self._analysis.within(root)}
 
     def _prefixes(self, name: str, endless: frozenset[str]) -> Node | None:
-        """Return what begins the infinite texts of a rule, up to ``NEVER``."""
+        """Return the beginnings of the infinite texts of a rule, up to ``NEVER``."""
         body = self._grammar.rules[name]
         facts = self._facts(body)
         values: list[Node | None] = []

@@ -47,7 +47,7 @@ NO_NAMES: Mapping[str, bool] = MappingProxyType({})
 
 
 class Facts(NamedTuple):
-    """What a node or nonterminal can derive.
+    """The texts that a node or nonterminal can derive.
 
     ``nullable``: the empty word; ``filled``: some word that is not empty.
     """

@@ -462,7 +462,7 @@ def _remove_epsilons(nfa: GrowingNfa, budget: Budget) -> Automaton:
 def _with_one_start(
     automaton: Automaton, closures: Closures, numbers: Mapping[int, int]
 ) -> Automaton:
-    """Let state 0 do what everything in its closure can do."""
+    """Let state 0 have the edges and acceptance of everything in its closure."""
     starts = [numbers[s] for s in closures.of(GrowingNfa.START) if s in numbers]
     row: dict[int, dict[int, None]] = {}
     for state in starts:

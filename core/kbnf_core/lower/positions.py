@@ -64,7 +64,7 @@ _FIRST = 32
 """Preference of an edge: that of the first occurrence, shifted by this, and that of the next."""
 
 _END = -1
-"""In a list of what follows: the end of the rule."""
+"""In a list of following occurrences: the end of the rule."""
 
 _Passed: TypeAlias = tuple[str, ...]
 """Rules that are passed over as empty, in order."""
@@ -91,7 +91,7 @@ class _Variant(NamedTuple):
 
 
 _Leaf: TypeAlias = int | Dfa | _Variant | TokenTerminal
-"""What an occurrence matches: a byte, an automaton's words, a rule or a token."""
+"""The symbol of an occurrence: a byte, an automaton, a rule or a token."""
 
 
 @dataclass(slots=True, eq=False)

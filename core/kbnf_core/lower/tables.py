@@ -1,4 +1,4 @@
-"""The grammar as numbers: what lowering produces and recognition runs on.
+"""The grammar as numbers: the result of lowering, on which recognition runs.
 
 Tests: tests/unit/kernel/test_lowering.py, tests/property
 """

@@ -265,7 +265,7 @@ class Translator:
         return meaning_of(root, self.leaf, self._defined, self._budget)
 
     def leaf(self, node: tree.Leaf) -> ir.Node:
-        """Return what a leaf means."""
+        """Return the meaning of a leaf."""
         match node:
             case tree.Reference():
                 return self._reference(node)
@@ -393,7 +393,7 @@ def meaning_of(
     defined: Set[str],
     budget: Budget,
 ) -> ir.Node:
-    """Return what an expression means; ``leaf`` says it of leaves.
+    """Return the meaning of an expression; ``leaf`` returns that of leaves.
 
     Nothing needs to be known of calls of ``defined`` nonterminals. Parts are steps.
     """

@@ -135,7 +135,7 @@ _Job = tuple[Ahead, TokenAutomaton, int]
 
 
 class _AheadThread:
-    """The thread, and what waits for it: of each key the last position."""
+    """The thread, and the jobs that wait for it: of each key the last position."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[tuple[int, _Job] | None] = SimpleQueue()
@@ -203,7 +203,7 @@ _thread = _AheadThread()
 
 
 def _begin_again() -> None:
-    """Forget the thread of the parent, and what it was at, in a forked child."""
+    """Forget the thread of the parent, and its job, in a forked child."""
     global _thread  # noqa: PLW0603 - there is one in a process
     _thread = _AheadThread()
 

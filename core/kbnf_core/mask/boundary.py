@@ -54,14 +54,14 @@ class Boundary(NamedTuple):
 
 
 class AwaitedText:
-    """What bytes do to the wait for a text, which is not empty."""
+    """The automaton of the wait for a text, which is not empty."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._beginnings = tuple(text[:end] for end in range(len(text) - 1, 0, -1))
 
     def outcome(self, come: int, data: bytes) -> Outcome:
-        """Return what ``data`` leads to where ``come`` bytes of the text have come."""
+        """Return the state after ``data`` where ``come`` bytes of the text have come."""
         seen = self.text[:come] + data
         _, result, rest = seen.partition(self.text)
         return rest if result else next(self._begun_by(seen), 0)
@@ -97,7 +97,7 @@ class AwaitedText:
 
 
 _MUCH = 1 << 20
-"""What a token that goes on after the text costs: more than any that spell it alone."""
+"""The cost of a token that continues after the text: more than any that spell it alone."""
 
 
 class _Spelling:

@@ -144,7 +144,7 @@ _Arrays = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uin
 
 
 def _merges(pairs: BytePairs, arrays: _Arrays) -> npt.NDArray[np.int32]:
-    """Return left and right part, what they make, and the rank; ascending."""
+    """Return left and right part, their merge, and its rank; ascending."""
     if pairs.merges is not None:
         listed = np.array(pairs.merges, np.int32).reshape(-1, 3).T
         return np.ascontiguousarray([*listed, np.arange(listed.shape[1])], np.int32)

@@ -384,7 +384,7 @@ def shortest_texts(
 
 
 class _BestFirst:
-    """The front of the search: texts by the least length of what they can become.
+    """The front of the search: texts by the least length that they can reach.
 
     An entry is whether the text repeats a name, that length, the text in ranks of readability, and
     the state after it, None where the text is complete and is meant as it is. ``names`` are those

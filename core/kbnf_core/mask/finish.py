@@ -124,7 +124,7 @@ _RULES: dict[Finish, FinishPolicy] = {
 
 
 def finish_rule(finish: Finish) -> FinishPolicy:
-    """Return what ``finish`` decides."""
+    """Return the policy of ``finish``."""
     return _RULES[finish]
 
 
@@ -143,7 +143,7 @@ _costs: WeakKeyDictionary[Tables, WeakKeyDictionary[Vocabulary, dict[bytes, EndC
 
 
 def _costs_of(masks: Masks, eager: bool) -> EndCosts:
-    """Return what positions cost in tokens, found once; ``eager``: no token reads past an end."""
+    """Return the costs of positions in tokens, cached; ``eager``: no token reads past an end."""
     tables, vocabulary = masks.states.tables, masks.vocabulary
     known = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
     cuts = crossing_classes(tables) if eager else np.zeros(256, np.uint8)
@@ -259,7 +259,7 @@ class NearestEnd:
         return chosen
 
     def _costs_of_names(self, state: int, terminals: Iterable[int]) -> dict[int, float]:
-        """Return what the state after each token terminal costs, infinite where it has no cost."""
+        """Return the cost of the state after each token terminal, infinite where it has none."""
         step = self._masks.states.step_token
         after = {
             terminal: self._settled(step(state, frozenset((terminal,)))) for terminal in terminals
@@ -333,7 +333,7 @@ class NearestEnd:
         return ~state if over else state
 
     def _cost(self, state: int) -> float:
-        """Return what a state costs, infinite where it has no cost."""
+        """Return the cost of a state, infinite where it has none."""
         if self._is_over(state):
             return self._end_cost
         cost = self._ends.filled(state) if self._is_empty(state) else self._ends.least(state)

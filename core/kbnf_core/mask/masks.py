@@ -140,7 +140,7 @@ class Walk(NamedTuple):
 
 
 class WalkResults(NamedTuple):
-    """What walks speak of by number: sets of trie nodes, and masks."""
+    """The results of walks by number: sets of trie nodes, and masks."""
 
     node_sets: "Pool[np.int32]"
     rows: "Pool[np.uint32]"
@@ -224,7 +224,7 @@ class Masks:
 
     @property
     def known_bytes(self) -> int:
-        """The memory that masks take, and what makes them."""
+        """The memory of masks and of the data that make them."""
         result = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
         row = 4 * self.word_count + ENTRY_BYTES
         # Where token terminals are, ``plain_tokens`` is a copy.
@@ -233,7 +233,7 @@ class Masks:
 
     @property
     def visited(self) -> int:
-        """The trie nodes visited by all walks: what a cold mask costs."""
+        """The trie nodes visited by all walks: the cost of cold masks."""
         return self.walker.visited
 
     @property

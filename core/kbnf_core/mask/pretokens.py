@@ -233,7 +233,7 @@ class Pretokens:
         return len(self._states) > MOST_STATES
 
     def forget(self) -> None:
-        """Forget all states, and what led to them."""
+        """Forget all states, and the steps to them."""
         del self._states[1:]
         self._numbers = {self._states[0]: INITIAL}
         self._steps.clear()

@@ -138,7 +138,7 @@ def _known_slices(vocabulary: Vocabulary) -> Slices:
 
 
 def to_arrays(slices: Slices) -> dict[str, npt.NDArray[Any]]:
-    """Return what ``from_arrays`` makes equal slices of."""
+    """Return the arrays of which ``from_arrays`` makes equal slices."""
     tails = slices.tails
     arrays = trie_to_arrays(tails.trie, "tails")
     arrays |= {"tails.nodes": tails.nodes, "tails.before": tails.before}

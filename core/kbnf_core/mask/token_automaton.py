@@ -56,7 +56,7 @@ class TableFullError(Exception):
 
 
 class TokenAutomaton:
-    """What engines of one grammar, vocabulary and way to end share.
+    """The data shared by engines of one grammar, vocabulary and way to end.
 
     ``after[position << TOKEN_BITS | token_id]`` is the position after a token,
     ``words[position]`` the tokens allowed; both raise what the engine's methods raise, and
@@ -118,7 +118,7 @@ class TokenAutomaton:
         return self.append(position, data)
 
     def append(self, position: int, data: bytes) -> int:
-        """Do what ``feed`` does, also in a full table."""
+        """Feed bytes as ``feed`` does, also in a full table."""
         if position < 0:
             raise FinishedError
         after = self.masks.counting.feed(position, data, self.rule.ends_at_bytes)
@@ -196,7 +196,7 @@ class TokenAutomaton:
 
     @cached_property
     def forced(self) -> Forced:
-        """The finder of forced bytes and tokens, with what it remembers."""
+        """The finder of forced bytes and tokens, with its caches."""
         return Forced(self, texts_of(self.masks.vocabulary))
 
     def forced_bytes(self, position: int, limit: int) -> bytes:
@@ -208,7 +208,7 @@ class TokenAutomaton:
         return found if exact else self.forced.bytes_from(self._exact(position), limit)
 
     def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
-        """Return the tokens, at most ``limit``, that certainly come after what was accepted."""
+        """Return the forced tokens after an accepted text, at most ``limit``."""
         found = self.forced.find(state_at(position), accepted, limit)
         exact = position <= STATE or not found
         return found if exact else self.forced.find(self._exact(position), accepted, limit)
@@ -326,7 +326,7 @@ _texts: WeakKeyDictionary[Vocabulary, Texts] = WeakKeyDictionary()
 
 
 def texts_of(vocabulary: Vocabulary) -> Texts:
-    """Return what forced tokens need of a vocabulary, the same object each time."""
+    """Return the texts of a vocabulary for forced tokens, the same object each time."""
     cached = _texts.get(vocabulary)
     return cached or _texts.setdefault(vocabulary, Texts(vocabulary, encoded(vocabulary)))
 

@@ -1,4 +1,4 @@
-"""Reading what models write: content, thoughts and calls, by the reading language of a format.
+"""Reading the output of models: content, thoughts and calls, by the reading language of a format.
 
 A reader goes through a text once, as it comes. Outside of calls it looks for the first word of
 whatever the language has: a frame, a section, a call. The text before it is content, and so is any
@@ -295,7 +295,7 @@ class MessageReader:
             source.take(source.at + 1)
 
     def _frame(self, frame: Frame) -> Reading:
-        """Read the text of a frame, up to what ends it."""
+        """Read the text of a frame, up to its end."""
         source = self._source
         yield from self._skip([blanks_behind(frame.begin)])
         ends = self._compiled.ends[frame]
@@ -358,7 +358,7 @@ class MessageReader:
             yield from self._trial(what, start.pattern, start)
 
     def _end_of_turn(self, start: Start, blanks: str) -> Reading:
-        """Take what ends a turn, which is content where something follows."""
+        """Read the end of a turn, which is content where more text follows."""
         source = self._source
         self._say("text", blanks)
         self._leads = False
@@ -373,7 +373,7 @@ class MessageReader:
             yield
 
     def _start(self) -> Generator[None, None, Start | None]:
-        """Return what begins at the next place, as soon as that is certain."""
+        """Return the item that begins at the next offset, as soon as that is certain."""
         source = self._source
         while True:
             for start in self._compiled.starts:
@@ -592,7 +592,7 @@ class MessageReader:
             self._deltas.append(Delta("invalid", pointer, call.number))
 
     def _rest_of_section(self, form: CallPatterns) -> Reading:
-        """Read what follows a call whose section has no beginning."""
+        """Read the text after a call whose section has no beginning."""
         for start in self._compiled.starts:
             if isinstance(start.what, SectionPatterns) and form in start.what.forms:
                 noise: list[str] = []

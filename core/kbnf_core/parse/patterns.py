@@ -149,7 +149,7 @@ def compiled(
 
 
 def may_begin(language: CallLanguage, text: str) -> bool:
-    """Return whether a text has what calls begin with."""
+    """Return whether a text contains a possible beginning of a call."""
     known = compiled(*language.of_any_tools)
     return any(
         re.search(start.first if not start.is_bare else start.pattern.pattern, text)
@@ -243,7 +243,7 @@ def _manner(form: CallForm, sections: Sequence[Section]) -> Manner:
 
 
 def _end_in(tail: str) -> tuple[str, ...]:
-    """Return what ends the elements of a call where the end of the last one is missing."""
+    """Return the ends of the elements of a call whose last end is missing."""
     first = re.match(r"\s*([^\s<]*<[^\s<>]*>|\S+)", tail)
     return () if first is None else (first[1],)
 
@@ -306,7 +306,7 @@ def _optional_plain(words: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _head_pattern(form: CallForm, opening: Sequence[tuple[str, str]], *, is_object: bool) -> str:
-    """Return the pattern of what leads to the arguments of a call, or to its object."""
+    """Return the pattern of the text before the arguments of a call, or before its object."""
     words = "".join(_optional_plain(opening))
     if is_object:
         return rf"{words}(?=\{{)"

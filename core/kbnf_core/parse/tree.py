@@ -81,12 +81,12 @@ class Tree:
 
     @property
     def start(self) -> int:
-        """The offset in bytes of what it matched."""
+        """The offset in bytes where its match begins."""
         return int(self._nodes.starts[self._at])
 
     @property
     def end(self) -> int:
-        """The offset in bytes after what it matched; that of the text where it is not over."""
+        """The offset in bytes after its match; that of the text where it is not over."""
         return int(self._nodes.ends[self._at]) if self.is_closed else len(self._nodes.data)
 
     @property

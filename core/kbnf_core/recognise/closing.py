@@ -1,4 +1,4 @@
-"""Closing: whether the states of a grammar are finitely many, which they are, and what if not.
+"""Closing: whether a grammar has finitely many states, these states, and the reason if not.
 
 States are numbered by content, so a text that comes back to an earlier situation comes back to its
 state, and a grammar without recursion in the midst of a rule has finitely many. Such recursion,
@@ -45,7 +45,7 @@ class DistanceToEnd:
 
 
 def byte_costs(tables: Tables, token: float) -> EndCosts:
-    """Return what positions cost in bytes, a token terminal counting ``token``."""
+    """Return the costs of positions in bytes, a token terminal counting ``token``."""
     cost = NEVER if token == inf else int(token)
     named = np.full(len(tables.token_terminals), cost, np.int64)
     return EndCosts(tables, None, np.zeros(256, np.uint8), named)
@@ -141,7 +141,7 @@ def endless_rules(tables: Tables) -> list[int]:
 
 
 def why_not_closed(tables: Tables, closing: ClosedStates) -> str:
-    """Return in a sentence why a grammar has more states than were met, and what to change."""
+    """Return in a sentence why a grammar has more states than the limit, and a remedy."""
     beyond = f"it has more than {len(closing.states):,} states"
     nesting = endless_rules(tables)
     if nesting:

@@ -33,7 +33,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 Step: TypeAlias = tuple[int, int, int, bytes, bool, int, int]
 Way: TypeAlias = tuple[int, list[Step], int]
-"""What the search returns: see ``kernel/repairs.pxi``."""
+"""The result of the search: see ``kernel/repairs.pxi``."""
 
 _NAMES = {
     INSERT: "insert",
@@ -103,7 +103,7 @@ class Repair:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What each edit lost of the text that was given, without those that lost nothing."""
+        """Return the text that each edit lost, without the edits that lost none."""
         return tuple(edit.lost.decode("utf-8", "replace") for edit in self.edits if edit.lost)
 
 

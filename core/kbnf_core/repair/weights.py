@@ -1,4 +1,4 @@
-r"""Weights: what an edit costs, by the characters that it inserts, deletes or replaces.
+r"""Weights: the costs of edits, by the characters that they insert, delete or replace.
 
 Costs are small where people and models err (a bracket, a quote, a comma, a blank, a comment) and
 grow with the length of the data that would be made up or lost. ``docs/repair.md`` has the tables

@@ -74,7 +74,7 @@ _LONGEST_FAILURE = 2**20
 
 
 class DamagedError(KbnfError, ValueError):
-    """Something that a store contains is missing or is not what it is called; ``key`` names it."""
+    """An object in a store is missing or has another digest; ``key`` names it."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.key = key
@@ -306,7 +306,7 @@ class ArtifactStore:
         return True
 
     def _checked(self, key: str, read: Callable[[bytes], T], most: int = LARGEST) -> T | None:
-        """Return what ``read`` makes of a content; of one that is too long, a byte too many."""
+        """Return a content as ``read`` makes it, from at most a byte more than ``most``."""
         data = self.backend.get(key, most + 1)
         if data is None:
             return None
@@ -467,7 +467,7 @@ def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]
 
 
 def collect(store: ArtifactStore, age: float = DAY) -> int:
-    """Remove what nothing refers to, and earlier formats, if older than ``age``; return how many.
+    """Remove unreferenced objects and earlier formats, if older than ``age``; return how many.
 
     ``age`` is in seconds. Writers put inputs last, so a young object may be about to be referred
     to.

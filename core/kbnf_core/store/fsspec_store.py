@@ -1,4 +1,4 @@
-"""Stores after fsspec: S3, Google Cloud Storage, Azure, and what else has a driver.
+"""Stores after fsspec: S3, Google Cloud Storage, Azure, and all others that have a driver.
 
 Object stores show an upload whole or not at all; elsewhere it goes to a temporary name and is
 moved. Everything is tried again a few times: an upload that was cut off is an upload that did not
@@ -89,7 +89,7 @@ class FsspecStore:
             raise StoreError(self.name, "there is no such folder")
 
     def _look(self, place: str) -> dict[str, Any]:
-        """Return something about what lies at a place, which asks the store."""
+        """Return the properties of an object, which asks the store."""
         self._fs.invalidate_cache()
         if self._is_object_store:
             info: dict[str, Any] = self._fs.info(place)
@@ -174,7 +174,7 @@ class FsspecStore:
         return f"{self._root.rstrip('/')}/{key}"
 
     def _try(self, act: Callable[[], T], least: int = 1) -> T | None:
-        """Return what ``act`` does in a few tries; None where there is no such thing.
+        """Return the result of ``act`` within a few tries; None where the object does not exist.
 
         Where that takes more than ``PATIENCE``, there are ``least`` tries.
         """
@@ -217,7 +217,7 @@ _TOKEN = 16
 
 
 def _secret_pattern(url: str) -> "re.Pattern[str] | None":
-    """Return what matches the secrets of a URL: its password, and the parameters of its query.
+    """Return the pattern of the secrets of a URL: its password, and the parameters of its query.
 
     A user name is not a secret, unless it is long or comes with its password. Short secrets are
     matched as whole words only: letters that are missing in the middle of others would reveal them.

@@ -1,4 +1,4 @@
-"""Making what a store has not: compiling a recipe, and keeping the result or the reason.
+"""Making missing artifacts of a store: compiling a recipe, and keeping the result or the reason.
 
 The store is below grammars: what reads and restores one is given as a value.
 
@@ -63,12 +63,12 @@ def grammar_from_store(
 
 
 def fingerprint_of(vocabulary: "Vocabulary | None") -> str:
-    """Return what stands for a vocabulary in a key."""
+    """Return the hash that stands for a vocabulary in a key."""
     return "" if vocabulary is None else vocabulary.fingerprint
 
 
 def _stored(store: ArtifactStore, key: str, recipe: Recipe, restore: Restore[G]) -> G | None:
-    """Return what the store has; raise where it says that there is nothing."""
+    """Return the stored grammar; raise the stored reason if the source was refused."""
     path = store.get(key)
     if path is None:
         failure = store.failure(key)
@@ -142,7 +142,7 @@ def compile_recipe(
 
 
 def _text_of(error: KbnfError) -> str:
-    """Return the text of an error, with what its findings say in addition."""
+    """Return the text of an error, with those of its findings."""
     if not isinstance(error, GrammarError):
         return str(error)
     from kbnf_core.text.diagnostics.segments import plain

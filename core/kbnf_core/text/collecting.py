@@ -39,7 +39,7 @@ def without_collecting() -> Iterator[None]:
 
 
 def weakly(method: Callable[P, T]) -> Callable[P, T]:
-    """Return what calls a method of an object that contains the result, and must be alive then."""
+    """Return a function that calls a method of an object that owns it, and must be alive then."""
     bound = cast(MethodType, method)
     return partial(_call, ref(bound.__self__), bound.__func__)
 

@@ -10,7 +10,7 @@ from typing import Literal
 from kbnf_core.text.diagnostics import Diagnostic
 
 Status = Literal["fits", "cut", "wrong"]
-"""What a text is to a grammar: one that fits, the beginning of one, or wrong from a byte on."""
+"""The status of a text: it fits, it begins one that fits, or it is wrong from a byte on."""
 
 
 class KbnfError(Exception):
@@ -49,7 +49,7 @@ class GrammarError(KbnfError, ValueError):
         return "".join(plain(render_text(diagnostic, width)) for diagnostic in self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython and Jupyter print: where it was raised, and the report."""
+        """Return the text for IPython and Jupyter: where the error was raised, and the report."""
         import traceback
 
         frames = traceback.extract_tb(self.__traceback__)

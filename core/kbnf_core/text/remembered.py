@@ -86,7 +86,7 @@ class Remembering(Generic[P, V]):
 def remembered(
     most: int, size_of: Callable[[V], int]
 ) -> Callable[[Callable[P, V]], Remembering[P, V]]:
-    """Remember what a function returns, never None, within ``most`` bytes."""
+    """Remember the results of a function, never None, within ``most`` bytes."""
     return lambda function: Remembering(function, most, size_of)
 
 

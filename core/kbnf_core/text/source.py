@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 
 NOWHERE = Span(0, 0)
-"""The span of what a language adds to every text, such as the rules of JSON's strings."""
+"""The span of rules that a language adds to every text, such as those of JSON's strings."""
 
 
 class Position(NamedTuple):
@@ -66,7 +66,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What to call this text in a message."""
+        """The name of this text in messages."""
         return self.path if self.path is not None else "<text>"
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How a tokenizer of byte pairs cuts texts: what it merges, and where its words end.
+"""How a tokenizer of byte pairs cuts texts: its merges, and the ends of its words.
 
 A text is first cut into words by regular expressions (the pretokenizer). The bytes of a word, or
 its characters, are merged two by two, the pair of the lowest rank first and the leftmost of equal
@@ -28,7 +28,7 @@ Cut = Callable[[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class BytePairs:
-    """What a tokenizer of byte pairs does.
+    """The merges of a tokenizer of byte pairs.
 
     ``pieces``: the tokens that are merged and their bytes, those of one byte, or of one character
     (``characters``), among them. ``merges``: left and right part and what they make, by rank; None
@@ -84,7 +84,7 @@ def _ends(pattern: Any, text: str) -> list[int]:
 
 
 def of_ranks(tokens: Mapping[int, bytes], pattern: str) -> BytePairs:
-    """Return the byte pairs of tiktoken, where the rank of a merge is the id of what it makes."""
+    """Return the byte pairs of tiktoken, where the rank of a merge is the id of its result."""
     return BytePairs(tokens, None, {token: token for token in tokens}, cut=cut_by([pattern]))
 
 

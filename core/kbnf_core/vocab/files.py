@@ -136,7 +136,7 @@ class CacheEntry(NamedTuple):
         return CacheEntry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
 
     def recall(self, read: "Callable[[Mapping[str, Array]], T]") -> T | None:
-        """Return what ``read`` makes of the arrays that are here, None on a miss."""
+        """Return the value that ``read`` makes of the arrays here, None on a miss."""
         from kbnf_core.container import checksum, read_container
 
         try:
@@ -191,7 +191,7 @@ def _identity(file: Path, eos: Collection[int] | None) -> list[object]:
 
 
 def _look(file: Path) -> list[int]:
-    """Return what changes when a file does; nothing for a file that is not there."""
+    """Return the data that change with a file; none for a file that does not exist."""
     try:
         status = file.stat()
     except FileNotFoundError:

@@ -67,7 +67,7 @@ def _pairs_of(file: Path, tokens: Mapping[int, bytes]) -> "BytePairs":
 
 
 def _encode_as(file: Path, vocabulary: Vocabulary) -> "Encode":
-    """Return what cuts texts as the tokenizer in ``file`` does, which is read at first use."""
+    """Return an encoder that cuts texts as the tokenizer in ``file``, read at first use."""
 
     @cache
     def encoder() -> "Encode":

@@ -1,4 +1,4 @@
-"""Tokenizer objects: the vocabulary in what a program already has, by duck type.
+"""Tokenizer objects: the vocabulary of an object that a program already has, by duck type.
 
 No library is imported here; each kind of object is recognised by the methods it has. A kind reads
 the same facts from the object as a module of ``formats`` does from its file: which id spells which
@@ -35,7 +35,7 @@ class TokenizerKind:
 
 
 def read_tokenizer(tokenizer: object) -> tuple[FileContents, Encode, Callable[[], BytePairs]]:
-    """Return the tokens of a tokenizer object, what cuts a text into them, and what it merges.
+    """Return the tokens of a tokenizer object, its encoder, and its merges.
 
     Raises ``VocabularyError`` for an unknown kind of tokenizer, or one that does not spell bytes.
     """
@@ -100,7 +100,7 @@ def _read_document(tokenizer: Any) -> FileContents:
 
 
 def _encode_plainly(tokenizer: Any) -> Encode:
-    """Return what cuts a text without reading special tokens in it."""
+    """Return an encoder that does not read special tokens in texts."""
     plain = type(tokenizer).from_str(tokenizer.to_str())
     plain.encode_special_tokens = True
     plain.no_padding()

@@ -143,7 +143,7 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
 
 
 def load_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
-    """Return what the tokenizer in the file, or folder, of these tokens merges.
+    """Return the merges of the tokenizer in the file, or folder, of these tokens.
 
     Raises ``ConfigError`` where it merges no byte pairs, and what ``load_encoder`` raises.
     """
@@ -156,7 +156,7 @@ def load_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
 
 @contextmanager
 def _told(path: Path, library: str) -> Iterator[None]:
-    """Turn what a library raises, of whatever class, into ``VocabularyError``."""
+    """Turn the exceptions of a library, of any class, into ``VocabularyError``."""
     try:
         yield
     except KbnfError:

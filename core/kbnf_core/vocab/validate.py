@@ -12,7 +12,7 @@ from kbnf_core.text.errors import VocabularyError
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What one token spells; taken wherever the bytes themselves are.
+    """The bytes that one token spells; accepted wherever the bytes themselves are.
 
     It exists because programs written for the ``kbnf`` binding wrap their tokens in it.
     """

@@ -196,7 +196,7 @@ class Vocabulary:
         return self._encode(words)
 
     def byte_pairs(self) -> "BytePairs":
-        """Return what its tokenizer merges.
+        """Return the merges of its tokenizer.
 
         Raises ``ConfigError`` where that is not known, or no tokenizer of byte pairs.
         """
@@ -511,7 +511,7 @@ def _log(oddities: Sequence[tuple[int, str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What there is to say about a vocabulary; ids are ascending everywhere.
+    """The facts of a vocabulary; ids are ascending everywhere.
 
     ``size``: one more than the largest id. ``ordinary``: number of tokens with bytes.
     ``special``: (id, text) of the special tokens. ``stop_ids``: ids that end the sequence.

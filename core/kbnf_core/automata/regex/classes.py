@@ -54,12 +54,12 @@ _FOREIGN = {
     "H": "write [^\\t\\p{Zs}]",
     "N": "write [^\\n]",
 }
-"""Escapes of other dialects, and what to write here."""
+"""Escapes of other dialects, and their replacements here."""
 _NOT_UTF8 = 'write the text itself, or #b".." for exact bytes'
 
 
 class Escape(NamedTuple):
-    """What an escape stands for, and where it is.
+    """The value of an escape, and its place.
 
     Exactly one of ``literal``, ``points`` and ``look`` is set, or none after a problem.
     """

@@ -289,7 +289,7 @@ def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS, spent: int = 0)
 
 
 def within(limits: Limits, spent: int, pattern: str, build: Callable[[Budget], Dfa]) -> Compiled:
-    """Return what ``build`` makes of a pattern, or the limit that it passed.
+    """Return the value that ``build`` makes of a pattern, or the limit that it passed.
 
     The budget of ``build`` is that of the grammar, of which ``spent`` is used up, so that messages
     name its limit.
@@ -333,7 +333,7 @@ def compile_within(
 
 
 def _needed(error: LimitError, limits: Limits) -> str:
-    """Return what a pattern needs whose automaton passed a limit."""
+    """Return the needs of a pattern whose automaton passed a limit."""
     memory = limits.regex_bytes
     by_memory = memory is not None and error.limit < limits.regex_states
     return f"more than {memory} bytes, the limit of its memory" if by_memory else str(error)

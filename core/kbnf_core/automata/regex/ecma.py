@@ -118,7 +118,7 @@ def _translate(pattern: str) -> list[str]:
 
 
 def _member(pattern: str, index: int) -> str:
-    """Return a character of a set; what only our dialect reads as an operator is escaped."""
+    """Return a character of a set; operators of our dialect alone are escaped."""
     char = pattern[index]
     doubled = char in "&~" and pattern[index + 1 : index + 2] == char
     # After a class such as \w a hyphen is no range.

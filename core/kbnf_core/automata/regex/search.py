@@ -40,14 +40,14 @@ _PLACE_WORK = 4
 
 _CLASS = re.compile(r"\\.|\[\^?\]?(?P<members>(?:\\.|[^\]\\])*)\]", re.DOTALL)
 _OPERATORS = re.compile(r"\[|&&|--|~~|\|\|")
-"""What one dialect reads as an operator of sets, and another one as characters."""
+"""Texts that one dialect reads as an operator of sets, and another one as characters."""
 
 
 _Part: TypeAlias = Callable[[int], int]
 
 
 class Match(NamedTuple):
-    """Where a match is in its text, and what its named groups matched, if they did."""
+    """The place of a match in its text, and those of its named groups that matched."""
 
     start: int
     end: int
@@ -55,7 +55,7 @@ class Match(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What a program does at one place.
+    """The step of a program at one offset.
 
     ``goes`` are the places to go to, the preferred one first: without ``points`` and ``slot`` at
     once, with ``points`` past a character of these, with ``slot`` after noting where that was.

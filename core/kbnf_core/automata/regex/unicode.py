@@ -173,7 +173,7 @@ def regex_version() -> str:
 
 @lru_cache(maxsize=2)
 def stored(name: str) -> dict[str, str]:
-    """Return what a generated file has for each of its names."""
+    """Return the texts of a generated file by their names."""
     # Not through importlib.resources: importing that takes longer than all of this.
     text = Path(__file__).with_name(name).read_text("ascii")
     lines = (line.partition(":") for line in text.splitlines())

@@ -66,7 +66,7 @@ class Negation(tree.Reference):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Lazy(tree.Repetition):
-    """``x*?``: as few repetitions as what comes next permits."""
+    """``x*?``: as few repetitions as the next symbol permits."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -174,7 +174,7 @@ def _end_of_code(text: str, start: int) -> int:
 
 
 def _is_rule(words: list[Word]) -> bool:
-    """Tell whether words begin a rule: not the head of a file, and not code."""
+    """Return whether words begin a rule: not the head of a file, and not code."""
     first = words[0]
     if first.type == "AT" or first.type == "OPTIONS" or first.value in _LATER:
         return False
@@ -185,7 +185,7 @@ def _is_rule(words: list[Word]) -> bool:
 
 
 def _without_prologue(statement: Statement) -> Statement:
-    """Return a rule without what is between its name and its colon."""
+    """Return a rule without the words between its name and its colon."""
     words = [
         word for word in statement.words if word.value not in _MODIFIERS or word.type != "NAME"
     ]
@@ -303,7 +303,7 @@ _MEMBER = re.compile(
 
 
 def _members(written: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of ``[...]``, given what is between the brackets."""
+    """Yield the ranges of ``[...]``, given the text between the brackets."""
     for member in _MEMBER.finditer(written):
         if member[1]:
             points = _property(member[2])

@@ -65,7 +65,7 @@ LARGEST = 20_000
 
 
 class _Loop(Repeat[Texts]):
-    """``x*?``, until it is known what comes next; ``body`` is the choice of ``options``."""
+    """``x*?``, until the next symbol is known; ``body`` is the choice of ``options``."""
 
     options: Sequence[Texts] = ()
 
@@ -125,7 +125,7 @@ class Lexer:
     def text(self, node: Terminal) -> Expression:
         """Return a text that is written in a rule of the parser."""
         texts = self._of(node) if self._ignores_case else None
-        # Not the node: what may follow a text is known by the identity of its use.
+        # Not the node: the texts after a use are known by its identity.
         return (
             build.text(node.text.value, node.span) if texts is None else self._pattern(texts, node)
         )
@@ -214,8 +214,8 @@ class Lexer:
     def _shortest(self, loop: _Loop, rest: list[Texts]) -> Texts:
         """Return as few repetitions as possible, with what ends them, which is taken from the rest.
 
-        What may be empty at the end of the rest goes on after that. Where it is too much to find
-        the texts that do not begin with another one, all are returned.
+        A nullable end of the rest goes on after that. Where it is too expensive to find the texts
+        that do not begin with another one, all are returned.
         """
         taken: CodePoints = ()
         options: list[Texts] = []

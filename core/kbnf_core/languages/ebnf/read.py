@@ -205,7 +205,7 @@ def _written(dfa: Dfa, span: Span) -> Expression:
 
 
 def _words(root: Expression) -> Iterator[Terminal]:
-    """Yield the bare words, and what is quoted as if it were one."""
+    """Yield the bare words, and texts that are quoted as if they were one."""
     for leaf in postorder(root):
         if isinstance(leaf, Terminal) and is_word(leaf.text.value):
             yield leaf

@@ -168,12 +168,12 @@ def _symbols(node: Node) -> int:
 
 
 def _is_empty(node: Node) -> bool:
-    """Tell whether a part is the empty text."""
+    """Return whether a part is the empty text."""
     return node is EMPTY or (isinstance(node, Literal) and not node.data)
 
 
 def _is_character(node: Node) -> bool:
-    """Tell whether a part is a text of one character."""
+    """Return whether a part is a text of one character."""
     return isinstance(node, Literal) and len(node.data.decode()) == 1
 
 
@@ -561,7 +561,7 @@ def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
 
 def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
     """Return the W404 of rules that begin with each other, at the first of them."""
-    defined = (each.name for each in reading.document.definitions)
+    defined = (each.name for each in reading.written_out.definitions)
     first = next(name for name in defined if names[name.value] in members)
     others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
     return Loss("W404", f"{others}; any text is taken instead", first.span)

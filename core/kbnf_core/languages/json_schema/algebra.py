@@ -466,7 +466,7 @@ def checked(found: Objects) -> Objects | None:
 
 
 def _is_met(found: Objects, region: Region) -> bool:
-    """Tell whether a member that is required certainly fits a region."""
+    """Return whether a member that is required certainly fits a region."""
     keys, value = region
     return any(
         is_within(found.lookup(name), value, lambda _one, _two: False)

@@ -368,7 +368,7 @@ class Trees:
 
 
 def _has_escapes(root: Regex, parts: list[bool]) -> bool:
-    """Tell whether an expression has characters that JSON strings spell by an escape."""
+    """Return whether an expression has characters that JSON strings spell by an escape."""
     return any(parts) or (isinstance(root, CharacterSet) and bool(intersect(root.points, ESCAPED)))
 
 
@@ -385,7 +385,7 @@ _FEW, _SHORT = 7, 25
 
 
 def _is_long(form: Form, most: int) -> bool:
-    """Tell whether a form is better a rule, or several pieces; ``most`` is the length of one."""
+    """Return whether a form is better a rule, or several pieces; ``most`` is the length of one."""
     if isinstance(form, tree.Pattern | tree.Terminal):
         return len(form.text.value) > most
     parts = list(tree.postorder(form))

@@ -336,7 +336,7 @@ class ScalarWriter:
         return whole if whole is not None and is_looped(whole) else None
 
     def _is_implied(self, part: Restricted, length: Length) -> bool:
-        """Tell whether one pattern of several sees to a length, before all words are looked at."""
+        """Return whether one pattern of several bounds the length, before all words are visited."""
         singly = (Restricted(part.kind, (each,)) for each in part.literals)
         written = (as_written(each, self._builder) for each in singly)
         return any(is_implied(length, whole) for whole in written if whole is not None)
@@ -369,7 +369,7 @@ class ScalarWriter:
         return self._by_states(lengths, bound, most, hint)
 
     def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
-        """Tell whether so many states are enough to count."""
+        """Return whether so many states are enough to count."""
         tails = _tails(lengths)
         try:
             states, _ = lengths.counted(length, most, self._rules.budget, tails)
@@ -629,7 +629,7 @@ def _places(number: Decimal) -> int:
 
 
 def _is_long(form: Node) -> bool:
-    """Tell whether an expression is better a rule."""
+    """Return whether an expression is better a rule."""
     match form:
         case Regular(notation=str() as pattern):
             return len(pattern) > LONG
@@ -640,7 +640,7 @@ def _is_long(form: Node) -> bool:
 
 
 def _is_length(part: Restricted) -> bool:
-    """Tell whether a set is all strings of some lengths."""
+    """Return whether a set is all strings of some lengths."""
     atom, wanted = part.literals[0]
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
 
@@ -718,7 +718,7 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
 
 
 def _repeats_much(item: Repeat[Expression]) -> bool:
-    """Tell whether a repetition within bounds has copies of many states."""
+    """Return whether a repetition within bounds has copies of many states."""
     if item.high is None or item.high < 2:
         return False
     long = fold(item.body, _size)

@@ -424,7 +424,7 @@ class Lengths:
         return length.high is None or count + self.shortest[state] <= length.high
 
     def behind(self, state: int) -> CharacterDfa:
-        """Return the automaton of what may follow a state."""
+        """Return the automaton of the texts after a state."""
         states, rows = explore([state], lambda here: [to for _, to in self.words.edges[here]])
         edges = tuple(
             tuple((points, to) for (points, _), to in zip(self.words.edges[here], row, strict=True))
@@ -436,8 +436,8 @@ class Lengths:
     def ways(self) -> int | None:
         """How many ways there are at least through an expression, each of them with one loop.
 
-        Ways differ in the lengths of what comes before the loop, or of their words where there is
-        none. None where some word goes through one loop and then another.
+        Ways differ in the lengths before the loop, or of their words where there is no loop. None
+        where some word goes through one loop and then another.
         """
         graph = dict(enumerate(self._targets))
         cycles = list(cyclic_components(graph))
@@ -656,7 +656,7 @@ MANY_COUNTED = 8
 
 @dataclass(frozen=True)
 class Either:
-    """The strings of any of some sets: an atom, for what is written."""
+    """The strings of any of some sets: an atom, for writing."""
 
     parts: tuple[Restricted, ...]
 
@@ -789,7 +789,7 @@ def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]
 
 
 def _is_any(item: Expression) -> bool:
-    """Tell whether an item is any text, or all texts from some length on."""
+    """Return whether an item is any text, or all texts from some length on."""
     return (
         isinstance(item, Repeat)
         and item.high is None
@@ -799,7 +799,7 @@ def _is_any(item: Expression) -> bool:
 
 
 def _is_large(item: Expression) -> bool:
-    """Tell whether an item is a character that is repeated, to a large bound."""
+    """Return whether an item is a character that is repeated, to a large bound."""
     if not isinstance(item, Repeat) or not isinstance(item.body, CharacterSet):
         return False
     return item.low != item.high and max(item.low, item.high or 0) > LARGE

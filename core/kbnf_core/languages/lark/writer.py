@@ -246,7 +246,7 @@ _TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
 
 
 def _is_text(dfa: Dfa) -> bool:
-    """Tell whether all words are UTF-8, as those of an automaton over characters are."""
+    """Return whether all words are UTF-8, as those of an automaton over characters are."""
     return dfa.spelled is not None or operations.difference(dfa, _TEXTS).is_empty
 
 
@@ -442,7 +442,7 @@ class _Writer:
         return names[0]
 
     def _has_form(self, node: ir.Token) -> bool:
-        """Tell whether a token can be named; what cannot is a loss."""
+        """Return whether a token can be named; what cannot is a loss."""
         name = node.terminal.name
         if name is None or (name.startswith("<") and name.endswith(">")):
             return True
@@ -468,7 +468,7 @@ _OPERATORS = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
 def _is_llguidance(node: ir.Node) -> bool:
-    """Tell whether Lark has no form for a part."""
+    """Return whether Lark has no form for a part."""
     match node:
         case ir.Repeat(_, low, high):
             return (low, high) not in _OPERATORS

@@ -45,7 +45,7 @@ from kbnf_core.text.budget import Budget
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts", "analysis")
 _MOST_BLANKS, _MOST_LETTERS = 2, 64
-"""What repetitions without a bound in openings are cut to, of blanks and of other characters."""
+"""The cut bounds of unbounded repetitions in openings, for blanks and for other characters."""
 
 _ASCII = ((0x20, 0x7E),)
 _MOST_RANGES = 20
@@ -93,7 +93,7 @@ def format_from(template: Template, report: Report) -> Format:
 
 
 def format_of_any(template: Template, report: Report) -> Format:
-    """Return the structural tag of what a template reads, with calls of any tools."""
+    """Return the structural tag of the texts that a template reads, with calls of any tools."""
     written = _FormatWriter(template, report, is_any=True).whole("auto", "auto", once=False)
     return {"type": "structural_tag", "format": written or {"type": "const_string", "value": ""}}
 
@@ -291,7 +291,7 @@ class _FormatWriter:
     # Anchors
 
     def _lead(self, anchor: Anchor | None, is_first: bool, group: str = "") -> list[Format]:
-        """Return what opens a region; blanks that lead it are those of the text before it."""
+        """Return the opening of a region; blanks before it are those of the text before it."""
         result = self._written(anchor, group)
         first = result[0]
         if not is_first and first["type"] == "regex" and first.get("is_blank"):

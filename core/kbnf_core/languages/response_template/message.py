@@ -1,4 +1,4 @@
-"""Messages: what transformers reads from a text by a response template, read without it.
+"""Messages: the reading of texts by response templates, without transformers.
 
 The text is the model's output, the ``prefix`` the chat before it, whose end may have the beginning
 of the message: the text after its last anchor. Outside of a region the first opening counts, or the
@@ -264,7 +264,7 @@ def _number(text: str) -> int | float:
 
 
 def value_of(field: TemplateField, body: str, groups: Mapping[str, str], budget: Budget) -> Any:
-    """Return what a region is read to. Raises ``UnreadError``."""
+    """Return the value that a region is read to. Raises ``UnreadError``."""
     try:
         value = content_of(body, field.content, budget)
     except UnreadError as error:
@@ -281,7 +281,7 @@ def value_of(field: TemplateField, body: str, groups: Mapping[str, str], budget:
 
 
 def _placed(field: TemplateField, transform: Any, scope: Mapping[str, Any]) -> Any:
-    """Return a transform with what its placeholders stand for; its depth has a bound."""
+    """Return a transform with its placeholders replaced; its depth has a bound."""
     if isinstance(transform, dict):
         return {name: _placed(field, each, scope) for name, each in transform.items()}
     if isinstance(transform, list):

@@ -100,7 +100,7 @@ class _Messages(TagReading):
         super().__init__(nodes, report, request, options)
 
     def marked(self) -> Marked:
-        """Return the marked rules, and what messages are read by."""
+        """Return the marked rules, and the description by which messages are read."""
         messages = json.dumps({"template": self._template.value, "tools": []})
         return super().marked()._replace(messages=messages)
 

@@ -35,7 +35,7 @@ MOST_DEPTH = 64
 """Groups inside each other in a pattern, and values inside each other in a template."""
 
 PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)*)\}")
-"""What a transform puts a group of an anchor, the content, or a part of that in the place of."""
+"""A placeholder in a transform, for a group of an anchor, the content, or a part of that."""
 
 _OF_TEXT = {"strip": bool}
 _CONTENTS: Mapping[str, Mapping[str, type]] = {
@@ -61,7 +61,7 @@ _OF_FIELD = (
 
 
 class Anchor(NamedTuple):
-    """What begins or ends a region: one of some texts, or a pattern."""
+    """The beginning or end of a region: one of some texts, or a pattern."""
 
     texts: tuple[str, ...] = ()
     pattern: SearchPattern | None = None

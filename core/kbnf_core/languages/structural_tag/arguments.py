@@ -449,7 +449,7 @@ def _beginnings(style: str, names: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def _following(style: str, ends: tuple[str, ...]) -> "regex.Pattern[str]":
-    """Return the pattern of what follows the end of an element: another one, or the call's end."""
+    """Return the pattern of the text after an element: another one, or the call's end."""
     import regex
 
     words = [each.split(maxsplit=1)[0] for each in (STYLES[style].opening, *ends) if each]
@@ -572,7 +572,7 @@ def _read_input(source: Pieces, made: Made) -> Reading:
 def reading_of(
     source: Pieces, made: Made, manner: Manner, shapes: tuple[Shape, ...] = ()
 ) -> Reading:
-    """Return what reads arguments, of a tool whose schema has these shapes."""
+    """Return a reader of arguments, of a tool whose schema has these shapes."""
     style = manner.style
     if style in NOTATIONS:
         return NotationReader(source, made, NOTATIONS[style], shapes).read()
@@ -614,5 +614,5 @@ class _Transcriber:
 
 
 def transcriber_of(mark: Mark) -> Transcriber:
-    """Return what makes JSON of the arguments of a call, whose end is known."""
+    """Return a function that makes JSON of the arguments of a call, whose end is known."""
     return _Transcriber(mark)

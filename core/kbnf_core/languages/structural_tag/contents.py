@@ -215,7 +215,7 @@ class Contents(ABC, Generic[B]):
         self.report = report
         self.pointer = ""
         self.markers: Mapping[bytes, ir.TokenTerminal] = {}
-        """Texts that are one token each in what these rules write."""
+        """Texts of these rules that are one token each."""
         self._limits = limits
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
@@ -323,7 +323,7 @@ class Contents(ABC, Generic[B]):
         return EMPTY if reading.errors else self._of_grammar(reading, hint)
 
     def pattern(self, pattern: str) -> ir.Node:
-        """Return what a regular expression matches; nothing where it cannot be used."""
+        """Return the texts of a regular expression; nothing where it cannot be used."""
         compiled = compile_within(self._budget, pattern, self._limits)
         for problem in compiled.problems:
             message = f"in this regular expression: {problem.message}"
@@ -331,7 +331,7 @@ class Contents(ABC, Generic[B]):
         return EMPTY if compiled.dfa is None else ir.Regular(compiled.dfa, NOWHERE, pattern)
 
     def whole_pattern(self, pattern: str, *, dot_all: bool) -> ir.Node:
-        """Return what a regular expression of XGrammar's matches."""
+        """Return the texts of a regular expression of XGrammar's."""
         # By itself first: it cannot close a group that is put around it.
         if compile_within(self._budget, pattern, self._limits).problems:
             return self.pattern(pattern)

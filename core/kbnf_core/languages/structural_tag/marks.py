@@ -1,4 +1,4 @@
-"""What the values of a structural tag are: its rules once more, with marks.
+"""The values of a structural tag: its rules once more, with marks.
 
 This is for tags that have no reading language (``reading``): those with grammars, tokens, dispatch
 or patterns of calls. Names of tools and shapes of arguments are the same for both.
@@ -91,13 +91,13 @@ class _ReadTrees(TreeContents):
         hint: str,
         words: Sequence[str] = (),
     ) -> ir.Node:
-        """Return the JSON texts of a schema; what they exclude, the writer has left out."""
+        """Return the JSON texts of a schema, of which the writer has left out excluded ones."""
         del words
         return super().schema(document, options, pointer, hint)
 
 
 class MarkedWriter(TagWriter[Form]):
-    """Writes a tag that was read without errors; ``marks`` say what rules mean."""
+    """Writes a tag that was read without errors; ``marks`` are the meanings of rules."""
 
     def __init__(
         self, nodes: Sequence[FormatNode], report: Report, request: Request, options: Options
@@ -201,7 +201,7 @@ _WORD = re.compile(r"[\w.-]+")
 
 
 def _head(tag: FormatNode, content: FormatNode) -> str:
-    """Return what leads the arguments in a tag; a number is 0 in it."""
+    """Return the text before the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
     result = str(begin.name) if isinstance(begin, NamedToken) else str(begin)
     parts = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
@@ -234,7 +234,7 @@ def _read(name: str) -> str:
 
 @cache
 def _heads() -> list[re.Pattern[str]]:
-    """Return what leads arguments in each of the known formats, the longest ones first."""
+    """Return the texts before the arguments in each known format, the longest ones first."""
     heads = {
         head
         for each in table().values()
@@ -294,7 +294,7 @@ class _ShapeDraft:
 
 
 class _Shapes:
-    """Finds what values are; a value has the number of the schema at its pointer."""
+    """Finds the shapes of values; a value has the number of the schema at its pointer."""
 
     def __init__(self, schema: Any, style: str, options: Options) -> None:
         self._schemas = SchemaContents(schema, "", Report(Source("{}", is_json=True)), options)
@@ -383,7 +383,7 @@ def _type(schema: Any) -> str | None:
 
 
 def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
-    """Return what the arguments of a tool may be, those of all of them first."""
+    """Return the shapes of the arguments of a tool, that of all of them first."""
     return tuple(_Shapes(schema, style, options).all())
 
 
@@ -391,7 +391,7 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 
 
 def dump(marked: Marked) -> str:
-    """Return by what values are read as a text of JSON."""
+    """Return the description of values as a text of JSON."""
     if marked.document is None:
         result = {"language": marked.language, "messages": marked.messages}
         return json.dumps(result, ensure_ascii=False, sort_keys=True, default=float)

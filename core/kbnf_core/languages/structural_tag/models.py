@@ -171,7 +171,7 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
 
 
 def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
-    """Yield the ways of reasoning, and what leads the calls in each."""
+    """Yield the ways of reasoning, and the texts before the calls in each."""
     yield "disabled", []
     if thoughts is None:
         yield "auto", []
@@ -201,7 +201,7 @@ def _sequence(elements: Sequence[Format]) -> Format:
 
 
 def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
-    """Return a format of whole templates, with what several have in one place."""
+    """Return a format of whole templates, in which their common parts occur once."""
     seen = Counter(map(_text_of, objects_in([*templates.values()])))
     numbers: dict[str, int] = {}
     shared: list[Any] = []
@@ -297,7 +297,7 @@ _TURNS = {
     "[e~[": "minimax",
     "</s>": "mistral mistral_v3",
 }
-"""What ends a turn in the templates of models, and the formats of their calls."""
+"""The ends of turns in the templates of models, and the formats of their calls."""
 
 READ: Mapping[str, Mapping[str, Any]] = {
     "llama": {"around": [("<|python_tag|>", "")]},
@@ -318,7 +318,7 @@ def turn_ends(name: str) -> list[str]:
 # Formats by name
 
 _MARKER = re.compile(r"<[^<>\s{}]+>|\[[A-Z_]+\]")
-"""What models mostly have tokens for: `<tool_call>`, `[TOOL_CALLS]`."""
+"""Texts for which models mostly have tokens: `<tool_call>`, `[TOOL_CALLS]`."""
 
 ALIASES: Mapping[str, str] = {
     alias: name

@@ -187,7 +187,7 @@ class NestedArguments(ABC):
 
     @abstractmethod
     def _words(self) -> Sequence[str]:
-        """Return what no string contains that is written as it is."""
+        """Return the words that no string contains that is written as it is."""
 
     @abstractmethod
     def _element(self, name: str | None, schema: Any, pointer: str, hint: str) -> Node:

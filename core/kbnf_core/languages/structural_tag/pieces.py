@@ -34,7 +34,7 @@ ANY_OBJECT = Shape(("object",))
 TEXTS = {"string", "word"}
 
 Reading: TypeAlias = Generator[None, None, None]
-"""What pauses where more text is needed."""
+"""A generator that pauses where more text is needed."""
 
 Made: TypeAlias = Callable[[str], object]
 """Takes the JSON that is certain."""
@@ -245,7 +245,7 @@ def _is_begun(word: str) -> bool:
 
 
 def read_arguments(source: Pieces, made: Made) -> Reading:
-    """Read arguments in JSON; a text of JSON stands for what it says."""
+    """Read arguments in JSON; a text of JSON stands for its value."""
     if (yield from source.after_blanks()) != '"':
         yield from read_json(source, made)
         return
@@ -284,7 +284,7 @@ def _escaped_character(found: re.Match[str]) -> str:
 
 @dataclass(slots=True)
 class Container:
-    """An object or an array that is open: its shape, the values in it, what ends it."""
+    """An object or an array that is open: its shape, the values in it, its end."""
 
     shape: Shape
     is_object: bool
@@ -435,7 +435,7 @@ def up_to(
     said: Made,
     is_end: Callable[[str], Generator[None, None, bool]] | None = None,
 ) -> Generator[None, None, bool]:
-    """Read a text up to what closes it, which is taken; return whether that was there.
+    """Read a text up to its closing, which is consumed; return whether that was there.
 
     Where it is missing, one of ``ends`` closes the text, and is not consumed; the text after such
     an end is withheld until that is certain, or ``is_end`` says so. Raises ``CutError`` where

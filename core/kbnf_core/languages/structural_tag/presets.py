@@ -40,7 +40,7 @@ def tool_calls(
     reasoning: str = "disabled",
     parallel: bool = True,
 ) -> Format:
-    """Return the structural tag of what a model may write.
+    """Return the structural tag of the texts that a model may write.
 
     ``preset`` is a format by its name in ``models.table()``, or as a text of JSON. ``tools`` are as
     in OpenAI's requests, or their ``function`` objects: a ``name`` and ``parameters``, a JSON

@@ -89,7 +89,7 @@ class Inside(enum.Enum):
 
 
 class Field(NamedTuple):
-    """A field: its check, what it is where it is left out, and the formats inside."""
+    """A field: its check, its default, and the formats inside."""
 
     check: Check
     default: Any = REQUIRED
@@ -370,7 +370,7 @@ class Report:
         self.losses.append(self._found(code, pointer, message, helps))
 
     def note(self, pointer: str, message: str, *helps: str, code: str = IGNORED) -> None:
-        """Note what changes nothing."""
+        """Report a construct without effect."""
         self.notes.append(self._found(code, pointer, message, helps))
 
     def _found(self, code: str, pointer: str, message: str, helps: tuple[str, ...]) -> Diagnostic:

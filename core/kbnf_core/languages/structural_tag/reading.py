@@ -41,7 +41,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 
 Item: TypeAlias = tuple[str, str]
-"""A text (``text``), or what a pattern matches (``any``)."""
+"""A text (``text``), or a match of a pattern (``any``)."""
 
 
 class CallForm(NamedTuple):
@@ -93,7 +93,7 @@ _OfAnyTools: TypeAlias = tuple[
 
 
 class CallLanguage(NamedTuple):
-    """What the texts of a format are made of.
+    """The texts of a format by their roles.
 
     ``initial`` is the frame that a text begins in, ``glue`` the texts that are not content, with
     the blanks after them, ``leading`` and ``trailing`` blanks before all and after calls that are
@@ -232,7 +232,7 @@ def language_of(nodes: Sequence[FormatNode]) -> CallLanguage | None:
 
 
 class _Derived:
-    """Collects what the formats of a tag say."""
+    """Collects the texts of the formats of a tag."""
 
     def __init__(self) -> None:
         self.forms: dict[CallForm, dict[str, None]] = {}
@@ -262,7 +262,7 @@ class _Derived:
         )  # fmt: skip
 
     def add(self, node: FormatNode, *, leads: bool) -> None:
-        """Add what a format at the outermost level says; one that ``leads`` is ahead of others."""
+        """Add the texts of a format at the outermost level; one that ``leads`` is before others."""
         match node.kind:
             case "sequence":
                 self._add_in_order(node.parts, leads=leads)
@@ -438,7 +438,7 @@ def _all_items(nodes: Iterable[FormatNode]) -> list[Item]:
 
 
 def _items(node: FormatNode) -> list[Item]:
-    """Return what a format within a call is: texts, and patterns."""
+    """Return the items of a format within a call: texts, and patterns."""
     match node.kind:
         case "const_string":
             return [("text", node.fields["value"])] if node.fields["value"] else []
@@ -550,7 +550,7 @@ _OF_READERS = Options()
 
 
 def shapes_in(language: CallLanguage, name: str, style: str) -> tuple[Shape, ...]:
-    """Return what the arguments of a tool are in a style, nothing where the schema is unusable."""
+    """Return the shapes of a tool's arguments in a style, none where the schema is unusable."""
     schema = language.tools.get(name)
     if style in ("json", "call") or not isinstance(schema, dict):
         return ()

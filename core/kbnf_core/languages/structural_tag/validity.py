@@ -34,7 +34,7 @@ _WORK = 1_000_000
 """Steps of the search for one pattern."""
 
 _ANY_WAYS = re.compile(r"\||\\\$$")
-"""What leaves it open to which part of a pattern its anchors belong."""
+"""Operators that leave it open to which part of a pattern its anchors belong."""
 
 
 def validator_of(schema: Any) -> Any:

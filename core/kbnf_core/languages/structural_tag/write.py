@@ -72,12 +72,12 @@ OF_JSON = ("json", "call")
 
 
 def place_of(node: FormatNode) -> str:
-    """Return the pointer of what the rules of a node are made of."""
+    """Return the pointer of the value that a node's rules are made of."""
     return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
 
 
 class TagRule(NamedTuple, Generic[B]):
-    """A rule, and the pointer of what it is made of."""
+    """A rule, and the pointer of the value that it is made of."""
 
     name: str
     body: B
@@ -454,7 +454,7 @@ class SharedCall(NamedTuple):
 
 
 def _with_ends(node: FormatNode) -> tuple[str, ...]:
-    """Return what a text excludes, and the ends of the tag around it."""
+    """Return the texts that a text excludes, and the ends of the tag around it."""
     ends = () if isinstance(node.ends, NamedToken) else node.ends
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 

@@ -261,7 +261,7 @@ class Arguments:
         return any(word in value for word in self._excludes)
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Node:
-        """Return a string as it is; what restricts it is all that it must keep to."""
+        """Return a string as it is; the keywords that restrict it are its only restriction."""
         return self._contents.strings(schema, self._options, pointer, self._words, self._plain)
 
     def _json(self, document: SchemaDocument, pointer: str, hint: str) -> Node:

@@ -1,4 +1,4 @@
-"""Formats of tool calls from chat templates: what a template writes for calls is what models write.
+"""Formats of tool calls from chat templates, which write calls as models do.
 
 A template (Jinja, as ``tokenizer_config.json`` of a model has it) is rendered with conversations
 that end in a plain answer, and in one, two and three calls of tools whose names and arguments occur
@@ -184,7 +184,7 @@ def _needs(found: Format, name: str, token: object) -> bool:
 
 
 def _format_of(messages: Messages) -> tuple[Format, str]:
-    """Return the format of a template, and what ends the turn after calls."""
+    """Return the format of a template, and the end of the turn after calls."""
     try:
         calls = _calls_in(messages.body, messages)
     except UnrenderedError:
@@ -206,7 +206,7 @@ def _numbered(body: Callable[..., str], *calls: Mapping[str, Any]) -> str:
 
 
 def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
-    """Return what calls are."""
+    """Return the texts of calls."""
     one = body(_ARGUMENTS)
     is_cut = messages.is_cut
     before, name, rest = one.partition(NAMES[0])
@@ -316,7 +316,7 @@ def _with_empty(calls: Calls, text: str) -> Calls:
 
 
 def _verify(found: Format, calls: Calls, messages: Messages) -> None:
-    """Refuse a format whose grammar does not take what the template writes."""
+    """Refuse a format whose grammar does not accept the texts that the template writes."""
     counts = (1,) if calls.is_single else (1, 2, 3)
     probes: dict[str, list[dict[str, Any]]] = {
         f"{count} calls": [{**_ARGUMENTS}] * count for count in counts
@@ -414,7 +414,7 @@ def _arguments_in(rest: str) -> tuple[str, str]:
 
 
 def _thoughts(messages: Messages) -> Thoughts | None:
-    """Return whether prompts end with the beginning of thoughts, that, and what ends them."""
+    """Return whether prompts end with the beginning of thoughts, that, and their end."""
     try:
         prompt = messages.render([rendering.asked()], add_generation_prompt=True)
         call = messages.plain_body(_ARGUMENTS).lstrip()

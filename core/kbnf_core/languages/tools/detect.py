@@ -51,11 +51,11 @@ _ANSWERS = (
     ("generation_config", "response_json_schema"),
     ("generation_config", "response_schema"),
 )
-"""Where requests say what the answer is: OpenAI's two APIs, Anthropic's, and Gemini's."""
+"""The paths in requests to the answer: OpenAI's two APIs, Anthropic's, and Gemini's."""
 
 
 def answer(value: Any) -> tuple[Any, tuple[str, ...]] | None:
-    """Return what an answer shall be, as a request or the value itself says, and the way there."""
+    """Return the requested answer, of a request or the value itself, and the path to it."""
     if not isinstance(value, Mapping):
         return None
     for path in _ANSWERS:

@@ -1,4 +1,4 @@
-"""What lists of tools and requests say: tools in any form, which of them are called, the answer.
+"""The contents of lists of tools and requests: tools in any form, the choice, the answer.
 
 A *form* is a row: under which names the schema of the arguments is, and what the service that reads
 it asks of names and schemas. The rules of the services are those that they document, or that their
@@ -57,7 +57,7 @@ class ToolChoice(NamedTuple):
 
 
 ANY_CHOICE = ToolChoice()
-"""The choice of what says nothing."""
+"""The choice of a request without one."""
 
 _MODES = {
     "auto": AUTO, "required": REQUIRED, "none": NONE,
@@ -68,7 +68,7 @@ _MODES = {
 
 
 def choice_of(value: Json) -> ToolChoice:
-    """Return what a request says of the tools to call."""
+    """Return the choice of a request among the tools to call."""
     if not isinstance(value, Mapping):
         return ANY_CHOICE
     is_single = value.get("parallel_tool_calls") is False
@@ -238,7 +238,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """What an answer is: a JSON value of a schema, with its pointer; without one, any text.
+    """The form of an answer: a JSON value of a schema, with its pointer; without one, any text.
 
     With a structural ``tag``, whose pointer it is, that says all that is written.
     """
@@ -448,7 +448,7 @@ def _read_as(
 
 
 def refusals(tool: Tool, form: ToolForm) -> Iterator[Problem]:
-    """Yield what the service that reads a form refuses in a tool, whatever its grammar."""
+    """Yield the refusals of the service that reads a form for a tool, whatever its grammar."""
     if re.fullmatch(form.names, tool.name) is None:
         message = f"{form.title} refuses the name `{tool.name}`: it must match `^{form.names}$`"
         yield Problem(REFUSED, message, f"{tool.pointer}/name")

@@ -103,8 +103,7 @@ class _List:
         schema = arguments_of(tool)
         moved = (("", tool.schema_pointer),)
         return SchemaReading(
-            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool)),
-            as_tree=False,
+            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool))
         )
 
 
@@ -129,7 +128,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         options = guided(answer.schema, listed.options)
         facts = listed.facts[id(answer.schema)]
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),), facts)
-        return SchemaReading(text, as_tree=request.as_tree)
+        return SchemaReading(text)
     if answer is not None and answer.tag is not None:
         report = _ListReport(source, {"": answer.pointer})
         nodes = read_value(answer.tag, report, request.limits)
@@ -140,7 +139,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         remarks = listed.notes
     elif how.tool_calls is None:
         try:
-            result = _ObjectCalls(listed, as_tree=request.as_tree)
+            result = _ObjectCalls(listed)
         except GrammarError as error:
             return Parsed(broken(source), tuple(error.diagnostics))
         wrong = [] if result.are_all_possible() else _one_by_one(listed)
@@ -197,7 +196,7 @@ def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
 
 
 def _value(source: Source, imports: Imports) -> Json:
-    """Return what a text is, with the files that its schemas refer to. Raises ProblemError."""
+    """Return the value of a text, with the files that its schemas refer to. Raises ProblemError."""
     try:
         value = parse_json(source.text, unique=True)
     except NoJsonError as error:
@@ -323,9 +322,9 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 class _ObjectCalls(SchemaReading):
     """The calls of some tools as JSON objects."""
 
-    def __init__(self, listed: _List, *, as_tree: bool) -> None:
+    def __init__(self, listed: _List) -> None:
         self._listed = listed
-        super().__init__(_whole(listed), as_tree=as_tree)
+        super().__init__(_whole(listed))
 
     def _oddities(self) -> Iterator[Problem]:
         tools = self._listed.tools
@@ -402,7 +401,7 @@ def _one_by_one(listed: _List) -> list[Diagnostic]:
             # What says so in as many words contradicts only what asks for arguments, our own words.
             findings.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
-        alone = SchemaReading(_whole(replace(listed, tools=(tool,))), as_tree=False)
+        alone = SchemaReading(_whole(replace(listed, tools=(tool,))))
         findings += alone.diagnostics
         if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
             findings.append(alone.empty())
@@ -442,7 +441,7 @@ def arguments_of(tool: Tool) -> Json:
 
 
 def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
-    """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
+    """Yield the losses of a format of calls: grammars in strings, and answers."""
     message = "in calls of this format the input of a custom tool is any text"
     places = [
         (tool.schema_pointer, message)
@@ -547,7 +546,7 @@ class ToolTag(TagReading):
         return None if result is None else result.beginning_as(super().language())
 
     def marked(self) -> Marked:
-        """Return by what the calls are read, and what messages are read by."""
+        """Return the descriptions by which calls and messages are read."""
         tools = [{"name": tool.name, "parameters": tool.schema} for tool in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""

@@ -1,4 +1,4 @@
-"""Chat templates as transformers renders them, and what one writes for calls.
+"""Chat templates as transformers renders them, and the texts that one writes for calls.
 
 A template is Jinja in the environment of ``transformers.utils.chat_template_utils``: the sandbox
 whose values are immutable, ``break`` and ``continue``, ``{% generation %}``, ``tojson`` that
@@ -43,7 +43,7 @@ _DAY = date(2026, 1, 1)
 
 Message = dict[str, Any]
 Render = Callable[..., str]
-"""Returns what a template writes for messages, under further variables."""
+"""Returns the text of a template for messages, under further variables."""
 
 
 class OtherwiseError(Exception):
@@ -55,7 +55,7 @@ class UnrenderedError(OtherwiseError):
 
 
 def placeholder(name: str) -> str:
-    """Return what stands for a special token that is not known."""
+    """Return a placeholder for a special token that is not known."""
     return f"<{name}>"
 
 
@@ -153,7 +153,7 @@ def _compiled(template: str) -> Any:
 def renderer(
     template: str, tokens: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]
 ) -> Render:
-    """Return what renders conversations by a template. Raises ``ConfigError``."""
+    """Return a renderer of conversations by a template. Raises ``ConfigError``."""
     compiled = _compiled(template)
 
     def render(messages: Sequence[Message], **more: Any) -> str:
@@ -218,7 +218,7 @@ def calling(
 
 
 def in_process(function: Callable[..., Any], *arguments: object) -> Any:
-    """Return what a function returns that renders a template, in a process with limits.
+    """Return the result of a function that renders a template, in a process with limits.
 
     Raises ``ConfigError`` where it takes more, and what the function raises of this package.
     """
@@ -322,11 +322,11 @@ class Messages:
         return self.render(messages)
 
     def body(self, *calls: Mapping[str, Any]) -> str:
-        """Return what calls are written as, with any identifiers."""
+        """Return the text of calls, with any identifiers."""
         return self._without_ids(self.plain_body(*calls))
 
     def plain_body(self, *calls: Mapping[str, Any]) -> str:
-        """Return what calls are written as."""
+        """Return the text of calls."""
         text = self.whole(*calls)
         start = self._start(text)
         for prompt in self.prompts:
@@ -378,7 +378,7 @@ class Messages:
 
 
 class MadeOf(NamedTuple):
-    """The template that a format was derived from, how it takes calls, and what ends the turn."""
+    """The template that a format was derived from, its form of calls, and the end of the turn."""
 
     text: str
     tokens: Mapping[str, Any]
@@ -402,7 +402,7 @@ class MadeOf(NamedTuple):
     def written(
         self, tools: Sequence[Mapping[str, Any]], calls: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> list[list[str]]:
-        """Return what the template may write for each call; nothing where it does not take it."""
+        """Return the possible texts of each call; none where the template refuses it."""
         result: list[list[str]] = [[] for _ in calls]
         with suppress(OtherwiseError):
             render = renderer(self.text, self.tokens, tools)

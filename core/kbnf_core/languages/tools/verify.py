@@ -218,7 +218,7 @@ def verify(
 def fitting_presets(
     language: Language, tools: Sequence[Mapping[str, Any]], written: Sequence[str], template: str
 ) -> str:
-    """Return a sentence that names the formats which take what a template writes, if any do.
+    """Return a sentence that names the formats which accept the template's texts, if any do.
 
     Otherwise, and where it writes nothing, those whose markers are all in its text may be meant.
     """
@@ -240,7 +240,7 @@ def _has_markers(name: str, template: str) -> bool:
 
 
 def _without_excluded(value: Any) -> Any:
-    """Return a tag without what its texts exclude."""
+    """Return a tag without the exclusions of its texts."""
     if isinstance(value, list):
         return [_without_excluded(each) for each in value]
     if not isinstance(value, dict):

@@ -225,7 +225,7 @@ class _Reader(ForeignReader):
                 return self.nothing(f"a rule cannot be `{kind}`", span)
 
     def _token(self, node: Node, span: Span) -> Expression:
-        """Return what is written as a token: a text, or a pattern."""
+        """Return the notation of a token: a text, or a pattern."""
         if node.kind == "STRING":
             return build.text(node.text("value"), span)
         form = self.pattern(fold(node, children, self._texts), span)

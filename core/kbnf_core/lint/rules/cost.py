@@ -32,7 +32,7 @@ _SHOWN = 5
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield what the grammar takes if that was asked for, and a finding for each budget passed."""
+    """Yield the cost of the grammar if that was requested, and a finding for each budget passed."""
     from kbnf_core.mask.work import rule_works
 
     options = subject.options

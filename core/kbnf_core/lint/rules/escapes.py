@@ -36,7 +36,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece]]:
-    """Yield the escapes of a text as they are written, and what they are."""
+    """Yield the escapes of a text as they are written, and their values."""
     end = text.origins[-1]
     start = text.span.start if text.span.end == end + 1 else text.span.start - 1
     raw = reading.document.source.text[start : end + 1]

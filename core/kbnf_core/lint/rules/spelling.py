@@ -1,4 +1,4 @@
-"""W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise.
+"""W602, W603 and E604: texts that a vocabulary cannot spell, or spells otherwise.
 
 Tests: tests/golden/lint
 """
@@ -26,7 +26,7 @@ NEEDS = Needs.VOCABULARY
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield what the tokens of ``vocabulary`` make impossible, or ambiguous, in a grammar."""
+    """Yield the texts of a grammar that ``vocabulary`` makes impossible, or ambiguous."""
     reading, vocabulary = subject.reading, subject.vocabulary
     missing = frozenset(missing_bytes(vocabulary.tokens.values()))
     specials = Specials(vocabulary.special_tokens)

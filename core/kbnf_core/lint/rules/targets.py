@@ -168,7 +168,7 @@ def llama_cpp_refuses(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def xgrammar_refuses(reading: Reading) -> Iterator[RefusedConstruct]:
-    """Yield what xgrammar refuses of GBNF."""
+    """Yield the constructs of GBNF that xgrammar refuses."""
     for node in reading.document.nodes():
         written = reading.document.source.slice(node.span)
         match node:
@@ -190,7 +190,7 @@ def xgrammar_refuses(reading: Reading) -> Iterator[RefusedConstruct]:
 
 
 def refused_lark(source: Source) -> Iterator[RefusedConstruct]:
-    """Yield what llguidance refuses of a Lark text, which is not read further than that takes."""
+    """Yield the constructs of a Lark text that llguidance refuses, read no further than needed."""
     from kbnf_core.languages.lark.reader import tree as lark
     from kbnf_core.languages.lark.reader.parse import parse_lark
 

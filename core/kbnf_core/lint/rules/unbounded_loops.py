@@ -90,7 +90,7 @@ _SPACES = (
 _WHITESPACE: Bytes = frozenset(f"{_SPACES}\u2028\u2029\u202f\u205f\u3000".encode())
 _DIGITS: Bytes = frozenset(b"0123456789")
 _OF_TEXT: Bytes = frozenset(byte for byte in _ANY if byte >= 0x80 or chr(byte).isalnum())
-"""What a turn of a loop of text begins with."""
+"""The bytes that a turn of a loop of text begins with."""
 
 _A_STATE = 4
 """Steps that a state of an automaton is counted as."""
@@ -139,7 +139,7 @@ class _Turn(NamedTuple):
 
 
 class _Loops:
-    """What the loops of one grammar consume."""
+    """The bytes that the loops of one grammar consume."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ class Fix(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: what (``code``, ``message``), where (``source``, ``span``), and what to do.
+    """One finding: its code and message, its source and span, and its fixes.
 
     ``label`` is beside the carets, ``labels`` mark further places in the same source,
     ``notes`` say why it matters and ``helps`` what to change. ``details`` are names and values for

@@ -251,7 +251,7 @@ ALL = "ALL"
 
 
 def normalise_selector(text: str) -> str:
-    """Return a prefix of codes for what a user wrote: ``W1``, ``w101``, a rule's name, ``ALL``.
+    """Return a prefix of codes for a user's selector: ``W1``, ``w101``, a rule's name, ``ALL``.
 
     Raises ``ValueError`` where it selects nothing.
     """

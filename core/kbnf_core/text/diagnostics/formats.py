@@ -25,7 +25,7 @@ SCHEMA = "kbnf.check/1"
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Which targets were asked, and what each did with each schema.
+    """The targets that were asked, and their verdicts on each schema.
 
     ``targets`` are names, versions and settings; ``rows`` are the file, the tool (or ``""``), the
     target and its verdict: ``ok``, ``weak``, ``rejects``, ``refuses`` or ``not installed``.

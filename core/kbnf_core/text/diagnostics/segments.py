@@ -20,7 +20,7 @@ from kbnf_core.text.diagnostics.catalogue import Severity
 
 
 class Role(Enum):
-    """What a piece of output is."""
+    """The role of a segment of output."""
 
     PLAIN = auto()
     ERROR = auto()

@@ -318,7 +318,7 @@ def _stems(placed: Iterable[tuple[int, int, Underline]]) -> _Row:
 """Characters of prose that a line has in any case, however narrow the output."""
 
 FIXABLE = "[*]"
-"""What marks a finding that ``--fix`` fixes."""
+"""The mark of a finding that ``--fix`` fixes."""
 
 
 def render_text(

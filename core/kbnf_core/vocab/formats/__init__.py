@@ -1,4 +1,4 @@
-"""One module per vocabulary format, and what all share: what a format is, its result, its stop ids.
+"""One module per vocabulary format, and their shared code: a format, its result, its stop ids.
 
 Only ``kbnf_core.vocab.read`` reads the vocabulary file and decides which of these it is for.
 

@@ -89,7 +89,7 @@ def read_gguf(path: Path) -> FileContents:
 
 
 def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
-    """Return what the tokenizer merges, given its tokens; ``ConfigError`` if that is not known."""
+    """Return the merges of the tokenizer, given its tokens; ``ConfigError`` if not known."""
     with opened(path) as file:
         metadata = _MetadataReader(file).metadata(_OF_PAIRS)
     model, kinds = metadata["model"], metadata.get("token_type") or []
@@ -285,7 +285,7 @@ def _encoder(file: VocabularyFile) -> Encode:
 
 
 def encode_with_cyllama(model: Any) -> Encode:
-    """Return what cuts a text with a model of cyllama."""
+    """Return an encoder of texts with a model of cyllama."""
     vocabulary = model.get_vocab()
 
     def tokenize(words: str) -> list[int]:

@@ -39,7 +39,7 @@ from kbnf_core.vocab.formats import (
 )
 
 SPACE_MARK = "\u2581"
-"""What SentencePiece writes for a space."""
+"""The character that SentencePiece writes for a space."""
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
@@ -127,7 +127,7 @@ _CLEANED = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"),
     (" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
 )  # fmt: skip
-"""What the decoder of WordPiece makes of each piece, if it cleans up."""
+"""The replacements of WordPiece's decoder in each piece, if it cleans up."""
 
 
 def _of_words(step: Mapping[str, Any]) -> PieceSpelling:

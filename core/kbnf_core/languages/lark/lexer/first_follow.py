@@ -426,7 +426,7 @@ class _Together:
         return tuple(self._may)
 
     def _is_joined(self, left: int, right: int) -> bool:
-        """Tell whether all of a set are known to be expected with all of another."""
+        """Return whether all of a set are known to be expected with all of another."""
         return (left, right) in self._joined or any(
             not (left & ~one or right & ~other) for _, one, other in self._largest
         )

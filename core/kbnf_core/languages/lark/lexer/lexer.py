@@ -263,7 +263,7 @@ class Lexed:
         return {State(): None}
 
     def _bars(self, node: Lexeme, number: int) -> bool:
-        """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
+        """Return whether ``node`` is ignored text before what may be an embedded grammar."""
         if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
             return False
         leaves = (
@@ -420,7 +420,7 @@ def _shown(node: Lexeme) -> Span:
 
 
 def _has_characters_only(grammar: LexicalGrammar) -> bool:
-    """Tell whether each lexeme is one character, as in texts of which no lexer is certain."""
+    """Return whether each lexeme is one character, as in texts of which no lexer is certain."""
     dfas: dict[Dfa, None] = {}
     for body in grammar.rules.values():
         for node in postorder(body):

@@ -453,7 +453,7 @@ def is_gbnf(text: str) -> bool:
 
 
 def _goes_on(words: list[Word], line: int) -> bool:
-    """Tell whether the next line that has text starts with ``|``."""
+    """Return whether the next line that has text starts with ``|``."""
     following = (words[index].type for index in range(line, len(words)))
     return next((kind for kind in following if kind != "LINE"), "") == "VBAR"
 
