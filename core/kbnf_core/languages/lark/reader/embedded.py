@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 
 GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
-"""What is a grammar of its own."""
+"""Embedded texts that are grammars of their own."""
 
 _DEFINITIONS = frozenset({"$defs", "definitions"})
 _BY_NAME = _DEFINITIONS | {"properties", "patternProperties"}
