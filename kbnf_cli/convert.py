@@ -37,6 +37,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     examples,
+    indenter_option,
     lexing_option,
     schema_options,
     together,
@@ -326,6 +327,7 @@ _DETAILS = {
         """,
         options=(
             lexing_option,
+            indenter_option,
             conversion_options,
         ),
     ),

@@ -4,6 +4,8 @@ Tests: tests/cli/test_options.py, tests/cli/test_man.py
 """
 
 import json
+import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
@@ -15,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from kbnf_cli.console import Colour, Console, Verbosity
+from kbnf_core.languages.lark.indenter import attributes_of
 from kbnf_core.targets import SERVICE_NAMES
 from kbnf_core.text.errors import KbnfError
 
@@ -396,8 +399,39 @@ lexing_option = _schema_option(
     " rules cannot keep of that is a warning.  [default: as the grammar's dialect does]",
 )
 
+
+class _IndenterType(click.ParamType[dict[str, Any]]):
+    """An ``Indenter`` of Lark, by its module and class; the value is its attributes."""
+
+    name = "indenter"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return value
+        # Commands of Python packages do not look for modules where they are run.
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            return attributes_of(pkgutil.resolve_name(value))
+        except (ImportError, AttributeError, ValueError) as error:
+            self.fail(f"{value}: {error}", parameter, context)
+        finally:
+            sys.path.pop(0)
+
+
+indenter_option = _schema_option(
+    "--indenter",
+    type=_IndenterType(),
+    metavar="MODULE:CLASS",
+    text="Lark: the `Indenter` that the grammar is used with, as `lark.indenter:PythonIndenter`;"
+    " its module is imported, also from the current folder.  [default: by the usual names, if the"
+    " grammar declares `_INDENT` and `_DEDENT`]",
+)
+
 schema_options = together(
     lexing_option,
+    indenter_option,
     _schema_option(
         "--integers",
         type=click.Choice(["plain", "fraction"]),

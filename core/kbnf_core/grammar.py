@@ -333,12 +333,18 @@ class Grammar:
         return cls.read_with(text, ABNF, lossy=lossy, **options)
 
     @classmethod
-    def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+    def from_lark(
+        cls, text: str, *, postlex: Any = None, lossy: bool = False, **options: Any
+    ) -> "Grammar":
         """Return the grammar of a Lark text, or of LLGuidance's list of grammars.
 
-        ``lexing`` among the ``options`` says how text is cut into lexemes.
+        ``lexing`` among the ``options`` says how text is cut into lexemes. ``postlex`` is an
+        ``Indenter`` of Lark, an object or its class; a grammar that declares ``_INDENT`` and
+        ``_DEDENT`` is read with the usual one without it. Raises ``ConfigError`` for another
+        ``postlex``, and as ``from_gbnf`` does.
         """
-        return cls.read_with(text, LARK, lossy=lossy, **options)
+        own = LARK.options_of(postlex, options)
+        return cls.read_with(text, LARK, lossy=lossy, **own)
 
     @classmethod
     def from_response_template(

@@ -92,7 +92,7 @@ def lay_out_kbnf(
 def _written(definition: Definition) -> Written:
     branches = definition.branches
     return Written(
-        definition.name.value,
+        definition.title,
         tuple(print_expression(branch) for branch in branches),
         tuple(branch.span for branch in branches),
         definition.span,

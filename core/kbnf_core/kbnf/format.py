@@ -548,7 +548,7 @@ _TYPES = {
 
 def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
     """Return a definition, which nobody wrote, in the canonical layout."""
-    name, body = definition.name.value, print_words(definition.body)
+    name, body = definition.title, print_words(definition.body)
     if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
         return f"{name} ::= {''.join(body)};"
     gap = Gap()

@@ -643,7 +643,9 @@ class TreeBuilder:
         return number(parts[0]), number(parts[-1])
 
 
-_NUMBER = re.compile(r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*)\+?)?(?P<add>[0-9]*)")
+_NUMBER = re.compile(
+    r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*))?(?P<sign>[+-]?)(?P<add>[0-9]*)"
+)
 
 
 def _number(written: str, start: int) -> Number:
@@ -654,7 +656,8 @@ def _number(written: str, start: int) -> Number:
     first, last = match.span("variable")
     variable = Name(match["variable"], Span(start + first, start + last)) if first >= 0 else None
     span = Span(start, start + len(written))
-    return Number(variable, number(match["add"]), match["relation"], span)
+    add = number(match["add"])
+    return Number(variable, -add if match["sign"] == "-" else add, match["relation"], span)
 
 
 def _bound(word: Word) -> tuple[int, Number | None]:

@@ -561,7 +561,7 @@ def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
 
 def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
     """Return the W404 of rules that begin with each other, at the first of them."""
-    defined = (each.name for each in reading.document.definitions)
+    defined = (each.name for each in reading.written_out.definitions)
     first = next(name for name in defined if names[name.value] in members)
     others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
     return Loss("W404", f"{others}; any text is taken instead", first.span)

@@ -71,6 +71,7 @@ ANYTHING = outside(0)
 NOTHING = outside(ALL_BYTES | END)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def both(left: Lookahead, right: Lookahead) -> Lookahead:
     """Return the texts in both sets."""
     if left in (ANYTHING, right) or right == NOTHING:

@@ -25,7 +25,8 @@ from kbnf_core.languages.lark.lexer.llguidance_terminals import (
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
-from kbnf_core.languages.lark.reader.model import Node
+from kbnf_core.languages.lark.reader.marks import Marks
+from kbnf_core.languages.lark.reader.model import Lexeme, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
@@ -211,6 +212,7 @@ class RuleBuilder:
     dialect: Dialect
     factory: Factory
     embedder: Embedding
+    marks: Marks | None
     report: Report
     limits: Limits = DEFAULT_LIMITS
     rules: dict[str, Node] = field(default_factory=dict)
@@ -346,6 +348,9 @@ class RuleBuilder:
         name = node.name.value
         place = scope.module.place(node.span)
         flat = scope.module.names.get(name)
+        mark = self.marks and self.marks.named(flat or name)
+        if mark is not None:
+            return Lexeme(mark, place)
         if flat in self.gathered.declared:
             self.report.note(NEVER, f"`{name}` is declared only; no text ever matches it", place)
             return Choice((), place)
