@@ -229,7 +229,7 @@ def _members(value: dict[str, Json]) -> list[Json]:
 
 
 def value_key(value: Json) -> Hashable:
-    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
+    """Return a key under which values equal in JSON Schema collide; true is not 1."""
     if isinstance(value, list):
         return list, tuple(map(value_key, value))
     if isinstance(value, dict):
