@@ -7,6 +7,8 @@
 # ``_trees`` calls them through their method tables, since an extension module cannot inline what
 # another one defines; only the functions with a body here are inlined on both sides.
 
+cimport cython
+
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.deque cimport deque
 from libcpp.set cimport set as ordered_set
@@ -63,6 +65,7 @@ cdef inline bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
     return False
 
 
+@cython.final
 cdef class _Index:
     cdef vector[int32_t] slots
     cdef vector[uint64_t] hashes
@@ -73,6 +76,7 @@ cdef class _Index:
     cdef inline void _place(self, int32_t number) noexcept
 
 
+@cython.final
 cdef class _Map:
     cdef vector[uint64_t] keys
     cdef vector[int32_t] values
@@ -84,6 +88,7 @@ cdef class _Map:
     cdef int put(self, uint64_t key, int32_t value) except -1
 
 
+@cython.final
 cdef class _Room:
     cdef size_t left
     cdef int64_t limit
@@ -94,6 +99,7 @@ cdef class _Room:
     cdef int _refuse(self, int64_t nonterminal) except -1
 
 
+@cython.final
 cdef class _Lists:
     cdef deque[vector[int64_t]] contents
     cdef _Index index
@@ -136,6 +142,7 @@ cdef class _Tables:
     cdef int bind(self, tables) except -1
 
 
+@cython.final
 cdef class ItemSets(_Tables):
     cdef _Lists sets
     cdef _Room room
@@ -215,6 +222,7 @@ cdef class ItemSets(_Tables):
     cdef int32_t _predict(self, vector[int32_t]& called) except -2
 
 
+@cython.final
 cdef class StackNodes:
     cdef _Lists nodes
     cdef ItemSets items
@@ -231,6 +239,7 @@ cdef class StackNodes:
     cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL
 
 
+@cython.final
 cdef class Configurations:
     cdef deque[vector[Pair]] all_pairs
     cdef deque[vector[int32_t]] all_exits
@@ -242,6 +251,7 @@ cdef class Configurations:
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1
 
 
+@cython.final
 cdef class LazyTable:
     cdef object acquire
     cdef object release

@@ -26,6 +26,7 @@ from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+cimport cython
 from cython.operator cimport dereference as deref
 
 from cpython.exc cimport PyErr_CheckSignals

@@ -31,6 +31,7 @@ cdef enum:
     _ENTRY_BYTES = 300
 
 
+@cython.final
 cdef class CanonicalRows:
     """The rows over one vocabulary; forgotten all together beyond ``most_bytes``.
 

@@ -12,6 +12,7 @@ cdef enum:
     _MOST_STORED = 1 << 26
 
 
+@cython.final
 cdef class _Vectors:
     """Interns vectors of states, as (place, state) of the live ones, and steps them by bytes.
 

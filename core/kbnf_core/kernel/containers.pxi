@@ -110,6 +110,7 @@ cdef extern from *:
     int _count_bits "kbnf_count"(uint64_t bits) noexcept nogil
 
 
+@cython.final
 cdef class _Index:
     """Numbers, 0, 1, .. in order, by the hashes of their contents; the caller compares contents."""
 
@@ -151,6 +152,7 @@ cdef class _Index:
         self.slots[at] = number
 
 
+@cython.final
 cdef class _Map:
     """Numbers by integers of 64 bits."""
 
@@ -194,6 +196,7 @@ cdef class _Map:
 
 # The parts of one table: items, triples and pairs, within a bound.
 
+@cython.final
 cdef class _Room:
     """The parts that may still be made: ``names`` are those of nonterminals, for the error.
 
@@ -229,6 +232,7 @@ cdef str _SIDE_BY_SIDE = (
 
 # Numbered lists of integers.
 
+@cython.final
 cdef class _Lists:
     """Contents by number and numbers by content; a deque, so that what is handed out stays put.
 

@@ -38,6 +38,7 @@ cdef inline long long _position_of(int32_t state, int32_t count) noexcept nogil:
     return (<long long> count << _COUNT_SHIFT) | state
 
 
+@cython.final
 cdef class Counting:
     """The far states of one table, for tokens of at most ``longest`` bytes."""
 

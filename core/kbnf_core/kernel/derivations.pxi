@@ -77,6 +77,7 @@ cdef cppclass _Step:
     vector[int32_t] complete
 
 
+@cython.final
 cdef class Derivations:
     """What states and steps of one table over position automata say of derivations; shared."""
 
@@ -413,6 +414,7 @@ cdef struct _Link:
     int32_t next
 
 
+@cython.final
 cdef class _Region:
     """Configurations by number, 0 is where the ways back begin; the links forward of each."""
 

@@ -53,6 +53,7 @@ cdef struct _Anchor:
     int32_t waiting
 
 
+@cython.final
 cdef class EndCosts(_Tables):
     """The costs of the nodes of some tables.
 

@@ -21,6 +21,7 @@ cdef enum:
     _WORDS = 5
 
 
+@cython.final
 cdef class _Grouped:
     """Pairs by a key, in one array."""
 
@@ -49,6 +50,7 @@ cdef class _Grouped:
         return 0
 
 
+@cython.final
 cdef class _ClassSets:
     """Sets of byte classes by number, and which of them contain which others."""
 
@@ -107,6 +109,7 @@ cdef class _ClassSets:
         return 0
 
 
+@cython.final
 cdef class _Crossings(_Tables):
     """The search for conflicts in tables. Sets of nonterminals are those of their entries."""
 

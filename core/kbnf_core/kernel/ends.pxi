@@ -42,6 +42,7 @@ cdef class _StateCosts:
         raise NotImplementedError
 
 
+@cython.final
 cdef class Ends(_StateCosts):
     """The costs of the states of one table."""
 
@@ -399,6 +400,7 @@ cdef struct _Group:
     vector[int32_t] tokens
 
 
+@cython.final
 cdef class TokenGroups:
     """The tokens of a vocabulary's slices by their number of characters.
 
@@ -444,6 +446,7 @@ cdef struct _Leading:
     ordered_map[int32_t, vector[int32_t]] walked
 
 
+@cython.final
 cdef class EndWalker:
     """Finds what the tokens of one vocabulary leave to the end, from the states of one table.
 

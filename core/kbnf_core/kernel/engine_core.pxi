@@ -8,6 +8,7 @@ cdef enum:
     _MOST_STEPS = 65536
 
 
+@cython.final
 cdef class TokenSteps:
     """Steps by tokens that are nothing but their bytes, for one way to finish.
 

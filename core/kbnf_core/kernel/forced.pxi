@@ -10,6 +10,7 @@ cdef enum:
     _BYTES = -1
 
 
+@cython.final
 cdef class Texts(_Trie):
     """What a vocabulary's tokens spell, and texts that its tokenizer cut."""
 
@@ -180,6 +181,7 @@ cdef struct _Entry:
     size_t end
 
 
+@cython.final
 cdef class _Written:
     """Certain tokens by position and context; where there are too many, all are forgotten."""
 
@@ -273,6 +275,7 @@ cdef enum:
     _MOST_BYTES = 1024
 
 
+@cython.final
 cdef class Forced:
     """Follows single transitions, looks for tokens beside them, and remembers what is certain.
 

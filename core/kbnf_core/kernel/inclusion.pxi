@@ -110,6 +110,7 @@ cdef struct Round:
     bint is_known
 
 
+@cython.final
 cdef class Inclusion:
     """Follows one machine and one table side by side, over bytes that neither tells apart."""
 

@@ -32,6 +32,7 @@ cdef enum:
     _LIFTS = 3
 
 
+@cython.final
 cdef class ItemSets(_Tables):
     """Interns item sets, closed under tail calls, and memoises their transitions and calls.
 
@@ -623,6 +624,7 @@ cdef bint _is_new(
 # wherever in a text they occur.
 
 
+@cython.final
 cdef class StackNodes:
     """Interns stack nodes; memoises their waiting item sets and their narrowed forms.
 
@@ -766,6 +768,7 @@ cdef void _add_all(ordered_set[int32_t]& numbers, vector[int32_t]* more) noexcep
 
 # Configurations of states, interned: sorted (stack node, item set) pairs, and sorted completions.
 
+@cython.final
 cdef class Configurations:
     """Contents by number and numbers by content; a deque, so that what is handed out stays put.
 

@@ -12,6 +12,7 @@ cdef enum:
     _ROW_BITS = 8
 
 
+@cython.final
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 

@@ -67,6 +67,7 @@ cdef extern from *:
     ) noexcept nogil
 
 
+@cython.final
 cdef class Pool:
     """Interns sets of numbers: masks, which are arrays of words, or ascending arrays of numbers.
 

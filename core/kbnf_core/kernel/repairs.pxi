@@ -88,6 +88,7 @@ cdef struct _Rewrite:
     uint8_t loses
 
 
+@cython.final
 cdef class Repairs:
     """The texts nearest to ``text``, cheapest first.
 

@@ -29,6 +29,7 @@ cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
     these.bits[byte >> 6] |= <uint64_t> 1 << (byte & 63)
 
 
+@cython.final
 cdef class _Part(_Trie):
     """A slice of the vocabulary."""
 
@@ -150,6 +151,7 @@ cdef class _Part(_Trie):
         return 0
 
 
+@cython.final
 cdef class Parts:
     """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
 

@@ -9,6 +9,7 @@
 ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
 
 
+@cython.final
 cdef class MaskAssembler:
     """Follows walks and their completions down the stack, over a memo of the walks met so far.
 
@@ -230,6 +231,7 @@ cdef enum:
     _ALLOWS_NOTHING = 2
 
 
+@cython.final
 cdef class StateMasks:
     """What the mask of each state consists of, for one way to finish; found when it is asked for.
 

@@ -26,6 +26,7 @@ cdef struct _Progress:
     int32_t done
 
 
+@cython.final
 cdef class StreamedTrace(Trace):
     """A text that grows, and the events that have become certain. For tables without tail calls."""
 

@@ -16,6 +16,7 @@ cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogi
     return count
 
 
+@cython.final
 cdef class Walker:
     """Walks the slices of one vocabulary through one table, whose arrays it looks up once."""
 
