@@ -3,7 +3,7 @@
 Without marks a text is one JSON value (``follow``). Calls of tools are read by a reading language
 (``messages``) or, where a tag has none, by a grammar whose rules are marked (``calls``).
 
-Tests: tests/unit/languages/tools
+Tests: tests/unit/parse/test_calls.py, tests/unit/parse/test_values.py
 """
 
 from kbnf_core.kbnf.parsed import Marked
