@@ -31,6 +31,7 @@ from kbnf_core.languages.json_schema import (
     Integers,
     Options,
     Standard,
+    Syntax,
     Whitespace,
     options_of,
 )
@@ -441,6 +442,10 @@ class SchemaReading(Parsed):
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
             return {""} if dead else set()
+        # A copy in a column that is too deep has no text, where others have.
+        copies = self._written().rules.copies
+        alive = {copies[name] for name in copies.keys() - dead.keys()}
+        dead = {name: body for name, body in dead.items() if copies.get(name) not in alive}
         graph = {
             name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
             for name, body in dead.items()
@@ -542,7 +547,8 @@ def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
     schemas = writer.schemas
     root = schemas.document.root()
     with _limited_work():
-        made, eager = make(root), _is_prefix_free(schemas, root)
+        made = make(root)
+        eager = schemas.options.syntax is Syntax.JSON and _is_prefix_free(schemas, root)
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
     return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
 
