@@ -6,7 +6,8 @@ FOLDER is that of maskbench. Each value of a schema, and some changed ones, are 
 printed form of the YAML and as JSON; the grammar for YAML must take exactly those of which the one
 for JSON takes the JSON text. Samples of the grammar must be read by PyYAML as a value that
 `jsonschema` accepts, and by `read_value` as the same. Printed are the counts, each text on which
-they disagree, and the tokens of the valid values in both forms, by the tokenizer of tekken.
+they disagree, and the tokens of the valid values in both forms, by tekken's
+tokenizer. `--samples 0` leaves samples out.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ import jsonschema_rs
 import yaml
 
 from benchmarks.drawn import default_cases
+from benchmarks.maskbench import Case
+from benchmarks.vocabulary import read_setting
 from kbnf_core import Engine, Grammar, RejectedError, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.text.errors import KbnfError
@@ -31,7 +35,7 @@ from kbnf_core.text.errors import KbnfError
 _QUOTED = re.compile(r"[-?:+.~=<0-9].*|[yYnN]")
 """What PyYAML may read as a string and the printed form has in quotes."""
 _SPECIAL = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_OTHERS = (None, True, -1, 1.5, "", "x", "yes", "1", [], {}, [1], {"a": 1})
+_OTHERS: tuple[Any, ...] = (None, True, -1, 1.5, "", "x", "yes", "1", [], {}, [1], {"a": 1})
 
 
 def is_plain(value: str) -> bool:
@@ -125,11 +129,64 @@ def _values(values: list[Any], rng: random.Random) -> Iterator[tuple[str, Any]]:
             yield "changed", changed(value, rng)
 
 
-def _valid_tokens(values: list[Any]) -> tuple[int, int, int]:
-    from mistral_common.tokens.tokenizers.tekken import Tekkenizer  # noqa: PLC0415
+class Comparison:
+    """Counts of what the grammars of schemas as JSON and as YAML take, and of tokens."""
 
-    del Tekkenizer, values
-    return 0, 0, 0
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._rng = random.Random(options.seed)  # noqa: S311 - no secrets
+        self._encode = read_setting().encode
+        self.counts = Counter[str]()
+        self.tokens = Counter[str]()
+
+    def add(self, case: Case) -> None:
+        """Compare the texts of one schema."""
+        self.counts["schemas"] += 1
+        grammars = _grammars(case.schema)
+        if grammars is None:
+            self.counts["refused schemas"] += 1
+            return
+        as_json, as_yaml = map(Texts, grammars)
+        for kind, value in _values([json.loads(text) for text, _ in case.values], self._rng):
+            wanted = as_json.takes(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+            text = f"{printed(value)}\n"
+            if yaml.safe_load(text) != value:
+                print(f"{case.name}: the printed form is not the value: {text!r}")
+            self.counts[f"{kind}, {'taken' if wanted else 'refused'} as JSON"] += 1
+            if as_yaml.takes(text) is not wanted:
+                self.counts[f"{kind}, otherwise as YAML"] += 1
+                print(f"{case.name}: {'refused' if wanted else 'taken'} as YAML only: {text!r}")
+        for text, is_valid in case.values:
+            if is_valid:
+                self._count_tokens(json.loads(text))
+        self._compare_samples(case, grammars[1])
+
+    def _count_tokens(self, value: Any) -> None:
+        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        texts = {
+            "YAML": f"{printed(value)}\n",
+            "JSON without blanks": compact,
+            "JSON with a blank after a comma and a colon": json.dumps(value, ensure_ascii=False),
+            "JSON in lines, indented by two": json.dumps(value, ensure_ascii=False, indent=2),
+        }
+        for kind, text in texts.items():
+            self.tokens[kind] += len(self._encode(text))
+
+    def _compare_samples(self, case: Case, grammar: Grammar) -> None:
+        engine, count = Engine(grammar, Vocabulary.bytes()), self._options.samples
+        for sample in sample_texts(engine, count, self._options.seed, 40).texts if count else ():
+            self.counts["samples"] += 1
+            value = yaml.safe_load(sample.decode())
+            if grammar.read_value(sample) != value:
+                self.counts["samples read otherwise"] += 1
+                print(f"{case.name}: `read_value` has another value: {sample!r}")
+            if jsonschema.validators.validator_for(case.schema)(case.schema).is_valid(value):
+                continue
+            kind = "invalid samples"
+            if jsonschema_rs.is_valid(case.schema, value):
+                kind = "samples with a pattern that Python reads otherwise"
+            self.counts[kind] += 1
+            print(f"{case.name}: {kind}: {sample!r}")
 
 
 def main() -> None:
@@ -141,42 +198,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rng = random.Random(options.seed)  # noqa: S311 - no secrets
-    counts = Counter[str]()
-    for case in default_cases(options.folder, options.seed):
-        if counts["schemas"] == options.schemas:
-            break
-        counts["schemas"] += 1
-        grammars = _grammars(case.schema)
-        if grammars is None:
-            counts["refused schemas"] += 1
-            continue
-        as_json, as_yaml = map(Texts, grammars)
-        values = [json.loads(text) for text, _ in case.values]
-        for kind, value in _values(values, rng):
-            wanted = as_json.takes(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-            text = f"{printed(value)}\n"
-            if yaml.safe_load(text) != value:
-                print(f"{case.name}: the printed form is not the value: {text!r}")
-            counts[f"{kind}, {'taken' if wanted else 'refused'} as JSON"] += 1
-            if as_yaml.takes(text) is not wanted:
-                counts[f"{kind}, otherwise as YAML"] += 1
-                print(f"{case.name}: {'refused' if wanted else 'taken'} as YAML only: {text!r}")
-        engine = Engine(grammars[1], Vocabulary.bytes())
-        for sample in sample_texts(engine, options.samples, options.seed, 40).texts:
-            text = sample.decode()
-            counts["samples"] += 1
-            value = yaml.safe_load(text)
-            try:
-                jsonschema.validate(value, case.schema)
-            except jsonschema.ValidationError as error:
-                if jsonschema_rs.is_valid(case.schema, value):
-                    counts["samples with a pattern that Python reads otherwise"] += 1
-                    continue
-                counts["invalid samples"] += 1
-                print(f"{case.name}: a sample is invalid: {text!r}: {error.message[:80]}")
-    for kind, count in counts.items():
-        print(f"{kind}: {count}")
+    found = Comparison(options)
+    for case in islice(default_cases(options.folder, options.seed), options.schemas):
+        found.add(case)
+    for kind, count in found.counts.items():
+        print(f"{kind}: {count:,}")
+    for kind, count in found.tokens.items():
+        print(f"tokens of the valid values as {kind}: {count:,}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ after a colon, after a dash. In these copies marks are line breaks with blanks. 
 *Scalars.* A string may be plain where that is plainly safe: in one line, without the marks of a
 comment or of a value, beginning with a letter or with a sign that means nothing there, and none of
 the words (`yes`, `null`) that YAML 1.1, by PyYAML's resolver, or YAML 1.2, by its core schema,
-reads as something else. So all other strings are known by their first character, but for a few words. Any
-string may be in double quotes, with the escapes of JSON and those of characters that are line
+reads as something else. So, but for a few words, the first character says what is plain. Any string
+may be in double quotes, with the escapes of JSON and those of characters that are line
 breaks or not printable in YAML; of listed texts there is one form, plain if it is safe. Numbers
 have an exponent only after a fraction, and with a sign: without these YAML 1.1 reads a string.
 Scalars end with their line break, and keys with their colon, so that nothing completes within them.
@@ -42,6 +42,7 @@ from kbnf_core.ir import Node, Notation
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.algebra import ANYTHING
+from kbnf_core.languages.json_schema.keywords import unsupported
 from kbnf_core.languages.json_schema.rules import (
     LETTERS,
     Prelude,
@@ -53,7 +54,12 @@ from kbnf_core.languages.json_schema.rules import (
     listed,
     spell_text,
 )
-from kbnf_core.languages.json_schema.value_sets import Length, Restricted, compiled_pattern
+from kbnf_core.languages.json_schema.value_sets import (
+    STEPS,
+    Length,
+    Restricted,
+    compiled_pattern,
+)
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -69,7 +75,9 @@ MOST_COLUMNS = 64
 LONGEST = 512
 """Characters of the longest plain string where a schema bounds its length."""
 
-LINE, COLON, DASH, GAP = (call(f"<{name}>") for name in ("line", "colon", "dash", "gap"))
+LINE, COLON, DASH, GAP = (
+    ir.Call(f"<{name}>", NOWHERE) for name in ("line", "colon", "dash", "gap")
+)
 MARKS: Mapping[str, Node] = {
     LINE.nonterminal: text(" "),
     COLON.nonterminal: EMPTY,
@@ -241,7 +249,10 @@ _PLACES = (COLON.nonterminal, DASH.nonterminal)
 
 
 class _Layout:
-    """Makes the copies of rules that a document needs."""
+    """Makes the copies of rules that a document needs.
+
+    ``is_cut`` says whether some collection has no text, as it is too deep.
+    """
 
     def __init__(
         self, rules: Mapping[str, Node], shared: Container[str], fresh: Callable[[str], str]
@@ -257,6 +268,7 @@ class _Layout:
         self._whole: dict[str, str] = {}
         self._contents: dict[int, Node | None] = {}
         self._nullables: dict[int, dict[int, bool]] = {}
+        self.is_cut = False
         self._callers: dict[str, set[str]] = {}
         for name, body in self._rules.items():
             for each in ir.calls(body):
@@ -319,8 +331,9 @@ class _Layout:
         found: list[_At] = []
         for part in node.parts:
             found.append((part, column, mark))
-            is_mark = isinstance(part, ir.Call) and part.nonterminal in _PLACES
-            mark = part.nonterminal if is_mark else _START
+            mark = _START
+            if isinstance(part, ir.Call) and part.nonterminal in _PLACES:
+                mark = part.nonterminal
         return found
 
     def _laid_out(self, at: _At, parts: list[Node]) -> Node:
@@ -354,6 +367,7 @@ class _Layout:
             in_a_line = "\n" + " " * _inner(column, mark)
             opening = {_START: "", DASH.nonterminal: " "}.get(mark, in_a_line)
             forms.append(sequence(text(opening), *parts))
+        self.is_cut |= not forms and _inner(column, mark) > MOST_COLUMNS
         return alternation(forms) if forms else NOTHING
 
     def _is_nullable(self, node: Node) -> bool:
@@ -434,11 +448,15 @@ def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
     Raises ProblemError beyond the limit of rules.
     """
     shared = prelude.rules
-    layout = _Layout({**rules, **shared}, shared, rules.fresh)
-    made, owners = list(layout.copies(start)), dict(rules.owners)
+    layout, owners = _Layout({**rules, **shared}, shared, rules.fresh), dict(rules.owners)
     rules.clear()
-    for name, rule, body in made:
+    for name, rule, body in layout.copies(start):
+        rules.budget.spend(STEPS)
         rules.copies[name] = rule
         rules.owner = owners.get(rule, ANYTHING)
         rules.add(name, body)
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
+    if layout.is_cut:
+        facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
+        if not facts[start].productive:
+            raise unsupported(f"a value of this has more than {MOST_COLUMNS // STEP} levels", "")

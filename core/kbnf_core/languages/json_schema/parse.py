@@ -23,7 +23,7 @@ from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import (
     Digits,
     Escapes,
@@ -337,6 +337,11 @@ class SchemaReading(Parsed):
         self.finish = Finish.EAGER if outcome.eager else Finish.EOS
         self.losses = tuple(map(text.loss, outcome.losses))
         self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
+
+    def marked(self) -> Marked | None:
+        """Return what the values of a text are made of; None where they are one JSON value."""
+        syntax = self._text.options.syntax
+        return None if syntax is Syntax.JSON else Marked(None, {}, syntax=syntax.value)
 
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""

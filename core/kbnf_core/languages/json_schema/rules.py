@@ -631,8 +631,15 @@ long."""
 class Prelude:
     """The shared rules that are in use, by name; asking for one adds what it needs."""
 
-    def __init__(self, shared: Shared, options: Options) -> None:
-        self._shared = shared
+    def __init__(
+        self,
+        options: Options,
+        prefix: str,
+        *,
+        has_whole_fractions: bool = False,
+        rules_of: Callable[[Options, str, bool], Shared] = json_rules,
+    ) -> None:
+        self._shared = rules_of(options, prefix, has_whole_fractions)
         self.said = self._shared.said
         self.punctuation, self.punctuating = self._shared.punctuation, self._shared.punctuating
         self.whole_fraction = self._shared.whole_fraction

@@ -521,8 +521,8 @@ class ScalarWriter:
         zeros, are_bounded = self._prelude.whole_fraction, self._prelude.has_bounded_digits
         if self._prelude.has_exact_decimals or (are_bounded and not zeros):
             each = ((number_text(value), str(value)) for value in values)
-            written = filter(self._prelude.takes_number, chain.from_iterable(each))
-            return alternation(map(text, dict.fromkeys(written)))
+            taken = filter(self._prelude.takes_number, chain.from_iterable(each))
+            return alternation(map(text, dict.fromkeys(taken)))
         whole: dict[str, None] = {}
         fractions: dict[str, None] = {}
         others: dict[str, None] = {}

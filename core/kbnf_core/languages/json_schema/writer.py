@@ -121,8 +121,12 @@ class Writer:
         self.limits = options.limits
         has_whole_fractions = schemas.document.has_whole_fractions
         self._is_block = options.syntax is Syntax.YAML
-        rules_of = block_rules if self._is_block else json_rules
-        self.prelude = Prelude(rules_of(options, prefix, has_whole_fractions), options)
+        self.prelude = Prelude(
+            options,
+            prefix,
+            has_whole_fractions=has_whole_fractions,
+            rules_of=block_rules if self._is_block else json_rules,
+        )
         self.start = prefix + start
         self._prefix = prefix
         self.rules = Rules(schemas, prefix, start)

@@ -388,6 +388,8 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 
 def dump(marked: Marked) -> str:
     """Return by what values are read as a text of JSON."""
+    if marked.syntax:
+        return json.dumps({"syntax": marked.syntax})
     if marked.document is None:
         found = {"language": marked.language, "messages": marked.messages}
         return json.dumps(found, ensure_ascii=False, sort_keys=True, default=float)
@@ -411,6 +413,8 @@ def load(text: str, limits: Limits) -> Marked:
     """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
     try:
         found = json.loads(text)
+        if "syntax" in found:
+            return Marked(None, {}, syntax=str(found["syntax"]))
         if "language" in found:
             return Marked(None, {}, found["messages"], found["language"])
         marks = {
