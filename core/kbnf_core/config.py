@@ -2,9 +2,12 @@
 
 The fields that the Rust engine has are accepted so that programs can move over by changing an
 import. Those that configure its internals mean nothing here; each says so.
+
+Tests: tests/unit/test_config_limits.py
 """
 
 import enum
+import warnings
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
@@ -130,3 +133,21 @@ def _is_heeded(name: str, value: object) -> bool:
     if name == "fsa_type":
         return getattr(value, "name", value) in (None, "Dfa")
     return name == "max_memory_usage"
+
+
+_DEFAULTS = Config()
+
+
+def engine_settings(
+    config: Config | None, finish: Finish | str | None, limits: Limits | None
+) -> Config:
+    """Return the settings of an engine, where ``finish`` and ``limits`` win over the config's.
+
+    Warns of settings that have no effect.
+    """
+    for name in config.unheeded() if config else ():
+        warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=3)
+    settings = config or _DEFAULTS
+    if finish is not None:
+        settings = replace(settings, finish=finish)
+    return settings if limits is None else replace(settings, limits=limits)

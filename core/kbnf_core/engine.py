@@ -1,19 +1,18 @@
-"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not."""
+"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not.
 
-import warnings
-from bisect import bisect_left
+Tests: tests/unit/test_engine_values.py, tests/property/test_engine_reference.py
+"""
+
 from collections.abc import Collection, Iterable
 from copy import copy
-from dataclasses import replace
-from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
-from kbnf_core.grammar import Grammar
+from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish, engine_settings
+from kbnf_core.grammar import Grammar, grammar_for
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import (
@@ -22,6 +21,7 @@ from kbnf_core.mask.bits import (
     as_words,
     check_logits,
     check_rows,
+    checked_tree,
     ids_of,
     row_of,
 )
@@ -30,15 +30,13 @@ from kbnf_core.mask.boundary import (
     Boundary,
     WaitingAutomaton,
     checked_after,
-    rest_behind,
     waiting_for,
 )
 from kbnf_core.mask.canonical import count_breaks, rows_of
-from kbnf_core.mask.masks import STATE, WAITING, state_at
+from kbnf_core.mask.masks import WAITING, state_at
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD, Migration
 from kbnf_core.text.errors import (
-    ConfigError,
     EngineError,
     FinishedError,
     LateError,
@@ -46,7 +44,7 @@ from kbnf_core.text.errors import (
 )
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.locks import cached_property
-from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_core.vocab.vocabulary import Vocabulary, spelled
 
 if TYPE_CHECKING:
     from random import Random
@@ -66,13 +64,9 @@ L = TypeVar("L")
 KEPT_POSITIONS = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
 
-_Ids = npt.NDArray[np.int64]
-
 FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
-
-_DEFAULTS = Config()
 
 _REBUILT = frozenset(
     (
@@ -166,32 +160,11 @@ class Engine(EngineCore):
         ahead: bool | Ahead | None = None,
         canonical: bool | None = None,
     ) -> None:
-        for name in config.unheeded() if config else ():
-            warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
-        config = config or _DEFAULTS
-        if finish is not None:
-            config = replace(config, finish=finish)
-        if limits is not None:
-            config = replace(config, limits=limits)
+        settings = engine_settings(config, finish, limits)
         if stop_token_ids is not None:
             vocabulary = vocabulary.ending_with(stop_token_ids)
-        limits = config.limits_in_force()
-        if isinstance(grammar, str):
-            grammar = Grammar(
-                grammar,
-                start=config.start_nonterminal,
-                finish=config.finish,
-                limits=limits,
-                defaults=self._defaults,
-            )
-        elif not isinstance(grammar, Grammar):
-            grammar = Grammar.from_any(grammar)
-        elif limits is not config.limits:
-            raise ConfigError(
-                "this grammar was read before: `max_memory_usage` comes too late; give it"
-                " `Limits(regex_bytes=..., exception_bytes=...)`"
-            )
-        finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
+        grammar = grammar_for(grammar, settings, self._defaults)
+        finish = grammar.finish if settings.finish is None else Finish.parse(settings.finish)
         boundary = checked_after(after, after_tokens, vocabulary)
         canonical = grammar.canonical if canonical is None else canonical
         self._begin(grammar, vocabulary, finish, boundary, budget, ahead, canonical)
@@ -255,8 +228,8 @@ class Engine(EngineCore):
     @property
     def ahead(self) -> Ahead | None:
         """The work ahead for this engine, with its counts; None without any."""
-        found: Ahead | None = self._ahead
-        return found
+        result: Ahead | None = self._ahead
+        return result
 
     def look_ahead(self, ahead: Ahead) -> None:
         """Let ``ahead`` work for this engine, unless somebody does or it is switched off."""
@@ -324,8 +297,8 @@ class Engine(EngineCore):
     @remaining.setter
     def remaining(self, tokens: SupportsIndex | None) -> None:
         left = -1 if tokens is None else index(tokens)
-        if tokens is not None and not self._fits(self._begun, left):
-            raise ConfigError(_too_few(left, self._automaton.nearest_end.least(self._begun)))
+        if tokens is not None:
+            self._automaton.nearest_end.check_budget(self._begun, left)
         self._left = left
 
     def is_waiting(self) -> bool:
@@ -458,7 +431,7 @@ class Engine(EngineCore):
         return ids
 
     def allowed_bits(self) -> Bitmask:
-        """Return what the last computation found, as read-only words of bits."""
+        """Return the allowed tokens of the last computation, as read-only words of bits."""
         return self._allowed
 
     def get_disallowed_token_ids_from_last_computation(self) -> list[int]:
@@ -542,11 +515,7 @@ class Engine(EngineCore):
         Those of several rules where an LLGuidance grammar captures them under one name
         (``capture="name"``). Raises ``ConfigError`` for a rule that the grammar does not have.
         """
-        known = self._grammar.parser.names
-        rules = self._grammar.attributes.captures.get(name, frozenset((name,)))
-        if rules.isdisjoint(known):
-            raise ConfigError(f"the grammar has no rule `{name}`")
-        return self._followed().captures(rules)
+        return self._followed().captures(name, self._grammar.attributes.captures)
 
     @property
     def temperature(self) -> float | None:
@@ -555,13 +524,11 @@ class Engine(EngineCore):
         Rules of LLGuidance's grammars have them (``temperature=0.7``); sampling is the caller's.
         Where some rule has one, the text is read again, as ``why`` does.
         """
-        given = self._grammar.attributes.temperatures
-        if not given or self.is_finished():
+        attributes = self._grammar.attributes
+        if self.is_finished() or not attributes.temperatures:
             return None
         origins = self._grammar.reading.document.origins
-        rules = {name for place in self.why(b"").places for name in place.rules}
-        named = {origins.get(name, name) for name in rules}
-        return max((given[name] for name in named & given.keys()), default=None)
+        return attributes.temperature_in(self.why(b"").rules, origins)
 
     def values(self) -> Any:
         """Return the JSON value of the text so far: its certain part, None if there is none.
@@ -591,12 +558,7 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may occur.
         """
-        if self.is_waiting():
-            return b""
-        forced = self._automaton.forced
-        found = forced.bytes_from(self._state, limit)
-        # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
-        return forced.bytes_from(self._exact, limit) if found and self._is_counted else found
+        return self._automaton.forced_bytes(self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -606,14 +568,9 @@ class Engine(EngineCore):
         are withheld. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        if self.is_waiting():
-            return []
-        forced = self._automaton.forced
-        found = forced.find(self._state, self._accepted, limit)
-        if found and self._is_counted:
-            found = forced.find(self._exact, self._accepted, limit)
+        result = self._automaton.forced_tokens(self._position, self._accepted, limit)
         # Where few tokens are left, the tokenizer's may be too many.
-        return found if self._left < 0 else found[: self.validate_tokens(found)]
+        return result if self._left < 0 else result[: self.validate_tokens(result)]
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -672,8 +629,7 @@ class Engine(EngineCore):
         return self._spelled(self.accepted_by_grammar())
 
     def _spelled(self, accepted: Iterable[int | bytes]) -> bytes:
-        spelled = self.vocabulary.decode
-        return b"".join(each if isinstance(each, bytes) else spelled((each,)) for each in accepted)
+        return spelled(self.vocabulary, accepted)
 
     def accepted_by_grammar(self, start: int = 0) -> list[int | bytes]:
         """Return the bytes and tokens accepted since the grammar began, the rest of a token first.
@@ -687,20 +643,7 @@ class Engine(EngineCore):
 
     def _before_grammar(self) -> tuple[int, bytes]:
         """Return how much was accepted before the grammar began, and the rest of the last of it."""
-        after = self.after
-        if after is None:
-            return 0, b""
-        waited = bisect_left(self._positions, 1, key=lambda position: position < WAITING)
-        if isinstance(after, int) or self.is_waiting():
-            return waited, b""
-        # The boundary ends in the last token that was waited for: the tokens before that, up to its
-        # length, suffice.
-        first, missing = waited - 1, len(after.encode())
-        while first > 0 and missing > 0:
-            first -= 1
-            missing -= len(self._spelled(self._accepted[first : first + 1]))
-        seen = self._spelled(self._accepted[first:waited])
-        return waited, rest_behind(self._automaton, after, seen)
+        return self._automaton.before_grammar(self._position, self._positions, self._accepted)
 
     def why(self, what: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot occur next.
@@ -713,7 +656,7 @@ class Engine(EngineCore):
         return self._why.explain(self.accepted_by_grammar(), asked)
 
     def follow_rules(self) -> "RuleFollower":
-        """Return what names the rules of a text from the beginning on, token by token."""
+        """Return a follower that names the rules of a text from its beginning, token by token."""
         from kbnf_core.mask.why import RuleFollower
 
         return RuleFollower(self._why)
@@ -729,10 +672,6 @@ class Engine(EngineCore):
     def _state(self) -> int:
         """The position without the count beside the state; its mask is the same."""
         return state_at(self._position)
-
-    @property
-    def _is_counted(self) -> bool:
-        return STATE < self._position < WAITING
 
     @property
     def _exact(self) -> int:
@@ -780,7 +719,7 @@ class Engine(EngineCore):
         return self._automaton.fitting(words, self._position, self._left)
 
     def _closing_mask_at(self, position: int, left: int) -> Bitmask:
-        """Return the same for some position, and what would be left there."""
+        """Return the same for some position, and the number of tokens left there."""
         return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
 
     def _refuse_late(self, what: int | bytes) -> NoReturn:
@@ -850,25 +789,6 @@ class Engine(EngineCore):
         self._use(fresh._automaton)
         self._positions = fresh._positions
         return fresh._position
-
-
-def checked_tree(parents: Any, tokens: Any) -> tuple[_Ids, _Ids]:
-    """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
-    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
-    if above.ndim != 1 or above.shape != read.shape:
-        raise ValueError(
-            f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
-        )
-    if ((above < -1) | (above >= np.arange(len(above)))).any():
-        raise ValueError("the parent of a node is -1, or a node before it")
-    return above, read
-
-
-def _too_few(tokens: int, least: float) -> str:
-    if least == inf:
-        return "no tokens of the vocabulary lead to the end of a text, in any number"
-    enough = "1 token is" if least == 1 else f"{least:,.0f} tokens are"
-    return f"budget={tokens} is too small: {enough} enough"
 
 
 def _restore(

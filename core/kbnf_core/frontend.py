@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, Regular, postorder
 from kbnf_core.kbnf.parsed import (
     NO_ATTRIBUTES,
     PLAIN_REQUEST,
@@ -68,7 +68,10 @@ class Language(ABC):
 
     @abstractmethod
     def read(self, source: Source, request: Request) -> Parsed:
-        """Parse a readable text; raises nothing but ``ConfigError`` for invalid options."""
+        """Parse a readable text.
+
+        Raises ``ConfigError`` for invalid options, and ``WorkLimitError`` for too large a text.
+        """
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
         """Return a reading in this language. Raises ``GrammarError`` where it cannot be written."""
@@ -128,7 +131,11 @@ class Language(ABC):
         finding = unreadable(source, request.limits.source_bytes)
         if finding is not None:
             return Parsed(Document(source, (), ()), (finding,))
-        return self.read(source, request)
+        try:
+            return self.read(source, request)
+        except WorkLimitError as error:
+            nothing = Parsed(Document(source, (), ()), ())
+            return Parsed(nothing.document, (too_much_work(nothing, error),))
 
 
 INEXACT = frozenset(("W808", "I810"))
@@ -173,6 +180,10 @@ class _Kbnf(Language):
 KBNF = _Kbnf()
 
 
+_READ_BYTES = 64
+"""The memory of a tree and its rules, for a character of the text."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Reading:
     """The result of reading a grammar text: its ``Parsed`` form, and its meaning.
@@ -208,13 +219,24 @@ class Reading:
 
     @property
     def written_out(self) -> Document:
-        """The tree in which a family is a rule for each number that the start reaches."""
-        return self.plain or self.document
+        """The tree that people read, where a family is a rule for each number in use.
+
+        Raises GrammarError for one that passes a limit.
+        """
+        return self.plain or self.parsed.readable()
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the grammar does not keep of the text, which is among the findings, too."""
+        """The constructs that the grammar does not keep of the text, which are findings, too."""
         return self.parsed.losses
+
+    @cached_property
+    def known_bytes(self) -> int:
+        """The memory that it takes, estimated by characters but for automata."""
+        rules = () if self.grammar is None else self.grammar.rules.values()
+        nodes = (node for body in rules for node in postorder(body) if isinstance(node, Regular))
+        automata = {id(node.dfa): node.dfa.size for node in nodes}
+        return _READ_BYTES * len(self.parsed.source.text) + sum(automata.values())
 
     @property
     def is_endless(self) -> bool:
@@ -232,7 +254,7 @@ class Reading:
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
 
     def is_loss(self, finding: Diagnostic) -> bool:
-        """Return whether a finding says what the grammar does not keep of the text."""
+        """Return whether a finding reports a construct that the grammar does not keep."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
@@ -253,18 +275,11 @@ class Reading:
         from kbnf_core.lower.translate import translate
 
         try:
-            return translate(self.parsed.readable(), self.start).grammar or self.grammar
+            return (
+                translate(self.parsed.readable(), self.start, self.limits).grammar or self.grammar
+            )
         except GrammarError:
             return self.grammar
-
-    @property
-    def linted(self) -> "Reading":
-        """The reading whose rules are those of the tree, where there is one that can be used."""
-        if self.parsed.rules is None or not self.parsed.is_written:
-            return self
-        request = self.request._replace(as_tree=True)
-        found = read_grammar(self.parsed.source, self.language, request)
-        return self if found.errors else found
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:

@@ -1,4 +1,7 @@
-"""A grammar ready to recognise: read, lowered to tables, and with its caches."""
+"""A grammar ready to recognise: read, lowered to tables, and with its caches.
+
+Tests: tests/unit/test_grammars.py, tests/unit/test_grammar_constructors.py
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -9,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
 
 from kbnf_core import ir
-from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
+from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
 from kbnf_core.kbnf.parsed import NO_OPTIONS, Attributes, Request
 from kbnf_core.languages import (
@@ -37,8 +40,6 @@ from kbnf_core.text.errors import (
     ConfigError,
     EmptyGrammarError,
     GrammarError,
-    NoValueError,
-    ParseError,
     Status,
     VocabularyError,
     WorkLimitError,
@@ -53,18 +54,15 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.read import Stored
     from kbnf_core.kbnf.parsed import Marked
     from kbnf_core.languages.json_schema.parse import SchemaReading
-    from kbnf_core.languages.structural_tag.reading import Language as ReadingLanguage
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.completion import Completion
     from kbnf_core.mask.token_automaton import TokenAutomata
-    from kbnf_core.parse.calls import CallParser, CallReader
-    from kbnf_core.parse.follow import ValueReader
-    from kbnf_core.parse.messages import MessageReader
     from kbnf_core.parse.parser import Parser
     from kbnf_core.parse.tree import Tree
+    from kbnf_core.parse.values import Reader, Readers
     from kbnf_core.repair import Judge, Repair
     from kbnf_core.repair.weights import Weights
     from kbnf_core.text.budget import Budget
@@ -336,12 +334,18 @@ class Grammar:
         return cls.read_with(text, ABNF, lossy=lossy, **options)
 
     @classmethod
-    def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+    def from_lark(
+        cls, text: str, *, postlex: Any = None, lossy: bool = False, **options: Any
+    ) -> "Grammar":
         """Return the grammar of a Lark text, or of LLGuidance's list of grammars.
 
-        ``lexing`` among the ``options`` says how text is cut into lexemes.
+        ``lexing`` among the ``options`` says how text is cut into lexemes. ``postlex`` is an
+        ``Indenter`` of Lark, an object or its class; a grammar that declares ``_INDENT`` and
+        ``_DEDENT`` is read with the usual one without it. Raises ``ConfigError`` for another
+        ``postlex``, and as ``from_gbnf`` does.
         """
-        return cls.read_with(text, LARK, lossy=lossy, **options)
+        own = LARK.options_of(postlex, options)
+        return cls.read_with(text, LARK, lossy=lossy, **own)
 
     @classmethod
     def from_response_template(
@@ -411,7 +415,7 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made of, or KBNF and the settings in force; no caches."""
+        """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
         path = self.source.path
         if self._request is not None:
             text, request = self.source.text, self._request._replace(imports=BELOW)
@@ -426,7 +430,7 @@ class Grammar:
         return read_grammar(Source(text, self.source.path), KBNF, request)
 
     def cold(self) -> "Grammar":
-        """Return the same grammar without what engines remember of it."""
+        """Return the same grammar without the caches of its engines."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.__dict__.pop("token_automata", None)
@@ -567,7 +571,7 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places; built on first use. Raises as ``tables``."""
+        """The parser of texts and explainer of places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
         return self._build(lambda: Parser(self.explained, self._limits))
@@ -615,12 +619,8 @@ class Grammar:
         there is none within ``most``. Fewer than ``best``: there are no others, or the search came
         to ``Limits.work``, whereupon ``WorkLimitError`` is raised if none was found.
         """
-        if most < 0 or best < 1:
-            raise ConfigError("a repair costs at least 0, and at least one is wanted")
-        repairs = self.of_texts._judge().repairs(
-            _bytes_of(text), most, best, weights, invent=invent
-        )
-        return list(repairs)
+        judge = self.of_texts._judge()
+        return list(judge.repairs(_bytes_of(text), most, best, weights, invent=invent))
 
     def _judge(self) -> "Judge":
         from kbnf_core.repair import Judge
@@ -649,19 +649,12 @@ class Grammar:
         ``ParseError`` for a text that does not fit the grammar, if that is asked for or is not one
         of calls, or that is not JSON.
         """
+        from kbnf_core.parse.values import value_of
+
         data = _bytes_of(text)
-        if exact or self._language is None:
+        if exact or self._readers.checks:
             self.of_texts.parser.check(data, partial=partial)
-        reader = self.value_reader(any_name=any_name)
-        try:
-            reader.feed(data)
-            if not partial:
-                reader.finish()
-        except ParseError:
-            if self._call_parser is not None:
-                raise
-            raise NoValueError(data) from None
-        return reader.value
+        return value_of(self.value_reader(any_name=any_name), data, partial=partial)
 
     def read_message(self, text: str | bytes, *, prefix: str = "") -> dict[str, Any]:
         """Return the message of a text, as transformers' ``parse_response`` reads it.
@@ -671,43 +664,25 @@ class Grammar:
         message. The text need not fit the grammar. Raises ``MessageError`` for a text that is not a
         message, ``ConfigError`` where there is no response template.
         """
-        import json
+        from kbnf_core.languages.response_template.message import read_message
 
-        from kbnf_core.languages.response_template.message import message_of
-        from kbnf_core.languages.response_template.template import template_of
-
-        marked = self._marked
-        if marked is None or not marked.messages:
-            raise ConfigError("messages are read by a response template, and there is none")
-        known = json.loads(marked.messages)
-        template = template_of(known["template"], self._limits)
-        data = text if isinstance(text, str) else text.decode()
-        return message_of(template, data, prefix=prefix, tools=known["tools"], limits=self._limits)
+        messages = "" if self._marked is None else self._marked.messages
+        return read_message(messages, text, prefix, self._limits)
 
     def value_reader(
         self, vocabulary: "Vocabulary | None" = None, *, any_name: bool = False
-    ) -> "CallReader | MessageReader | ValueReader":
-        """Return what reads the value of one text that comes in pieces.
+    ) -> "Reader":
+        """Return a reader of the value of one text in chunks.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
         it with ``partial``. Where that is a list, ``deltas`` returns the new content since the last
         call. Calls that do not fit the schemas of tools are not refused.
         """
-        from kbnf_core.parse.block_values import BlockReader
-        from kbnf_core.parse.calls import CallReader
-        from kbnf_core.parse.follow import ValueReader
-        from kbnf_core.parse.messages import MessageReader
-
-        if self._language is not None:
-            return MessageReader(self._language, vocabulary, any_name=any_name)
-        if self._marked is not None and self._marked.syntax:
-            return ValueReader(vocabulary, BlockReader())
-        parser = self._call_parser
-        return ValueReader(vocabulary) if parser is None else CallReader(parser, vocabulary)
+        return self._build(lambda: self._readers.reader(vocabulary, any_name=any_name))
 
     @property
     def values_as_text(self) -> str | None:
-        """What values are made of, for an artifact; None where that is JSON."""
+        """The description of values, for an artifact; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import dump
 
         if self._values is not None:
@@ -717,7 +692,7 @@ class Grammar:
 
     @cached_property
     def _marked(self) -> "Marked | None":
-        """What values are made of; None where that is JSON."""
+        """The description of values; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import load
 
         if self._values is None:
@@ -726,26 +701,11 @@ class Grammar:
         return None if text is None else load(text, self._limits)
 
     @cached_property
-    def _language(self) -> "ReadingLanguage | None":
-        """The reading language of calls; None where the grammar has none."""
-        from kbnf_core.languages.structural_tag.reading import loaded
+    def _readers(self) -> "Readers":
+        """The readers of values."""
+        from kbnf_core.parse.values import Readers
 
-        marked = self._marked
-        return None if marked is None or marked.language is None else loaded(marked.language)
-
-    @cached_property
-    def _call_parser(self) -> "CallParser | None":
-        """What parses texts to calls; None where the value of a text is one of JSON."""
-        from kbnf_core.lower.translate import translate
-        from kbnf_core.parse.calls import CallParser
-
-        marked = self._marked
-        if marked is None or marked.document is None:
-            return None
-        rules, problems = translate(marked.document, "start", self._limits)
-        if rules is None:
-            raise GrammarError(problems)
-        return self._build(partial(CallParser, rules, marked.marks, self._limits))
+        return Readers(self._marked, self._limits)
 
     @property
     def vocabulary_mark(self) -> "VocabularyMark | None":
@@ -766,25 +726,14 @@ class Grammar:
 
         Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
         """
-        found, known = _OWN_BYTES + len(self.source.text), self.__dict__
+        result, known = _OWN_BYTES + len(self.source.text), self.__dict__
         if "tables" in known:
-            found += self.tables.bytes
+            result += self.tables.bytes
         if "reading" in known:
-            found += self._reading_bytes
+            result += self.reading.known_bytes
         if "parser" in known:
-            found += _PARSED_BYTES * self.tables.state_count
-        return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
-
-    @cached_property
-    def _reading_bytes(self) -> int:
-        rules = () if self.reading.grammar is None else self.reading.grammar.rules.values()
-        automata = {
-            id(node.dfa): node.dfa.size
-            for body in rules
-            for node in ir.postorder(body)
-            if isinstance(node, ir.Regular)
-        }
-        return _READ_BYTES * len(self.source.text) + sum(automata.values())
+            result += _PARSED_BYTES * self.tables.state_count
+        return result + (self.token_automata.known_bytes if "token_automata" in known else 0)
 
     def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
         """Raise ``VocabularyError`` for another one than that over which its text was read."""
@@ -794,7 +743,7 @@ class Grammar:
         # Without tokens the text need not be read for it.
         known = self.reading.request.vocabulary if self.tables.token_terminals else None
         mark = None if known is None or known is vocabulary else self.vocabulary_mark
-        if mark is not None and mark.fingerprint != type(mark).of(vocabulary).fingerprint:
+        if mark is not None and not mark.is_of(vocabulary):
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 
     @cached_property
@@ -803,6 +752,23 @@ class Grammar:
         from kbnf_core.mask.token_automaton import TokenAutomata
 
         return TokenAutomata(self.tables, self._limits)
+
+
+def grammar_for(source: object, config: Config, defaults: Defaults) -> Grammar:
+    """Return the grammar of an engine with some settings: one that was read, or a source to read.
+
+    Raises what reading raises, and ``ConfigError`` for settings that come too late.
+    """
+    limits = config.limits_in_force()
+    if isinstance(source, str):
+        start, finish = config.start_nonterminal, config.finish
+        return Grammar(source, start=start, finish=finish, limits=limits, defaults=defaults)
+    if isinstance(source, Grammar) and limits is not config.limits:
+        raise ConfigError(
+            "this grammar was read before: `max_memory_usage` comes too late; give it"
+            " `Limits(regex_bytes=..., exception_bytes=...)`"
+        )
+    return Grammar.from_any(source)
 
 
 def _read_again(
@@ -832,9 +798,8 @@ def _restore(
     return grammar
 
 
-_OWN_BYTES, _READ_BYTES, _PARSED_BYTES = 4_096, 64, 400
-"""The memory of a grammar and its names; of a character that was read; of positions beside a state.
-"""
+_OWN_BYTES, _PARSED_BYTES = 4_096, 400
+"""The memory of a grammar and its names, and of positions beside a state."""
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
 

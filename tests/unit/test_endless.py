@@ -182,6 +182,25 @@ def test_a_pattern_that_loops_before_a_dead_end_is_no_lark() -> None:
         convert.to_lark("start ::= #'a*b' dead; dead ::= dead 'b';")
 
 
-def test_what_loops_before_a_dead_end_is_refused() -> None:
-    with pytest.raises(GrammarError, match=r"E105.* can be written in GBNF"):
-        convert.to_gbnf("start ::= {'a'} dead; dead ::= dead 'b';")
+LOOPS_BEFORE_A_DEAD_END = [
+    "start ::= {'a'} dead; dead ::= dead 'b';",
+    "start ::= #'a*b' dead; dead ::= dead 'b';",
+    "start ::= 'x' {'a'} dead | 'y' start; dead ::= dead 'b';",
+    "start ::= 'x' #'a*b' dead | 'y' start; dead ::= dead 'b';",
+    "start ::= 'x' {'a' | 'bc'} dead | #'[a-z]+' ' ' start; dead ::= dead 'b';",
+    "start ::= 'x' list 'z' dead; list ::= 'k' list | 'm' {'l'} | ''; dead ::= dead 'b';",
+]
+
+
+@pytest.mark.parametrize("grammar", LOOPS_BEFORE_A_DEAD_END)
+@pytest.mark.parametrize("to_lark", [False, True])
+def test_what_loops_before_a_dead_end_is_kept(grammar: str, to_lark: bool) -> None:
+    if to_lark and "*b" in grammar:
+        with pytest.raises(GrammarError, match=r"E105.* can be written in Lark"):
+            convert.to_lark(grammar)
+        return
+    converted = convert.to_lark(grammar) if to_lark else convert.to_gbnf(grammar)
+    read = Grammar.from_lark if to_lark else Grammar.from_gbnf
+    assert converted.exact
+    found = compare(Grammar(grammar), read(converted.text))
+    assert (found.relation, found.of_prefixes) == (EQUAL, True)

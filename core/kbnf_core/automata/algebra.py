@@ -86,30 +86,8 @@ def postorder(root: N) -> Iterator[N]:
 
 
 def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
-    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    """Return the value that ``combine`` makes of ``root``, given those of its parts."""
     return traversal.fold(root, children, combine)
-
-
-def where(parts: Iterable[N], leaf: Callable[[N], bool]) -> dict[int, bool]:
-    """Return by identity which parts of a tree have a property: nullable, or productive.
-
-    ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
-    parts, of a choice if of one branch, of a repetition also if it may have no turn; ``leaf``
-    decides about leaves. Linear in the size of the tree.
-    """
-    known: dict[int, bool] = {}
-    for node in parts:
-        match node:
-            case Sequence():
-                found = all(known[id(part)] for part in node.parts)
-            case Choice():
-                found = any(known[id(branch)] for branch in node.branches)
-            case Repeat():
-                found = node.low == 0 or known[id(node.body)]
-            case _:
-                found = leaf(node)
-        known[id(node)] = found
-    return known
 
 
 def quantifier(low: int, high: int | None) -> str:

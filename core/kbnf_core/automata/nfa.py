@@ -80,7 +80,20 @@ class EpsilonNfa:
         """Return the same automaton without epsilon edges; only useful states appear in sets."""
         useful = [bool(edges or tag) for edges, tag in zip(self.edges, tags, strict=True)]
         closures = Closures(self.epsilon, useful, self._limit)
-        moves = [{symbol: closures.of(target) for symbol, target in edges} for edges in self.edges]
+        # Most states are entered alone.
+        entered: list[tuple[int, ...] | None] = [
+            None if free else (state,) if useful[state] else ()
+            for state, free in enumerate(self.epsilon)
+        ]
+        moves: list[dict[int, tuple[int, ...]]] = []
+        for edges in self.edges:
+            move: dict[int, tuple[int, ...]] = {}
+            for symbol, target in edges:
+                after = entered[target]
+                if after is None:
+                    after = entered[target] = closures.of(target)
+                move[symbol] = after
+            moves.append(move)
         return Nfa(moves, tags, [closures.of(start)])
 
 
@@ -163,7 +176,8 @@ class Thompson:
         self.nfa.reserve(len(rows))
         for row in rows:
             edges = [(symbol, first + to) for symbol, to in enumerate(row) if to != DEAD]
-            self.nfa.add(edges)
+            self.nfa.edges.append(edges)
+        self.nfa.epsilon += [[] for _ in rows]
         end = self.nfa.add()
         for state, is_end in enumerate(accepting, first):
             if is_end:

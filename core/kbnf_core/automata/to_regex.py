@@ -8,7 +8,7 @@ automata to plain alternatives.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -187,8 +187,10 @@ class CharacterEdges:
 def _columns(classes: bytes, low: int, high: int) -> list[_Run]:
     """Return the runs of bytes of one class in a range, each with that class."""
     runs: list[_Run] = []
-    for byte in range(low, high + 1):
-        _extend(runs, byte, byte, classes[byte])
+    for column, among in groupby(classes[low : high + 1]):
+        end = low + len([*among])
+        runs.append((low, end - 1, column))
+        low = end
     return runs
 
 

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf import tree
@@ -30,7 +32,7 @@ def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expr
     if word is not None:
         return text_or_bytes(word, span)
     try:
-        return regex(to_regex(dfa, most_leaves or MOST_LEAVES), span)
+        return replace(regex(to_regex(dfa, most_leaves or MOST_LEAVES), span), dfa=dfa)
     except (NotTextError, LimitError):
         return None
 
@@ -49,6 +51,24 @@ def only_word(dfa: Dfa) -> bytes | None:
     if word is None or len(word) != dfa.state_count - 1:
         return None
     return word if operations.is_equal(dfa, operations.literal(word)) else None
+
+
+def single_characters(dfa: Dfa) -> CodePoints | None:
+    """Return the characters that the words are; None if there are other words."""
+    if sum(dfa.accepting) != 1:
+        return None
+    end = dfa.accepting.index(True)
+    if {*dfa.rows[end]} != {DEAD} or {dfa.rows[0][each] for each in dfa.classes[:128]} - {
+        DEAD,
+        end,
+    }:
+        return None
+    from kbnf_core.automata.to_regex import to_characters
+
+    edges, accepting = (characters := to_characters(dfa)).edges, characters.accepting
+    if len(edges) != 2 or [*accepting] != [False, True] or edges[1]:
+        return None
+    return edges[0][0][0] if len(edges[0]) == 1 else None
 
 
 def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Expression]]:

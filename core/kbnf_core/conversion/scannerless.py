@@ -45,6 +45,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import only_word, write_dfa
 from kbnf_core.conversion.rewrite import rebuild
 from kbnf_core.ir.analysis import callees_first, fixpoint, reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import (
     EMPTY,
     alternation,
@@ -152,7 +153,9 @@ def without_lexer(
     looks only for the tokens that are expected at a position, and ``everywhere`` for some by name,
     does not prefer one token to another. Raises WorkLimitError.
     """
-    names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
+    names = FreshNames(rule.name.value for rule in rules)
+    for token in tokens:
+        names.take(token.name.value)
     tokens = [part for token in tokens for part in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
     # Before the tokens are looked at one by one, as this is all that counts for many.
@@ -192,7 +195,7 @@ def _leaves(root: Expression) -> Iterator[Expression]:
     return (node for node in postorder(root) if not children(node))
 
 
-def _split(token: Token, names: set[str]) -> Iterator[Token]:
+def _split(token: Token, names: FreshNames) -> Iterator[Token]:
     """Yield a skipped token as one for each way in which its texts may go on.
 
     A line comment and a block comment may be one token, and end otherwise.
@@ -209,12 +212,12 @@ def _split(token: Token, names: set[str]) -> Iterator[Token]:
             part = trimmed(dfa.rows, ends, dfa.classes)[0]
             form = write_dfa(part, token.span)
             if form is not None:
-                parts.append(replace(form, dfa=part) if isinstance(form, Pattern) else form)
+                parts.append(form)
     if len(parts) < 2 or len(parts) < len(ways):
         yield token
         return
     for number, body in enumerate(parts):
-        name = fresh(token.name.value, names) if number else token.name.value
+        name = names.fresh(token.name.value) if number else token.name.value
         yield replace(token, name=Name(name, token.name.span), body=body)
 
 
@@ -265,7 +268,7 @@ def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> 
         rest = operations.difference(dfa, operations.union(*words, limits=limits), limits, budget)
         form = write_dfa(rest, token.body.span, LARGEST)
     if form is not None:
-        token.body = replace(form, dfa=rest) if isinstance(form, Pattern) else form
+        token.body = form
         return
     shared = next(filter(None, (common_word(each, dfa) for each in words)), b"").decode()
     message = f"`{token.name.value}` keeps texts of other tokens, such as `{shared}`"
@@ -541,11 +544,11 @@ class _Writer:
         self._losses: list[Loss] = []
 
     def write(
-        self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: set[str]
+        self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: FreshNames
     ) -> Scannerless:
         """Return the rules, and those of the tokens."""
         self._gap, self._space, text = (
-            fresh(name, names) for name in ("gap", "space", f"{start}_text")
+            names.fresh(name) for name in ("gap", "space", f"{start}_text")
         )
         written = [Definition(each.name, each.body, each.span) for each in tokens]
         if not (self._free or self._unended or self._last):
@@ -639,13 +642,3 @@ class _Writer:
 
     def _any_of(self, numbers: Iterable[int]) -> Expression:
         return alternation(call(self._kinds.names[number]) for number in numbers)
-
-
-def fresh(name: str, taken: set[str]) -> str:
-    """Return a name that is not taken, which it then is."""
-    chosen, number = name, 1
-    while chosen in taken:
-        number += 1
-        chosen = f"{name}_{number}"
-    taken.add(chosen)
-    return chosen

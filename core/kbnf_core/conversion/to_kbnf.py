@@ -6,12 +6,14 @@ author.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from textwrap import wrap
+from typing import Self
 
 from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
 from kbnf_core.conversion.rewrite import rename
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.format import lay_out_definition
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Comment, Definition, Document
@@ -90,7 +92,7 @@ def lay_out_kbnf(
 def _written(definition: Definition) -> Written:
     branches = definition.branches
     return Written(
-        definition.name.value,
+        definition.title,
         tuple(print_expression(branch) for branch in branches),
         tuple(branch.span for branch in branches),
         definition.span,
@@ -167,16 +169,18 @@ def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
     return distinct(names, fixed, spell, "-", _OF_XGRAMMAR)
 
 
-@dataclass(slots=True)
-class Names:
-    """Gives out identifiers of KBNF, each once; equal requests get the same name."""
+class Identifiers(FreshNames):
+    """Gives out identifiers of KBNF; what is asked for again gets the same one."""
 
-    _given: dict[object, str] = field(default_factory=dict)
-    _used: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: dict[object, str] = {}
 
-    def copy(self) -> "Names":
+    def copy(self) -> Self:
         """Return the same state, to come back to."""
-        return Names(dict(self._given), set(self._used))
+        other = super().copy()
+        other._given = dict(self._given)
+        return other
 
     def of(self, key: object, wanted: str) -> str:
         """Return the name of ``key``, as close to ``wanted`` as is left."""
@@ -189,9 +193,7 @@ class Names:
         base = _NO_IDENTIFIER.sub("_", wanted).strip("_") or "rule"
         if wanted.startswith("_") or base[0].isdigit():
             base = f"_{base}"
-        name = _free(base, self._used, "_")
-        self._used.add(name)
-        return name
+        return super().fresh(base)
 
 
 def _spelled(name: str, bad: "re.Pattern[str]", joint: str) -> str:
@@ -213,19 +215,9 @@ def distinct(
     """
     ordered = list(dict.fromkeys(names))
     chosen = dict(fixed)
-    taken = {*fixed.values(), *reserved}
+    names_left = FreshNames((*fixed.values(), *reserved), joint)
     # Names that can stay go first, so that none of them gives way to one that must change.
     for name in sorted(ordered, key=lambda name: spell(name) != name):
         if name not in chosen:
-            chosen[name] = _free(spell(name), taken, joint)
-            taken.add(chosen[name])
+            chosen[name] = names_left.fresh(spell(name))
     return chosen
-
-
-def _free(wanted: str, taken: set[str], joint: str) -> str:
-    number = 2
-    name = wanted
-    while name in taken:
-        name = f"{wanted}{joint}{number}"
-        number += 1
-    return name

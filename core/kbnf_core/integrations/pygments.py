@@ -29,7 +29,7 @@ class KbnfLexer(RegexLexer):
                 r"([A-Za-z_][\w-]*)(@\w+)?(\s*)(::=|=)",
                 _groups(Name.Function, Number.Integer, Punctuation, Operator),
             ),
-            (r"@(?:>=?)?(?:[A-Za-z_]\w*(?:\+[0-9]+)?|[0-9]+)", Number.Integer),
+            (r"@(?:>=?)?(?:[A-Za-z_]\w*(?:[+-][0-9]+)?|[0-9]+)", Number.Integer),
             (r"(#r)(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')", _groups(String.Affix, String.Regex)),
             (r"#(?:b|ex|e|substrs)?(?=[\"'])", String.Affix, "regex"),
             (r"except!", Keyword),

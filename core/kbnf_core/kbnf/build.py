@@ -168,6 +168,26 @@ def placed(root: Form, span: Span) -> Form:
     return _at(root, inner, span) if isinstance(root, tree.Reference) else one(root, [*inner])
 
 
+def changed(root: Form, leaf: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with other leaves; those that are empty are left out."""
+
+    def one(node: Form, parts: list[Form]) -> Form:
+        match node:
+            case tree.Sequence():
+                return sequence(*parts, span=node.span)
+            case tree.Alternation():
+                return alternation(parts, node.span)
+            case tree.Repetition(_, low, high):
+                return repeated(parts[0], low, high, node.span)
+            case tree.Bracket():
+                return replace(node, body=parts[0])
+            case _:
+                return leaf(node)
+
+    made = fold(root, tree.children, one)
+    return placed(made, root.span) if made.span == NOWHERE else made
+
+
 def _at(form: Form, parts: Sequence[Form], span: Span) -> Form:
     """Return a form with other parts and another place."""
     match form:

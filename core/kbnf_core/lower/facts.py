@@ -3,15 +3,22 @@
 What a part can derive is two flags: the empty text, and any text at all. Each fact of a nonterminal
 changes at most once, so the least fixpoint costs three times the size of the grammar.
 
-FIRST and FOLLOW are over bytes: the bytes that parts begin with, and those that can occur after
-nonterminals. Both are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over the
-callees of a rule, FOLLOW over its callers.
+``where`` and ``names_where`` decide one such flag for trees of the algebra over leaves of any kind:
+rules of lexemes, Python's regular expressions. No other module computes what is nullable, or prunes
+what is not productive.
+
+FIRST and FOLLOW are over bytes: what parts begin with, and what can occur after nonterminals. Both
+are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a rule calls, FOLLOW
+over what calls it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Sequence as Several
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
+from kbnf_core.automata import algebra
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
@@ -24,7 +31,6 @@ from kbnf_core.ir import (
     Repeat,
     Sequence,
     Token,
-    calls,
     children,
     postorder,
     rebuild,
@@ -35,9 +41,13 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.locks import cached_property
 
+N = TypeVar("N")
+
+NO_NAMES: Mapping[str, bool] = MappingProxyType({})
+
 
 class Facts(NamedTuple):
-    """What a node or nonterminal can derive.
+    """The texts that a node or nonterminal can derive.
 
     ``nullable``: the empty word; ``filled``: some word that is not empty.
     """
@@ -166,40 +176,148 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
             return FACTS[False][True]
 
 
-def useful(
-    rules: Mapping[str, Node],
-    is_lost: Callable[[Node], bool] = lambda _: False,
-    *,
-    endless: bool = False,
-) -> dict[str, Node]:
+def where(
+    parts: Iterable[N], leaf: Callable[[N], bool], names: Mapping[str, bool] = NO_NAMES
+) -> dict[int, bool]:
+    """Return by identity what is true of every part of a tree: nullable, or productive.
+
+    ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
+    parts, of a choice if of one branch, of a repetition also if it may have no turn; ``names`` say
+    it of calls (False where they do not), ``leaf`` of other leaves. Linear in the size of the tree.
+    """
+    known: dict[int, bool] = {}
+    for node in parts:
+        match node:
+            case algebra.Sequence():
+                is_true = all(known[id(part)] for part in node.parts)
+            case algebra.Choice():
+                is_true = any(known[id(branch)] for branch in node.branches)
+            case algebra.Repeat():
+                is_true = node.low == 0 or known[id(node.body)]
+            case Call(name):
+                is_true = names.get(name, False)
+            case _:
+                is_true = leaf(node)
+        known[id(node)] = is_true
+    return known
+
+
+def names_where(
+    nodes: Mapping[str, Several[N]], leaf: Callable[[N], bool], *, endless: bool = False
+) -> dict[str, bool]:
+    """Return of which nonterminals it is true, as ``where`` has it for parts.
+
+    ``nodes`` are the parts of each rule's body, parts before wholes; ``leaf`` decides about leaves
+    that are no calls. A name without a rule has no text. Rules that only call each other have none,
+    or, ``endless``, one that never ends.
+    """
+    callees = {
+        name: [node.nonterminal for node in parts if isinstance(node, Call)]
+        for name, parts in nodes.items()
+    }
+
+    def evaluate(name: str, changed: Mapping[str, bool]) -> bool:
+        parts = nodes[name]
+        known = {each: changed.get(each, endless) is not endless for each in callees[name]}
+        return where(parts, leaf, known)[id(parts[-1])] is not endless
+
+    # From rules of which it is true of none, or, endless, of all, up to those that differ.
+    changed = fixpoint(callees, False, evaluate)
+    return {name: is_changed is not endless for name, is_changed in changed.items()}
+
+
+def nullable_names(rules: Mapping[str, Node]) -> set[str]:
+    """Return the nonterminals that derive the empty text."""
+    nodes = {name: parts_of(body)[0] for name, body in rules.items()}
+    return {name for name, is_true in names_where(nodes, _is_nullable_leaf).items() if is_true}
+
+
+def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
+    """Return for every part of ``root``, by identity, whether it derives the empty text.
+
+    ``names`` are the nonterminals that do.
+    """
+    return where(postorder(root), _is_nullable_leaf, dict.fromkeys(names, True))
+
+
+def _is_nullable_leaf(node: Node) -> bool:
+    match node:
+        case Literal(data):
+            return not data
+        case Regular(dfa):
+            return dfa.is_nullable
+        case _:
+            return False
+
+
+def first_calls(rules: Mapping[str, Node], nullable: Collection[str]) -> dict[str, set[str]]:
+    """Return for every rule the nonterminals that it may begin with.
+
+    ``nullable`` are the nonterminals that derive the empty text.
+    """
+    return {name: _first_calls_of(body, nullable) for name, body in rules.items()}
+
+
+def _first_calls_of(root: Node, names: Collection[str]) -> set[str]:
+    nullable: dict[int, bool] | None = None
+    found: set[str] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case Call(name):
+                found.add(name)
+            case Sequence(parts):
+                for part in parts:
+                    pending.append(part)
+                    # Most sequences begin with a text, and then nothing else is asked for.
+                    if isinstance(part, Literal) and part.data:
+                        break
+                    nullable = nullable_parts(root, names) if nullable is None else nullable
+                    if not nullable[id(part)]:
+                        break
+            case _:
+                pending.extend(children(node))
+    return found
+
+
+def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Node]:
     """Return the rules that have texts, without the parts that have none.
 
-    Leaves for which ``is_lost`` is true have none. With ``endless``, texts that never end are some,
-    too.
+    With ``endless``, texts that never end are some, too.
     """
+    nodes = {name: parts_of(body)[0] for name, body in rules.items()}
+    names = names_where(nodes, _has_text, endless=endless)
 
-    def kept(name: str, changed: Mapping[str, bool]) -> Node | None:
-        def combine(node: Node, parts: list[Node | None]) -> Node | None:
-            some = [part for part in parts if part is not None]
-            match node:
-                case Call(callee):
-                    return node if changed.get(callee) is not endless else None
-                case Choice():
-                    return rebuild(node, some) if some else None
-                case Repeat(_, low, _, span):
-                    return rebuild(node, some) if some else None if low else Sequence((), span)
-                case Sequence():
-                    return rebuild(node, some) if len(some) == len(parts) else None
-                case _:
-                    return None if is_lost(node) else node
+    def kept(node: Node, parts: list[Node | None]) -> Node | None:
+        some = [part for part in parts if part is not None]
+        match node:
+            case Call(callee):
+                return node if names.get(callee) else None
+            case Choice():
+                return rebuild(node, some) if some else None
+            case Repeat(_, low, _, span):
+                return rebuild(node, some) if some else None if low else Sequence((), span)
+            case Sequence():
+                return rebuild(node, some) if len(some) == len(parts) else None
+            case _:
+                return node
 
-        return fold(rules[name], children, combine)
+    found: dict[str, Node] = {}
+    for name, body in rules.items():
+        if not names[name]:
+            continue
+        is_whole = all(where(nodes[name], _has_text, names).values())
+        left = body if is_whole else fold(body, children, kept)
+        if left is not None:
+            found[name] = left
+    return found
 
-    graph = {name: [each.nonterminal for each in calls(body)] for name, body in rules.items()}
-    # From rules that all have none, or from rules that all have some, up to those that differ.
-    changed = fixpoint(graph, False, lambda name, known: (kept(name, known) is None) is endless)
-    bodies = {name: kept(name, changed) for name in rules}
-    return {name: body for name, body in bodies.items() if body is not None}
+
+def _has_text(node: object) -> bool:
+    """Return True: leaves have texts."""
+    del node
+    return True
 
 
 def _in_sequence(parts: list[Facts]) -> Facts:

@@ -4,6 +4,8 @@ That is the layout of XGrammar and LLGuidance. Applied to logits, the values of 
 become minus infinity: in NumPy arrays and torch tensors, in place where possible, also in a tensor
 that was made in inference mode and a leaf that collects gradients. A device gets the bits, packed,
 in one copy.
+
+Tests: tests/unit/mask/test_forced_tokens.py
 """
 
 from collections.abc import Iterable, Sized
@@ -128,6 +130,18 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
     return chosen
 
 
+def checked_tree(parents: Any, tokens: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
+    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
+    if above.ndim != 1 or above.shape != read.shape:
+        raise ValueError(
+            f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
+        )
+    if ((above < -1) | (above >= np.arange(len(above)))).any():
+        raise ValueError("the parent of a node is -1, or a node before it")
+    return above, read
+
+
 def check_rows(words: npt.NDArray[np.int32], first: int, count: int, size: int) -> None:
     """Raise ``ValueError`` unless a bitmask of two dimensions has these rows of ``size`` bits."""
     if words.ndim != 2 or not words.flags.c_contiguous or not words.flags.writeable:
@@ -165,7 +179,7 @@ def apply_mask(words: Bitmask, size: int, logits: L) -> L:
 
 
 def apply_bitmask(logits: L, bitmask: Any, rows: Iterable[SupportsIndex] | None = None) -> L:
-    """Set what the bitmask does not allow to minus infinity, row by row, in place if possible.
+    """Set the values of refused tokens to minus infinity, row by row, in place if possible.
 
     Row r of ``bitmask`` is applied to row r of ``logits`` for each r of ``rows``, by default all;
     other rows stay as they are. ``logits``: floating point, (n,) or (rows, n), NumPy or torch on
@@ -193,7 +207,7 @@ def _check_rows(logits: int, bitmask: int, rows: list[int] | None) -> None:
 
 
 def check_logits(size: int, logits: Any) -> None:
-    """Raise what ``apply_mask`` would raise for these logits."""
+    """Raise the errors of ``apply_mask`` for these logits."""
     if not isinstance(logits, np.ndarray) and not is_tensor(logits):
         raise TypeError(
             f"logits must be a NumPy array or a torch tensor, not {type(logits).__name__}"

@@ -12,6 +12,8 @@ No grammar can keep all names of a JSON object apart. JSON lets a text repeat a 
 readers keep the last of such members. So in a text that is JSON from its first byte on
 (``MemberNames``) a name that would repeat another one gives way to the shortest that does not,
 where there is one.
+
+Tests: tests/unit/mask/test_member_names.py
 """
 
 import heapq
@@ -210,11 +212,11 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
     if left > MAX_LENGTH:
         raise EngineError(f"the shortest completion takes {left:,.0f} bytes, too many to show")
     ways = readable_bytes(automaton.masks.states.tables.classes)
-    found = bytearray()
+    result = bytearray()
     for distance in range(int(left) - 1, -1, -1):
         byte, position = _nearer(automaton, position, distance, ways, budget)
-        found.append(byte)
-    return bytes(found)
+        result.append(byte)
+    return bytes(result)
 
 
 def _bytes_with_other_names(
@@ -226,23 +228,23 @@ def _bytes_with_other_names(
     takes too many bytes; raises WorkLimitError.
     """
     ways = readable_bytes(automaton.masks.states.tables.classes)
-    found = bytearray()
+    result = bytearray()
     # The start of our bytes in a name, and the bytes of the name before them.
     name = 0, position, names.begun
     left = _distance(automaton, position, budget)
-    while left and len(found) < MAX_LENGTH:
+    while left and len(result) < MAX_LENGTH:
         byte, position = _nearer(automaton, position, int(left) - 1, ways, budget)
-        found.append(byte)
+        result.append(byte)
         was_begun = names.begun
         if names.read(bytes((byte,))):
             start, at, begun = name
             other = _other_name(automaton, at, names, begun, budget)
             if other is not None:
-                found[start:], position = other
+                result[start:], position = other
         elif not was_begun and names.begun:
-            name = len(found), position, names.begun
+            name = len(result), position, names.begun
         left = _distance(automaton, position, budget)
-    return None if left else bytes(found)
+    return None if left else bytes(result)
 
 
 def _other_name(
@@ -364,25 +366,25 @@ def shortest_texts(
     for which a token must be named are left out; JSON texts that repeat a name come last.
     """
     search = _BestFirst(automaton, Budget(MOST_WORK), MemberNames(before()))
-    found: list[bytes] = []
+    result: list[bytes] = []
     try:
         search.begin(position)
-        while len(found) < count:
+        while len(result) < count:
             text = search.next()
             if text is None:
-                return ShortestTexts(tuple(found), True)
-            found.append(text)
+                return ShortestTexts(tuple(result), True)
+            result.append(text)
     except WorkLimitError:
-        if not found:
+        if not result:
             # Where names must differ, lengths say little: many texts come before the first.
             with suppress(EngineError):
                 data = shortest_completion(automaton, position, False, before).data
-                found += [] if data is None else [data]
-    return ShortestTexts(tuple(found), False)
+                result += [] if data is None else [data]
+    return ShortestTexts(tuple(result), False)
 
 
 class _BestFirst:
-    """The front of the search: texts by the least length of what they can become.
+    """The front of the search: texts by the least length that they can reach.
 
     An entry is whether the text repeats a name, that length, the text in ranks of readability, and
     the state after it, None where the text is complete and is meant as it is. ``names`` are those

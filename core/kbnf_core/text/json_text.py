@@ -2,6 +2,8 @@
 
 By its syntax alone JSON may spell half of a surrogate pair (RFC 8259, 8.2). That is not a
 character, so no UTF-8 has it and nothing can generate it: such a text is refused where it is read.
+
+Tests: tests/unit/text/test_json_text.py
 """
 
 import json

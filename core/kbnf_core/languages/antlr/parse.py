@@ -5,49 +5,40 @@ r"""Parses ANTLR 4: the text of one file in, its rules, options and imports out.
 comments of that code do not count. Arguments, return values and code before the colon of a rule say
 nothing about its texts, and are left out; so are labels, element options and actions inside of it.
 
+*Trees* are those of KBNF, with a few leaves more: ``.``, ``~x``, ``x*?``, and a predicate or a
+command after the arrow, which are empty. A set of characters is a pattern.
+
 Escapes are those of ANTLR: ``\n \r \t \b \f \\``, ``\uXXXX``, ``\u{...}``, and in sets
 ``\] \- \p{...} \P{...}``; any other character after a backslash is that character.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbnf_core import ir
-from kbnf_core.automata.codepoints import (
-    ASCII,
-    CodePoints,
-    complement,
-    difference,
-    from_ranges,
-    union,
-)
-from kbnf_core.automata.regex.unicode import fold_case, named_property, property_value
-from kbnf_core.frontend import too_much_work
-from kbnf_core.kbnf.parsed import Parsed
+from kbnf_core.automata import traversal
+from kbnf_core.automata.codepoints import CodePoints, complement
+from kbnf_core.automata.regex.unicode import named_property, property_value
+from kbnf_core.kbnf import build, tree
+from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
 from kbnf_core.kbnf.statements import (
     Lexer,
-    Metasyntax,
-    Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
-    counted,
     parse_statements,
-    shown,
     span_of,
-    too_deep,
 )
-from kbnf_core.kbnf.tree import Comment, Document
-from kbnf_core.languages.antlr import tree
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.source import NOWHERE, Source, Span
+from kbnf_core.text.source import Source, Span
+
+END_OF_TEXT, ANYTHING = "EOF", "."
+"""Names that no rule has."""
 
 _LATER = frozenset(("catch", "finally"))
 _BLOCKS = frozenset(("tokens", "channels"))
@@ -58,102 +49,116 @@ _CODE = re.compile(r"""[{}]|//[^\n]*+|/\*(?s:.*?)\*/|"(?:[^"\\\n]|\\.)*+"|'(?:[^
 """What counts in the code of an action: braces, but not those in comments and texts."""
 
 
-class Option(NamedTuple):
-    """``name = value`` of a grammar or a rule."""
+@dataclass(slots=True, eq=False, repr=False)
+class Rule(tree.Definition):
+    """A rule; ``mode`` is that of a token, empty for the one that a text begins in."""
 
-    name: str
+    is_fragment: bool = False
+    mode: str = ""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Negation(tree.Reference):
+    """``~x``: one character, or token, that is not one of ``body``."""
+
+    body: tree.Expression
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Lazy(tree.Repetition):
+    """``x*?``: as few repetitions as the next symbol permits."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Predicate(tree.Reference):
+    """``{...}?``: code that decides whether the rule may go on."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Command(tree.Reference):
+    """``skip`` or ``type(ID)``, after the ``->`` of a token's alternative."""
+
+    argument: str
+
+
+def children(node: tree.Expression) -> tuple[tree.Expression, ...]:
+    """Return the direct parts of ``node``; those of a lazy choice are its branches."""
+    if isinstance(node, Negation):
+        return (node.body,)
+    if isinstance(node, Lazy) and isinstance(node.body, tree.Alternation):
+        return node.body.branches
+    return tree.children(node)
+
+
+def leaves(root: tree.Expression) -> Iterator[tree.Expression]:
+    """Yield the parts that have none, and negations, in order."""
+    for node in traversal.postorder(root, children):
+        if not tree.children(node):
+            yield node
+
+
+class Named(NamedTuple):
+    """A name of another grammar, or the value of an option, and where it is."""
+
     value: str
-    span: Span
-
-
-class Import(NamedTuple):
-    """The name of a grammar whose rules are those of this one, too."""
-
-    name: str
     span: Span
 
 
 @dataclass(slots=True, eq=False)
 class File:
-    """A parsed file. ``is_lexer`` says whether it has rules of the lexer only.
+    """A parsed file.
 
-    ``tokens`` are names of tokens that code makes; ``broken`` those of rules with mistakes.
+    ``imports`` are the grammars whose rules are those of this one, too; ``tokens`` are names of
+    tokens that code makes; ``broken`` those of rules with mistakes.
     """
 
     source: Source
-    rules: list[tree.Rule] = field(default_factory=list)
-    options: dict[str, Option] = field(default_factory=dict)
-    imports: list[Import] = field(default_factory=list)
-    tokens: dict[str, Span] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+    options: dict[str, Named] = field(default_factory=dict)
+    imports: list[Named] = field(default_factory=list)
+    tokens: set[str] = field(default_factory=set)
     findings: list[Diagnostic] = field(default_factory=list)
-    broken: frozenset[str] = frozenset()
-    comments: tuple[Comment, ...] = ()
-    is_lexer: bool = False
-
-    @property
-    def ignores_case(self) -> bool:
-        """Whether the letters of tokens match both cases."""
-        option = self.options.get("caseInsensitive")
-        return option is not None and option.value == "true"
+    broken: set[str] = field(default_factory=set)
+    comments: list[tree.Comment] = field(default_factory=list)
 
 
 def parse_file(source: Source, limits: Limits, budget: Budget) -> File:
-    """Parse the text of a file; of one with too many words, nothing but that finding is left."""
+    """Parse the text of a file. Raises WorkLimitError for one with too many words."""
     file = File(source)
     statements: list[Statement] = []
-    modes: list[str] = []
+    modes: dict[int, str] = {}
     mode = ""
-    comments: list[Comment] = []
-    try:
-        split = [*_split(source.text, comments, budget)]
-    except WorkLimitError as error:
-        file.findings.append(too_much_work(Parsed(Document(source, (), ()), ()), error))
-        return file
-    for statement in split:
+    for statement in _split(source.text, file.comments, budget):
         first = statement.words[0]
         if _is_rule(statement.words):
             statements.append(_without_prologue(statement))
-            modes.append(mode)
+            modes[statements[-1].words[0].start_pos] = mode
         elif first.value == "mode" and len(statement.words) > 1:
             mode = statement.words[1].value
         else:
             _read_head(file, statement.words)
-    metasyntax = _Antlr(source, limits)
-    by_start = {
-        statement.words[0].start_pos: mode
-        for statement, mode in zip(statements, modes, strict=True)
-    }
-    read = parse_statements(statements, metasyntax)
-    file.rules = [replace(rule, mode=by_start[rule.span.start]) for rule in read.trees]
-    file.findings += read.findings
-    file.broken = frozenset(read.broken)
-    file.comments = tuple(comments)
+    rules: Rules[Rule] = Rules(source, limits, _parser(), _NOTATION, _HINTS)
+    read = parse_statements(statements, rules)
+    file.rules = [replace(rule, mode=modes[rule.span.start]) for rule in read.trees]
+    file.findings, file.broken = read.findings, read.broken
     return file
 
 
-def _split(text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
+def _split(text: str, comments: list[tree.Comment], budget: Budget) -> Iterator[Statement]:
     """Yield the statements of a text, with its comments in the list. Raises WorkLimitError."""
     lexer = Lexer(_parser(), text)
     words: list[Word] = []
-    for word in counted(lexer.words(), budget):
-        if word.type == "COMMENT":
-            comments.append(Comment(word.value[2:].removesuffix("*/"), span_of(word)))
-        elif word.type == "SEMI":
-            if words:
-                yield Statement(words)
-            words = []
-        elif word.type == "ACTION":
+    for word in words_of(lexer.words(), comments, budget):
+        if word.type == "ACTION":
             lexer.place = _end_of_code(text, word.start_pos)
-            words.append(
-                Word("ACTION", text[word.start_pos : lexer.place], word.start_pos, lexer.place)
-            )
-            if not _is_rule(words) or words[0].value in _LATER:
-                yield Statement(words)
-                words = []
-        elif word.type == "OPTIONS" and not words:
-            yield Statement([word])
-        elif word.type != "ELEMENT_OPTIONS":
+            code = text[word.start_pos : lexer.place]
+            words.append(Word("ACTION", code, word.start_pos, lexer.place))
+        elif word.type not in ("SEMI", "ELEMENT_OPTIONS"):
             words.append(word)
+        is_code = word.type == "ACTION" and (not _is_rule(words) or words[0].value in _LATER)
+        if words and (is_code or word.type == "SEMI" or words[0].type == "OPTIONS"):
+            yield Statement(words)
+            words = []
     if words:
         yield Statement(words)
 
@@ -169,7 +174,7 @@ def _end_of_code(text: str, start: int) -> int:
 
 
 def _is_rule(words: list[Word]) -> bool:
-    """Tell whether words begin a rule: not the head of a file, and not code."""
+    """Return whether words begin a rule: not the head of a file, and not code."""
     first = words[0]
     if first.type == "AT" or first.type == "OPTIONS" or first.value in _LATER:
         return False
@@ -180,12 +185,12 @@ def _is_rule(words: list[Word]) -> bool:
 
 
 def _without_prologue(statement: Statement) -> Statement:
-    """Return a rule without what is between its name and its colon."""
+    """Return a rule without the words between its name and its colon."""
     words = [
         word for word in statement.words if word.value not in _MODIFIERS or word.type != "NAME"
     ]
     name = 1 if words[0].type == "FRAGMENT" else 0
-    colon = next((i for i, word in enumerate(words) if word.type == "COLON"), len(words))
+    colon = next((i for i, word in enumerate(words) if word.type == "DEFINE"), len(words))
     if colon > name and words[name : name + 1] and words[name].type == "NAME":
         words[name + 1 : colon] = []
     return Statement(words)
@@ -194,131 +199,82 @@ def _without_prologue(statement: Statement) -> Statement:
 def _read_head(file: File, words: list[Word]) -> None:
     """Take a statement that is not a rule into account; code is left out."""
     first = words[0]
-    names = [word for word in words[1:] if word.type == "NAME"]
     if first.type == "OPTIONS":
-        file.options |= {each.name: each for each in _options(first)}
-    elif first.value == "lexer":
-        file.is_lexer = True
+        file.options |= {
+            name: Named(value.strip("'"), span)
+            for (name, value), span in _within(first, r"(\w+)\s*=\s*('[^']*'|[\w.]+)")
+        }
     elif first.value == "import":
         # `import x = Y`: the name of the file is the last one before a comma.
-        groups = " ".join(word.value for word in words[1:]).split(",")
-        wanted = [group.split()[-1] for group in groups if group.split()]
+        following = [*words[2:], Word("COMMA", ",", 0, 0)]
         file.imports += [
-            Import(each.value, span_of(each)) for each in names if each.value in wanted
+            Named(word.value, span_of(word))
+            for word, after in zip(words[1:], following, strict=True)
+            if word.type == "NAME" and after.type == "COMMA"
         ]
     elif first.value == "tokens":
-        block = words[1]
-        file.tokens |= {
-            name[0]: Span(block.start_pos + name.start(), block.start_pos + name.end())
-            for name in re.finditer(r"[^\W\d]\w*", block.value)
-        }
+        file.tokens |= {name for (name,), _ in _within(words[1], r"([^\W\d]\w*)")}
 
 
-def _options(word: Word) -> Iterator[Option]:
-    for each in re.finditer(r"(\w+)\s*=\s*('[^']*'|[\w.]+)", word.value):
-        span = Span(word.start_pos + each.start(), word.start_pos + each.end())
-        yield Option(each[1], each[2].strip("'"), span)
+def _within(word: Word, pattern: str) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """Yield the groups of each match of a pattern in a word, and where it is."""
+    for each in re.finditer(pattern, word.value):
+        yield each.groups(), Span(word.start_pos + each.start(), word.start_pos + each.end())
 
 
-class _Alternatives(NamedTuple):
-    """The body of a rule or a group, and the commands of its alternatives."""
+class _Antlr(Notation):
+    """The methods that the parser calls, beside those of every notation."""
 
-    body: tree.Node
-    commands: tuple[tree.Command, ...]
-
-
-class _Builder:
-    """The methods that the parser calls; stateless."""
-
-    def definition(self, parts: list[Any]) -> tree.Rule:
+    def definition(self, parts: list[Any]) -> Rule:
         """``fragment? name : alternation``."""
-        is_fragment = parts[0].type == "FRAGMENT"
-        name, body = parts[int(is_fragment)], parts[-1]
-        last = span_of(parts[-2]) if body.body.span == NOWHERE else body.body.span
-        span = span_of(parts[0]).cover(last)
-        return tree.Rule(name.value, body.body, body.commands, is_fragment, span, span_of(name))
+        made = super().definition(parts)
+        return Rule(made.name, made.body, made.span, is_fragment=len(parts) > 3)
 
-    def alternation(self, parts: list[Any]) -> _Alternatives:
-        """``x | y``, or one alternative alone."""
-        branches = [part for part in parts if not isinstance(part, Word)]
-        commands = tuple(each for branch in branches for each in branch.commands)
-        if len(branches) == 1:
-            return _Alternatives(branches[0].body, commands)
-        bodies = tuple(branch.body for branch in branches)
-        return _Alternatives(ir.Choice(bodies, _cover(bodies)), commands)
-
-    def sequence(self, parts: list[Any]) -> _Alternatives:
-        """``x y # label -> command``."""
-        commands = tuple(part for part in parts if isinstance(part, tree.Command))
-        items = tuple(
-            part for part in parts if part is not None and not isinstance(part, Word | tree.Command)
-        )
-        if len(items) == 1:
-            return _Alternatives(items[0], commands)
-        return _Alternatives(ir.Sequence(items, _cover(items)), commands)
-
-    def command(self, parts: list[Word]) -> tree.Command:
+    def command(self, parts: list[Word]) -> tree.Expression:
         """``skip`` or ``type(ID)``."""
+        span = span_of(parts[0]).cover(span_of(parts[-1]))
         argument = parts[2].value if len(parts) > 1 else ""
-        return tree.Command(parts[0].value, argument, span_of(parts[0]).cover(span_of(parts[-1])))
+        return Command(tree.Name(parts[0].value, span), span, argument=argument)
 
-    def labelled(self, parts: list[Any]) -> tree.Node:
+    def labelled(self, parts: list[Any]) -> tree.Expression:
         """``name=x`` or ``names+=x``."""
-        node: tree.Node = parts[2]
+        node: tree.Expression = parts[2]
         return node
 
-    def action(self, parts: list[Word]) -> None:
+    def action(self, parts: list[Word]) -> tree.Expression:
         """``{...}``: code that changes nothing about the texts."""
+        del parts
+        return build.EMPTY
 
-    def predicate(self, parts: list[Word]) -> tree.Node:
+    def predicate(self, parts: list[Word]) -> tree.Expression:
         """``{...}?``."""
-        return tree.Predicate(span_of(parts[0]))
+        span = span_of(parts[0])
+        return Predicate(tree.Name("{}?", span), span)
 
-    def repetition(self, parts: list[Any]) -> tree.Node:
+    def repeated(self, parts: list[Any]) -> tree.Expression:
         """``x?``, ``x*`` or ``x+``, each with a ``?`` after it if it is lazy."""
         body, operator = parts
-        span = body.span.cover(span_of(operator))
-        low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[operator.value[0]]
-        kind = tree.Lazy if len(operator.value) > 1 else ir.Repeat
-        return kind(body, low, high, span)
+        plain = super().repeated(parts)
+        if len(operator.value) == 1 or not isinstance(plain, tree.Repetition):
+            return plain
+        return Lazy(body, plain.low, plain.high, span_of(operator), plain.span)
 
-    def use(self, parts: list[Word]) -> tree.Node:
-        """``name`` or ``name[arguments]``."""
-        return tree.Use(parts[0].value, span_of(parts[0]))
+    def unescaped(self, word: Word) -> str:
+        """Return the text between quotes."""
+        return unescaped(word.value[1:-1])
 
-    def string(self, parts: list[Word]) -> tree.Node:
-        """``'text'``."""
-        return tree.Text(unescaped(parts[0].value[1:-1]), span_of(parts[0]))
-
-    def range(self, parts: list[Word]) -> tree.Node:
-        """``'a'..'z'``."""
-        low, high = (unescaped(parts[index].value[1:-1]) for index in (0, 2))
-        span = span_of(parts[0]).cover(span_of(parts[2]))
-        bounds = [(ord(low), ord(high))] if len(low) == len(high) == 1 else []
-        return tree.Characters(from_ranges(bounds), span)
-
-    def set_(self, parts: list[Word]) -> tree.Node:
+    def set_(self, parts: list[Word]) -> tree.Expression:
         """``[a-z]``."""
-        return tree.Characters(read_set(parts[0].value[1:-1]), span_of(parts[0]))
+        return one_of(_members(parts[0].value[1:-1]), span_of(parts[0]))
 
-    def any(self, parts: list[Word]) -> tree.Node:
+    def any(self, parts: list[Word]) -> tree.Expression:
         """``.``."""
-        return tree.Anything(span_of(parts[0]))
+        return build.call(ANYTHING, span_of(parts[0]))
 
-    def negation(self, parts: list[Any]) -> tree.Node:
+    def negation(self, parts: list[Any]) -> tree.Expression:
         """``~x``."""
-        return tree.Negation(parts[1], span_of(parts[0]).cover(parts[1].span))
-
-    def group(self, parts: list[Any]) -> tree.Node:
-        """``( x )``."""
-        node: tree.Node = parts[-2].body
-        return node
-
-
-def _cover(nodes: Iterable[tree.Node]) -> Span:
-    """Return the span of parts in order; nowhere for none."""
-    spans = [node.span for node in nodes if node.span != NOWHERE]
-    return spans[0].cover(spans[-1]) if spans else NOWHERE
+        span = span_of(parts[0]).cover(cover(parts[1:]))
+        return Negation(tree.Name("~", span), span, body=parts[1])
 
 
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -346,17 +302,15 @@ _MEMBER = re.compile(
 )
 
 
-def read_set(written: str) -> CodePoints:
-    """Return the characters of ``[...]``, given what is between the brackets."""
-    ranges: list[tuple[int, int]] = []
+def _members(written: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of ``[...]``, given the text between the brackets."""
     for member in _MEMBER.finditer(written):
         if member[1]:
             points = _property(member[2])
-            ranges.extend(points if member[1] == "p" else complement(points))
+            yield from points if member[1] == "p" else complement(points)
         else:
             low = _point(member[3])
-            ranges.append((low, low if member[4] is None else _point(member[4])))
-    return from_ranges(ranges)
+            yield low, low if member[4] is None else _point(member[4])
 
 
 def _point(written: str) -> int:
@@ -371,71 +325,20 @@ def _property(name: str) -> CodePoints:
     return (property_value(key, value) if value else named_property(name)) or ()
 
 
-def both_cases(points: CodePoints) -> CodePoints:
-    """Return characters in upper and lower case, as the option ``caseInsensitive`` has them."""
-    others = difference(points, ASCII)
-    return union(fold_case(points, unicode=False), fold_case(others, unicode=True))
+_NOTATION = _Antlr()
+_HINTS = Hints(
+    "a rule is written `name : ... ;`",
+    ":",
+    {
+        '"': "texts are written in single quotes: `'text'`",
+        "/": "alternatives are separated by `|`; tokens have sets such as `[a-z]`",
+        "^": "trees of ANTLR 3 are not part of ANTLR 4",
+        "!": "trees of ANTLR 3 are not part of ANTLR 4",
+        "}": "this brace closes nothing",
+    },
+)
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Path(__file__).parent, _Builder())
-
-
-class _Antlr(Metasyntax[tree.Rule]):
-    """The rules of a file."""
-
-    def parser(self) -> Parser:
-        return _parser()
-
-    def names(self, statement: Statement) -> Iterable[str]:
-        words = statement.words
-        name = words[1:2] if words[0].type == "FRAGMENT" else words[:1]
-        return (word.value for word in name if word.type == "NAME")
-
-    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
-        if any(word.type == "COLON" for word in statement.words):
-            return None
-        message = f"expected a rule, found {shown(statement.words[0].value)}"
-        helps = ("a rule is written `name : ... ;`",)
-        return (Diagnostic("E001", message, self.source, span_of(statement.words[0]), helps=helps),)
-
-    def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
-        del statement
-        yield too_deep(mistake, self.limits) or _explained(mistake)
-
-
-_OPEN = {
-    "OPEN_STRING": ("this text is never closed", "'"),
-    "OPEN_SET": ("this set is never closed", "]"),
-    "OPEN_COMMENT": ("this comment is never closed", "*/"),
-}
-_FOREIGN = {
-    '"': "texts are written in single quotes: `'text'`",
-    "/": "alternatives are separated by `|`; tokens have sets such as `[a-z]`",
-    "^": "trees of ANTLR 3 are not part of ANTLR 4",
-    "!": "trees of ANTLR 3 are not part of ANTLR 4",
-    "}": "this brace closes nothing",
-}
-
-
-def _explained(mistake: Mistake) -> Diagnostic:
-    """Return the finding for a rule that stops making sense."""
-    word = mistake.word
-    if word is not None and word.type in _OPEN:
-        message, closing = _OPEN[word.type]
-        start = span_of(word).start
-        helps = (f"close it with `{closing}`",)
-        return Diagnostic("E004", message, mistake.source, Span(start, start + 1), helps=helps)
-    if word is not None and word.type == "COLON":
-        return mistake.finding(
-            "E002", "the rule before this one is not ended", "", "end it with `;`"
-        )
-    if word is None and mistake.inside is not None:
-        message = f"expected `)`, found {mistake.found}"
-        return Diagnostic("E003", message, mistake.source, span_of(mistake.inside))
-    code = "E003" if word is not None and word.type == "RPAR" else "E001"
-    hint = _FOREIGN.get(word.value[:1]) if word is not None else None
-    return mistake.finding(
-        code, f"{mistake.found} is not allowed here", "", *([hint] if hint else [])
-    )
+def _parser() -> StatementParser:
+    return StatementParser(Path(__file__).parent, _NOTATION)

@@ -14,342 +14,251 @@ the first one. Code decides nothing here: a predicate (``{...}?``) is a loss.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from posixpath import dirname, join, normpath
 
-from kbnf_core import ir
-from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, without_lexer
-from kbnf_core.frontend import too_much_work
+from kbnf_core.conversion.foreign import ForeignReader
+from kbnf_core.conversion.rewrite import at, placed
+from kbnf_core.conversion.scannerless import Scannerless, Token
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import Outline, Symbol, Use
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
+from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.kbnf.tree import (
-    Definition,
-    Document,
-    Expression,
-    Name,
-    Terminal,
-    children,
-    postorder,
+from kbnf_core.kbnf.tree import Definition, Expression, Name, Reference, Terminal
+from kbnf_core.languages.antlr.parse import (
+    ANYTHING,
+    END_OF_TEXT,
+    Command,
+    File,
+    Named,
+    Negation,
+    Predicate,
+    Rule,
+    leaves,
+    parse_file,
 )
-from kbnf_core.languages.antlr import tree
-from kbnf_core.languages.antlr.parse import File, parse_file
 from kbnf_core.languages.antlr.tokens import Lexer
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
-UNSUPPORTED, APPROXIMATE = "E451", "W451"
-
 _MOST_FILES = 32
 """Files that one grammar is made of."""
 
+_NO = Named("", NOWHERE)
 _OTHER_MODES = frozenset(("pushMode", "popMode", "mode"))
 
 
 def read_antlr(source: Source, request: Request) -> Parsed:
-    """Read a grammar; findings are in the result. Never raises."""
+    """Read a grammar; findings are in the result. Raises WorkLimitError."""
     return _Reader(source, request).read()
 
 
 def outline_antlr(source: Source, limits: Limits) -> Outline:
     """Return where rules are defined and used; never raises."""
-    rules = parse_file(source, limits, Budget(limits.work)).rules
+    try:
+        rules = parse_file(source, limits, Budget(limits.work)).rules
+    except WorkLimitError:
+        return NOTHING
     return Outline(
-        tuple(Symbol(rule.name, rule.name_span, rule.span) for rule in rules),
-        tuple(
-            Use(node.name, node.span)
-            for rule in rules
-            for node in tree.postorder(rule.body)
-            if isinstance(node, tree.Use) and node.name != "EOF"
-        ),
+        tuple(Symbol(rule.name.value, rule.name.span, rule.span) for rule in rules),
+        tuple(OutlineUse(use.name.value, use.span) for rule in rules for use in _uses(rule)),
     )
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """The rules of all files by name, in order of priority, with places of the main file."""
-
-    rules: dict[str, list[tree.Rule]] = field(default_factory=dict)
-    ignores_case: bool = False
-    declared: set[str] = field(default_factory=set)
-    broken: set[str] = field(default_factory=set)
+def _uses(rule: Rule) -> Iterator[Reference]:
+    """Yield the uses of rules."""
+    for leaf in leaves(rule.body):
+        if type(leaf) is Reference and leaf.name.value not in (END_OF_TEXT, ANYTHING):
+            yield leaf
 
 
-class _Reader:
+class _Reader(ForeignReader):
     """Reads one grammar."""
 
     def __init__(self, source: Source, request: Request) -> None:
-        self._source = source
-        self._request = request
-        self._budget = Budget(request.limits.work)
-        self._findings: list[Diagnostic] = []
-        self._losses: list[Loss] = []
-        self._gathered = _Gathered()
+        super().__init__(source, request)
+        self._rules: dict[str, list[Rule]] = {}
+        """By name, in order of priority, with places of the main file."""
+        self._ignores_case = False
+        self._declared: set[str] = set()
         self._loaded = {normpath(source.path)} if source.path else set[str]()
-        self._has_modes = False
-        self._refused: set[str] = set()
 
-    def read(self) -> Parsed:
-        """Return the grammar."""
-        main = parse_file(self._source, self._request.limits, self._budget)
+    def rules(self) -> Scannerless | None:
+        main = parse_file(self.source, self.request.limits, self.budget)
+        self.comments = main.comments
         self._gather(main, None)
-        rules = self._gathered.rules
-        names = [name for name in rules if not name[:1].isupper()]
-        if not names and not self._findings:
-            self._findings.append(self._no_parser(main))
-        if any(each.severity is Severity.ERROR for each in self._findings) or not names:
-            empty = Document(self._source, (), main.comments, frozenset(self._gathered.broken))
-            return Parsed(empty, tuple(sorted(self._findings, key=Diagnostic.sort_key)))
-        start = self._request.start or self._start(names)
-        try:
-            result = self._rules(start if start in rules else names[0])
-        except WorkLimitError as error:
-            nothing = Parsed(Document(self._source, (), main.comments), ())
-            return Parsed(nothing.document, (*self._findings, too_much_work(nothing, error)))
-        begin = result.start if start in rules else start
-        document = Document(
-            self._source, tuple(result.definitions), main.comments, generated=result.generated
-        )
-        findings = tuple(sorted(self._findings, key=Diagnostic.sort_key))
-        return Parsed(document, findings, begin, tuple(self._losses))
-
-    def _no_parser(self, main: File) -> Diagnostic:
-        message = "this file defines no rule of a parser"
-        helps = ("read the grammar of the parser: it names this one with `tokenVocab`",)
-        helps = helps if main.rules else ("a rule is written `name : ... ;`",)
-        return Diagnostic("E010", message, self._source, Span(0, 0), helps=helps)
+        self.names, self.made = set(self._rules), FreshNames(self._rules)
+        names = [name for name in self._rules if not name[:1].isupper()]
+        if not (names or self.findings):
+            self.error(
+                "E010",
+                "this file defines no rule of a parser",
+                Span(0, 0),
+                "read the grammar of the parser: it names this one with `tokenVocab`"
+                if main.rules
+                else "a rule is written `name : ... ;`",
+            )
+        if self.has_errors or not names:
+            return None
+        start = self.start(self._root(names))
+        lexical = {name: same for name, same in self._rules.items() if name not in names}
+        lexer = Lexer(lexical, self._ignores_case, self)
+        scanned = [rule for same in lexical.values() for rule in same]
+        solid = [rule for rule in scanned if not rule.is_fragment]
+        tokens = [token for rule in solid for token in self._tokens(rule, lexer)]
+        written = [rule for name in names for rule in self._rules[name]]
+        parser = _Parser(written, lexer, tokens, self._declared - self.names)
+        bodies = [_with_body(rule, parser.body(rule)) for rule in written]
+        self._check([*written, *scanned])
+        result = self.without_lexer(bodies, tokens, start)
+        called = [rule for rule in scanned if rule.is_fragment and lexer.is_called(rule)]
+        result.definitions += [_with_body(rule, lexer.form(rule)) for rule in called]
+        return result.reached()
 
     def _gather(self, file: File, site: Span | None) -> None:
         """Add the rules of a file, and of those that it names, which give way to them."""
-        gathered = self._gathered
-        gathered.ignores_case |= file.ignores_case
-        gathered.declared |= file.tokens.keys()
-        gathered.broken |= file.broken
-        self._findings += file.findings
-        before = set(gathered.rules)
+        self._ignores_case |= file.options.get("caseInsensitive", _NO)[0] == "true"
+        self._declared |= file.tokens
+        self.broken |= file.broken
+        self.findings += file.findings
+        before = set(self._rules)
         for rule in file.rules:
-            if rule.name not in before:
-                placed = rule if site is None else _placed(rule, site)
-                gathered.rules.setdefault(rule.name, []).append(placed)
+            if rule.name.value not in before:
+                moved = rule if site is None else _moved(rule, site)
+                self._rules.setdefault(rule.name.value, []).append(moved)
         vocabulary = file.options.get("tokenVocab")
-        named = [(each.name, each.span) for each in file.imports]
-        if vocabulary is not None:
-            named.append((vocabulary.value, vocabulary.span))
-        for name, span in named:
-            other = self._load(name, file.source, span if site is None else site)
+        for named in [*file.imports, *([vocabulary] if vocabulary else [])]:
+            place = named.span if site is None else site
+            other = self._load(named, file.source, place)
             if other is not None:
-                self._gather(other, span if site is None else site)
+                self._gather(other, place)
 
-    def _load(self, name: str, source: Source, site: Span) -> File | None:
-        path = normpath(join(dirname(source.path or ""), f"{name}.g4"))
-        imports = self._request.imports
+    def _load(self, named: Named, source: Source, site: Span) -> File | None:
+        path = normpath(join(dirname(source.path or ""), f"{named.value}.g4"))
+        imports = self.request.imports
         if path in self._loaded:
             return None
         self._loaded.add(path)
+        text = None
         if len(self._loaded) > _MOST_FILES:
-            self._error("E422", f"more than {_MOST_FILES} files are imported", site)
-            return None
-        if not imports.permit(path, self._source.path):
-            self._error("E422", f"`{path}` is not in the folder of the grammar or below it", site)
-            return None
-        text = imports.load(path)
-        if text is None:
-            self._error("E422", f"cannot read `{path}`", site)
-            return None
-        return parse_file(Source(text, path), self._request.limits, self._budget)
-
-    def _error(self, code: str, message: str, span: Span, *helps: str) -> None:
-        self._findings.append(Diagnostic(code, message, self._source, span, helps=helps))
-
-    def _refuse(self, message: str, span: Span) -> None:
-        """Report a part without an equivalent once: an error, or a loss where permitted."""
-        if message in self._refused:
-            return
-        self._refused.add(message)
-        if self._request.lossy:
-            self._losses.append(Loss(APPROXIMATE, f"{message}: left out", span))
+            self.error("E422", f"more than {_MOST_FILES} files are imported", site)
+        elif not imports.permit(path, self.source.path):
+            self.error("E422", f"`{path}` is not in the folder of the grammar or below it", site)
         else:
-            self._error(UNSUPPORTED, message, span, "`--lossy` leaves it out")
+            text = imports.load(path)
+            if text is None:
+                self.error("E422", f"cannot read `{path}`", site)
+        if text is None:
+            return None
+        return parse_file(Source(text, path), self.request.limits, self.budget)
 
-    def _start(self, names: list[str]) -> str:
+    def _root(self, names: list[str]) -> str:
         """Return the rule that a text is expected to match."""
-        rules = self._gathered.rules
-        used = {
-            node.name
-            for name in names
-            for rule in rules[name]
-            for node in tree.postorder(rule.body)
-            if isinstance(node, tree.Use) and node.name != name
-        }
+        used: set[str] = set()
+        ending: list[str] = []
+        for name in names:
+            found = {
+                leaf.name.value
+                for rule in self._rules[name]
+                for leaf in leaves(rule.body)
+                if isinstance(leaf, Reference)
+            }
+            used |= found - {name}
+            ending += [name] * (END_OF_TEXT in found)
         roots = [name for name in names if name not in used] or names
-        return next(filter(self._ends_text, roots), roots[0])
+        return next((name for name in roots if name in ending), roots[0])
 
-    def _ends_text(self, name: str) -> bool:
-        return any(
-            isinstance(node, tree.Use) and node.name == "EOF"
-            for rule in self._gathered.rules[name]
-            for node in tree.postorder(rule.body)
-        )
-
-    def _rules(self, start: str) -> Scannerless:
-        """Return the rules over characters to which the start leads."""
-        rules = self._gathered.rules
-        lexical = {name: same for name, same in rules.items() if name[:1].isupper()}
-        lexer = Lexer(
-            lexical,
-            self._gathered.ignores_case,
-            self._request.limits,
-            self._budget,
-            lambda node, message: self._refuse(message, node.span),
-        )
-        tokens = [
-            token
-            for same in lexical.values()
-            for rule in same
-            for token in self._token(rule, lexer)
-        ]
-        written = [rule for name, same in rules.items() if name not in lexical for rule in same]
-        parser = _Parser(written, lexer, tokens, self._gathered.declared - rules.keys())
-        bodies = [_definition(rule, parser.body(rule)) for rule in written]
-        self._check_uses(written)
-        fragments = [
-            _definition(rule, lexer.form(rule))
-            for same in lexical.values()
-            for rule in same
-            if rule.is_fragment
-        ]
-        result = without_lexer(bodies, tokens, start, self._request.limits, self._budget)
-        self._losses += result.losses
-        result.definitions += fragments
-        return result.reached()
-
-    def _token(self, rule: tree.Rule, lexer: Lexer) -> Iterator[Token]:
-        """Yield the token of a rule, unless it is a fragment."""
-        if rule.is_fragment:
-            return
-        is_skipped, name = False, Name(rule.name, rule.name_span)
-        for command in sorted(rule.commands, key=lambda each: each.name == "type"):
-            if command.name in ("skip", "channel"):
+    def _tokens(self, rule: Rule, lexer: Lexer) -> Iterator[Token]:
+        """Yield the token of a rule, and that of its texts that end the text."""
+        is_skipped, name = False, rule.name
+        commands = [leaf for leaf in leaves(rule.body) if isinstance(leaf, Command)]
+        for command in sorted(commands, key=lambda each: each.name.value == "type"):
+            kind = command.name.value
+            if kind in ("skip", "channel"):
                 is_skipped = command.argument != "DEFAULT_TOKEN_CHANNEL"
-            elif command.name == "type" and not is_skipped:
+            elif kind == "type" and not is_skipped:
                 name = Name(command.argument, command.span)
-            elif command.name == "more":
-                self._refuse("a token that goes on with the next one (`more`)", command.span)
-            elif command.name in _OTHER_MODES and not self._has_modes:
-                self._has_modes = True
-                message = "the modes of the lexer are read as one"
-                self._losses.append(Loss(APPROXIMATE, message, command.span))
+            elif kind == "more":
+                message = "a token that goes on with the next one (`more`)"
+                self.refuse(message, command.span, instead="is left out")
         form = lexer.form(rule)
         before_end = lexer.form_before_end(rule) if is_skipped else None
         yield Token(name, before_end or form, rule.span, is_skipped, rule.mode)
         if before_end is not None:
-            last = Name(fresh(f"{rule.name}_EOF", {*self._gathered.rules}), rule.name_span)
-            yield Token(last, form, rule.span, is_skipped=True, mode=rule.mode, is_last=True)
+            last = Name(self.made.fresh(f"{name.value}_EOF"), name.span)
+            yield Token(last, form, rule.span, is_skipped, rule.mode, is_last=True)
 
-    def _check_uses(self, written: list[tree.Rule]) -> None:
-        """Report predicates, and tokens that only code makes."""
-        gathered = self._gathered
-        for rule in (rule for same in gathered.rules.values() for rule in same):
-            for node in tree.postorder(rule.body):
-                if isinstance(node, tree.Predicate):
-                    message = "this predicate is code, and left out: it may refuse some texts"
-                    self._losses.append(Loss(APPROXIMATE, message, node.span))
-        for rule in written:
-            for node in tree.postorder(rule.body):
-                name = node.name if isinstance(node, tree.Use) else ""
-                if name in gathered.declared and name not in gathered.rules:
-                    self._refuse(f"code makes the token `{name}`, not a rule", node.span)
+    def _check(self, rules: list[Rule]) -> None:
+        """Report predicates, tokens that only code makes, and once that there are modes."""
+        changes: list[Span] = []
+        for leaf in (leaf for rule in rules for leaf in leaves(rule.body)):
+            if isinstance(leaf, Predicate):
+                message = "this predicate is code, and left out: it may refuse some texts"
+                self.loose(message, leaf.span)
+            elif isinstance(leaf, Command) and leaf.name.value in _OTHER_MODES:
+                changes.append(leaf.span)
+            elif isinstance(leaf, Reference) and leaf.name.value in self._declared - self.names:
+                self.refuse(f"code makes the token `{leaf.name.value}`, not a rule", leaf.span)
+        if changes:
+            self.loose("the modes of the lexer are read as one", changes[0])
 
 
 class _Parser:
     """Rules of the parser as trees of KBNF, whose leaves are tokens and rules."""
 
     def __init__(
-        self, rules: list[tree.Rule], lexer: Lexer, tokens: list[Token], unmade: set[str]
+        self, rules: list[Rule], lexer: Lexer, tokens: list[Token], unmade: set[str]
     ) -> None:
         self._lexer = lexer
         self._unmade = unmade
+        solid = [token for token in tokens if not token.is_skipped]
         self._named = {
             token.body.text.value: token.name.value
-            for token in reversed(tokens)
-            if isinstance(token.body, Terminal) and not token.is_skipped
+            for token in reversed(solid)
+            if isinstance(token.body, Terminal)
         }
-        leaves = [
-            self._text(node)
-            for rule in rules
-            for node in tree.postorder(rule.body)
-            if isinstance(node, tree.Text)
-        ]
-        leaves += [build.call(token.name.value) for token in tokens if not token.is_skipped]
-        self._all = {print_expression(leaf): leaf for leaf in leaves}
+        written = [leaf for rule in rules for leaf in leaves(rule.body)]
+        every = [self._symbol(leaf) for leaf in written if isinstance(leaf, Terminal)]
+        every += [build.call(token.name.value) for token in solid]
+        self._all = {print_expression(leaf): leaf for leaf in every}
 
-    def body(self, rule: tree.Rule) -> Expression:
+    def body(self, rule: Rule) -> Expression:
         """Return the body of a rule."""
-        form = fold(rule.body, tree.children, self._node)
-        return form if form.span != NOWHERE else build.placed(form, rule.span)
+        return build.changed(rule.body, self._symbol)
 
-    def _text(self, node: tree.Text) -> Expression:
-        name = self._named.get(node.value)
-        return self._lexer.text(node) if name is None else build.call(name, node.span)
-
-    def _node(self, node: tree.Node, parts: list[Expression]) -> Expression:
-        match node:
-            case tree.Use("EOF") | tree.Predicate():
+    def _symbol(self, leaf: Expression) -> Expression:
+        match leaf:
+            case Terminal(text):
+                name = self._named.get(text.value)
+                return self._lexer.text(leaf) if name is None else build.call(name, leaf.span)
+            case Negation(body=body):
+                excluded = {print_expression(self._symbol(each)) for each in leaves(body)}
+                return self._any(leaf, excluded)
+            case Reference(Name(name)) if type(leaf) is Reference:
+                if name == ANYTHING:
+                    return self._any(leaf, set())
+                if name != END_OF_TEXT:
+                    return build.nothing(leaf.span) if name in self._unmade else leaf
                 return build.EMPTY
-            case tree.Use(name):
-                is_made = name not in self._unmade
-                return build.call(name, node.span) if is_made else build.nothing(node.span)
-            case tree.Text():
-                return self._text(node)
-            case tree.Anything():
-                return build.alternation(self._all.values(), node.span)
-            case tree.Negation():
-                excluded = {print_expression(leaf) for leaf in _leaves(parts[0])}
-                kept = [leaf for key, leaf in self._all.items() if key not in excluded]
-                return build.alternation(kept, node.span) if kept else build.nothing(node.span)
-            case ir.Sequence():
-                return build.sequence(*parts, span=node.span)
-            case ir.Choice():
-                return build.alternation(parts, node.span)
-            case ir.Repeat(_, low, high):
-                return build.repeated(parts[0], low, high, node.span)
-            case tree.Characters():
-                return build.nothing(node.span)
-
-
-def _definition(rule: tree.Rule, body: Expression) -> Definition:
-    return Definition(Name(rule.name, rule.name_span), body, rule.span)
-
-
-def _leaves(root: Expression) -> Iterator[Expression]:
-    return (node for node in postorder(root) if not children(node))
-
-
-def _placed(rule: tree.Rule, site: Span) -> tree.Rule:
-    """Return a rule of another file, shown where this one names that."""
-
-    def one(node: tree.Node, parts: list[tree.Node]) -> tree.Node:
-        match node:
-            case tree.Negation():
-                return replace(node, body=parts[0], span=site)
-            case ir.Sequence():
-                return replace(node, parts=tuple(parts), span=site)
-            case ir.Choice():
-                return replace(node, branches=tuple(parts), span=site)
-            case ir.Repeat():
-                return replace(node, body=parts[0], span=site)
+            case Reference():
+                return build.EMPTY
             case _:
-                return replace(node, span=site)
+                return build.nothing(leaf.span)
 
-    return replace(
-        rule,
-        body=fold(rule.body, tree.children, one),
-        commands=tuple(command._replace(span=site) for command in rule.commands),
-        span=site,
-        name_span=site,
-    )
+    def _any(self, leaf: Expression, excluded: set[str]) -> Expression:
+        """Return any token but some."""
+        kept = [each for key, each in self._all.items() if key not in excluded]
+        return build.alternation(kept, leaf.span) if kept else build.nothing(leaf.span)
+
+
+def _with_body(rule: Rule, body: Expression) -> Definition:
+    return Definition(rule.name, body, rule.span)
+
+
+def _moved(rule: Rule, site: Span) -> Rule:
+    """Return a rule of another file, shown where this one names that."""
+    moved = placed(rule, at(site))
+    return replace(rule, name=moved.name, body=moved.body, span=site)

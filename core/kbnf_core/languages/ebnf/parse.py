@@ -15,36 +15,30 @@ too, with those that touch as one (``:=``), and so is a mark that is all of a ru
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.automata.codepoints import CodePoints, complement, from_ranges
-from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.codepoints import complement, from_ranges
 from kbnf_core.kbnf import build
+from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     Lexer,
-    Metasyntax,
-    Mistake,
-    Parser,
     Read,
     Statement,
+    StatementParser,
     Word,
-    counted,
     parse_statements,
-    shown,
     span_of,
-    too_deep,
 )
 from kbnf_core.kbnf.tree import Comment, Definition, Expression, Name, Reference, Repetition
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.source import NOWHERE, Source, Span
+from kbnf_core.text.source import Source, Span
 
 _W3C_RULE = re.compile(r"^\s*(?:\[\d+\w?\]\s*)?<?[A-Za-z_][\w .\-]*>?\s*::=", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\s*<[^<>\n]+>\s*::=")
@@ -53,8 +47,6 @@ _GROUPS = re.compile(r"\.\.\.|\}[*+?]")
 _IS_SET = re.compile(r"\[(?:\^.*|(?=[^\]]*-)(?:#x[0-9A-Fa-f]+|[^\W_]-[^\W_]|_|[^\w\s])+)\]")
 _OPERATORS = re.compile(r"[=<>!&|+*/:.^%~@#?$\\-]+")
 _OPTION = re.compile(r"\[(?:\s.*|([\"']).*\1\s*)\]")
-_ENDING = frozenset(["NAME", "STRING", "SPECIAL", "RPAR", "RSQB", "RBRACE"])
-_BEGINNING = frozenset(["NAME", "STRING", "SPECIAL", "NUMBER", "LPAR", "LSQB", "LBRACE"])
 _BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
 _LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
 _OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
@@ -82,7 +74,7 @@ class File:
     """A parsed text. ``has_words`` says whether words in it are tokens."""
 
     read: Read[Definition]
-    comments: tuple[Comment, ...]
+    comments: list[Comment]
     has_words: bool
 
 
@@ -92,15 +84,17 @@ def parse_ebnf(source: Source, limits: Limits, budget: Budget) -> File:
     Raises WorkLimitError for a text with too many words.
     """
     text = source.text
-    notation: Notation = Iso()
+    notation: Ebnf = Iso()
     if _IN_BRACKETS.match(text):
         notation = InBrackets(text)
     elif _W3C_RULE.search(text):
         notation = W3C()
     comments: list[Comment] = []
     statements = [*notation.split(text, comments, budget)]
-    read = parse_statements(statements, _Ebnf(source, limits, notation))
-    return File(read, tuple(comments), any(map(_has_word, statements)))
+    hints = Hints(f"a rule is written `name {notation.sign} ...`", notation.sign)
+    rules: Rules[Definition] = Rules(source, limits, notation.parser(), notation, hints)
+    read = parse_statements(statements, rules)
+    return File(read, comments, any(map(_has_word, statements)))
 
 
 def _has_word(statement: Statement) -> bool:
@@ -112,13 +106,13 @@ def is_word(text: str) -> bool:
     return text[:2].isalpha() and len(text) > 1
 
 
-class Notation(ABC):
+class Ebnf(Notation):
     """A notation: how a text is split, and the methods that its parser calls."""
 
     sign = "="
     folder = ""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser of one rule."""
         return _parser(self.folder)
 
@@ -126,52 +120,21 @@ class Notation(ABC):
     def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules of a text, with its comments in the list."""
 
-    def definition(self, parts: list[Any]) -> Definition:
-        """``name = alternation``."""
-        name, sign, body = parts
-        last = span_of(sign) if body.span == NOWHERE else body.span
-        span = span_of(name).cover(last)
-        placed = build.placed(body, span) if body is build.EMPTY else body
-        return Definition(Name(name_of(name), span_of(name)), placed, span)
+    def name(self, word: Word) -> Name:
+        """Return the name of a rule: without brackets around it, and with ``_`` for blanks."""
+        return Name("_".join(word.value.strip("<>").split()), span_of(word))
 
-    def alternation(self, parts: list[Any]) -> Expression:
-        """``x | y``, or one alternative alone."""
-        branches = [part for part in parts if not isinstance(part, Word)]
-        return build.alternation(branches, _cover(branches))
-
-    def sequence(self, parts: list[Any]) -> Expression:
-        """One item after the other."""
-        items = [part for part in parts if not isinstance(part, Word)]
-        return build.sequence(*items, span=_cover(items))
-
-    def use(self, parts: list[Word]) -> Expression:
-        """``name``."""
-        return build.call(name_of(parts[0]), span_of(parts[0]))
-
-    def string(self, parts: list[Word]) -> Expression:
-        """``"text"``."""
-        return build.text(parts[0].value[1:-1], span_of(parts[0]))
+    def difference(self, parts: list[Any]) -> Expression:
+        """``x - y``."""
+        return _difference(parts[0], parts[2])
 
     def prose(self, parts: list[Word]) -> Expression:
         """``? ... ?`` or ``!! ...``."""
         span = span_of(parts[0])
         return Prose(_unnamed(span), span, text=parts[0].value.strip("?! \t"))
 
-    def group(self, parts: list[Any]) -> Expression:
-        """``( x )``, ``[ x ]`` or ``{ x }``."""
-        opening, body, closing = parts
-        span = span_of(opening).cover(span_of(closing))
-        match opening.type:
-            case "LSQB":
-                return build.repeated(body, 0, 1, span)
-            case "LBRACE":
-                return build.repeated(body, 0, None, span)
-            case _:
-                node: Expression = body
-                return node
 
-
-class W3C(Notation):
+class W3C(Ebnf):
     """The notation of W3C."""
 
     folder = "w3c"
@@ -191,25 +154,18 @@ class W3C(Notation):
             yield Statement(words)
 
     def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
-        """Yield the words of rules; ``[ x ]`` is an option, and no set."""
+        """Yield the words of rules."""
         lexer = Lexer(self.parser(), text)
-        for word in _words(lexer, comments, budget):
-            if word.type == "SET" and _OPTION.fullmatch(word.value):
-                lexer.place = word.start_pos + 1
-                yield Word("LSQB", "[", word.start_pos, lexer.place)
-            elif word.type not in _LEFT_OUT:
-                yield word.as_kind("JUNK") if word.type == "WORD" else word
+        for word in map(self.converted, words_of(lexer.words(), comments, budget)):
+            lexer.place = word.end_pos
+            if word.type not in _LEFT_OUT:
+                yield word
 
-    def difference(self, parts: list[Any]) -> Expression:
-        """``x - y``."""
-        return _difference(parts[0], parts[2])
-
-    def repeated(self, parts: list[Any]) -> Expression:
-        """``x?``, ``x*``, ``x+`` or ``x...``."""
-        body, operator = parts
-        low, high = {"?": (0, 1), "*": (0, None)}.get(operator.value, (1, None))
-        span = span_of(operator) if body.span == NOWHERE else body.span.cover(span_of(operator))
-        return build.repeated(body, low, high, span)
+    def converted(self, word: Word) -> Word:
+        """Return a word as it is in this notation, or the first character of it."""
+        if word.type == "SET" and _OPTION.fullmatch(word.value):
+            return _first(word, "LSQB")
+        return word.as_kind("JUNK") if word.type == "WORD" else word
 
     def word(self, parts: list[Word]) -> Expression:
         """``SELECT``."""
@@ -217,13 +173,15 @@ class W3C(Notation):
 
     def code(self, parts: list[Word]) -> Expression:
         """``#x41``."""
-        return _one_of(_points(parts[0].value), span_of(parts[0]))
+        return one_of(_ranges(parts[0].value), span_of(parts[0]))
 
     def set_(self, parts: list[Word]) -> Expression:
         """``[a-z]`` or ``[^a-z]``."""
         written = parts[0].value[1:-1]
-        points = _points(written.removeprefix("^"))
-        return _one_of(complement(points) if written.startswith("^") else points, span_of(parts[0]))
+        ranges = _ranges(written.removeprefix("^"))
+        if written.startswith("^"):
+            ranges = iter(complement(from_ranges(ranges)))
+        return one_of(ranges, span_of(parts[0]))
 
 
 class InBrackets(W3C):
@@ -234,36 +192,27 @@ class InBrackets(W3C):
         self._groups = _GROUPS.search(text) is not None
 
     def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
-        """Yield the rules; marks that are all of a rule are a text."""
+        """Yield the rules; marks that touch are one text, and those that are all of a rule."""
         for statement in super().split(text, comments, budget):
-            body = statement.words[2:]
-            marks = "".join(body)
-            if not self._is_quoted and re.fullmatch(r"[^\w\s<]+", text[_extent(body)]):
-                mark = Word("WORD", marks, body[0].start_pos, body[-1].end_pos)
-                statement.words[2:] = [mark]
+            words = statement.words
+            statement.words = words[:2]
+            is_text = len(words) > 2 and not self._is_quoted
+            if is_text and re.fullmatch(r"[^\w\s<]+", text[words[2].start_pos : words[-1].end_pos]):
+                words[2:] = [_joined(words[2], *words[3:])]
+            for word in words[2:]:
+                last = statement.words[-1]
+                if _are_one(last, word):
+                    statement.words[-1] = _joined(last, word)
+                else:
+                    statement.words.append(word)
             yield statement
 
-    def words(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Word]:
-        """Yield the words of rules, with bare texts as ``WORD``; operators that touch are one."""
-        lexer = Lexer(self.parser(), text)
-        last: Word | None = None
-        for word in map(self._converted, _words(lexer, comments, budget)):
-            lexer.place = word.end_pos
-            if last is not None and _are_one(last, word):
-                last = Word("WORD", last.value + word.value, last.start_pos, word.end_pos)
-                continue
-            if last is not None and last.type not in _LEFT_OUT:
-                yield last
-            last = word
-        if last is not None and last.type not in _LEFT_OUT:
-            yield last
-
-    def _converted(self, word: Word) -> Word:
-        """Return a word as what it is in this notation, or the first character of it."""
-        kind, first = word.type, Word("WORD", word.value[:1], word.start_pos, word.start_pos + 1)
+    def converted(self, word: Word) -> Word:
+        """Return a word as it is in this notation, or the first character of it."""
+        kind = word.type
         if kind == "SET" and not _IS_SET.fullmatch(word.value):
-            return first.as_kind("LSQB")
-        if kind == "NAME" and first != "<":
+            return _first(word, "LSQB")
+        if kind == "NAME" and word[0] != "<":
             return word.as_kind("WORD")
         if self._groups and kind in _BRACES:
             return word.as_kind(_BRACES[kind])
@@ -271,10 +220,10 @@ class InBrackets(W3C):
             return word
         if self._is_quoted or kind not in _MARKS | {"OPERATOR"}:
             return word
-        return word.as_kind("WORD") if kind not in _OPENED else first
+        return word.as_kind("WORD") if kind not in _OPENED else _first(word, "WORD")
 
 
-class Iso(Notation):
+class Iso(Ebnf):
     """The notation of ISO/IEC 14977."""
 
     folder = "iso"
@@ -282,7 +231,7 @@ class Iso(Notation):
     def split(self, text: str, comments: list[Comment], budget: Budget) -> Iterator[Statement]:
         """Yield the rules, each up to its end, with commas, and with the words of a name as one."""
         words: list[Word] = []
-        everything = [*_words(Lexer(self.parser(), text), comments, budget)]
+        everything = [*words_of(Lexer(self.parser(), text).words(), comments, budget)]
         has_commas = any(word.type == "COMMA" for word in everything)
         for word in everything:
             if word.type == "END":
@@ -293,58 +242,23 @@ class Iso(Notation):
                 start = words.pop().start_pos
                 words.append(Word("NAME", text[start : word.end_pos], start, word.end_pos))
             else:
-                if (
-                    not has_commas
-                    and words
-                    and words[-1].type in _ENDING
-                    and word.type in _BEGINNING
-                ):
-                    words.append(Word("COMMA", "", word.start_pos, word.start_pos))
                 words.append(word)
         if words:
             yield Statement(words)
 
-    def term(self, parts: list[Any]) -> Expression:
-        """``x - y``, or ``x`` alone; ``{ x } -`` is one or more."""
-        kept, *rest = parts
-        if not rest:
-            node: Expression = kept
-            return node
-        excluded = rest[1]
-        if excluded is build.EMPTY and isinstance(kept, Repetition) and kept.low == 0:
-            return build.repeated(kept.body, 1, kept.high, kept.span)
-        return _difference(kept, excluded)
-
-    def range(self, parts: list[Word]) -> Expression:
-        """Return the characters from one to another one."""
-        low, high = (parts[index].value[1:-1] for index in (0, 2))
-        bounds = [(ord(low), ord(high))] if len(low) == len(high) == 1 else []
-        return _one_of(from_ranges(bounds), span_of(parts[0]).cover(span_of(parts[2])))
+    def once_or_more(self, parts: list[Any]) -> Expression:
+        """``{ x } -``: all but the empty text, where that is once or more."""
+        match parts[0]:
+            case Repetition(body, 0, high):
+                return build.repeated(body, 1, high, parts[0].span)
+            case kept:
+                return _difference(kept, build.text("", span_of(parts[1])))
 
     def counted(self, parts: list[Any]) -> Expression:
         """``4 * x``."""
         count, _, body = parts
         times = number(count.value)
-        return build.repeated(body, times, times, _cover([build.text("", span_of(count)), body]))
-
-    def nothing(self, parts: list[Any]) -> Expression:
-        """Return an empty part."""
-        del parts
-        return build.EMPTY
-
-
-def name_of(word: Word) -> str:
-    """Return the name of a rule: without brackets around it, and with ``_`` for blanks."""
-    return "_".join(word.value.strip("<>").split())
-
-
-def _words(lexer: Lexer, comments: list[Comment], budget: Budget) -> Iterator[Word]:
-    for word in counted(lexer.words(), budget):
-        if word.type == "COMMENT":
-            inner = word.value[1:] if word.value[0] == "#" else word.value[2:-2]
-            comments.append(Comment(inner, span_of(word)))
-        else:
-            yield word
+        return build.repeated(body, times, times, cover([build.text("", span_of(count)), body]))
 
 
 def _are_one(last: Word, word: Word) -> bool:
@@ -355,12 +269,19 @@ def _are_one(last: Word, word: Word) -> bool:
     return are_texts and touch and _OPERATORS.fullmatch(last + word) is not None
 
 
-def _extent(words: list[Word]) -> slice:
-    return slice(words[0].start_pos, words[-1].end_pos) if words else slice(0)
+def _joined(first: Word, *others: Word) -> Word:
+    """Return words that touch as one text."""
+    last = others[-1] if others else first
+    return Word("WORD", "".join((first, *others)), first.start_pos, last.end_pos)
+
+
+def _first(word: Word, kind: str) -> Word:
+    """Return the first character of a word, as one of a kind."""
+    return Word(kind, word.value[:1], word.start_pos, word.start_pos + 1)
 
 
 def _difference(kept: Expression, excluded: Expression) -> Expression:
-    span = _cover([kept, excluded])
+    span = cover([kept, excluded])
     return Difference(_unnamed(span), span, kept=kept, excluded=excluded)
 
 
@@ -369,25 +290,13 @@ def _unnamed(span: Span) -> Name:
     return Name(f"-{span.start}-{span.end}", span)
 
 
-def _one_of(points: CodePoints, span: Span) -> Expression:
-    """Return any one character of a set."""
-    return build.regex(print_characters(points), span) if points else build.nothing(span)
-
-
-def _cover(nodes: Iterable[Expression]) -> Span:
-    """Return the span of parts in order; nowhere for none."""
-    spans = [node.span for node in nodes if node.span != NOWHERE]
-    return spans[0].cover(spans[-1]) if spans else NOWHERE
-
-
 _MEMBER = re.compile(r"(#x[0-9A-Fa-f]+|.)(?:-(#x[0-9A-Fa-f]+|.))?", re.DOTALL)
 
 
-def _points(written: str) -> CodePoints:
-    """Return the characters of a set, given what is between its brackets."""
-    return from_ranges(
-        (_point(member[1]), _point(member[2] or member[1])) for member in _MEMBER.finditer(written)
-    )
+def _ranges(written: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of a set, given what is between its brackets."""
+    for member in _MEMBER.finditer(written):
+        yield _point(member[1]), _point(member[2] or member[1])
 
 
 def _point(written: str) -> int:
@@ -395,49 +304,5 @@ def _point(written: str) -> int:
 
 
 @cache
-def _parser(folder: str) -> Parser:
-    return Parser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
-
-
-_OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_COMMENT": "this comment is never closed"}
-
-
-class _Ebnf(Metasyntax[Definition]):
-    """The rules of a text."""
-
-    def __init__(self, source: Source, limits: Limits, notation: Notation) -> None:
-        super().__init__(source, limits)
-        self._notation = notation
-
-    def parser(self) -> Parser:
-        return self._notation.parser()
-
-    def names(self, statement: Statement) -> Iterable[str]:
-        return [name_of(word) for word in statement.words[:1] if word.type == "NAME"]
-
-    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
-        words = statement.words
-        if len(words) > 1 and words[0].type == "NAME" and words[1].type in ("DEFINE", "WRONG_SIGN"):
-            return None
-        message = f"expected a rule, found {shown(words[0].value)}"
-        helps = (f"a rule is written `name {self._notation.sign} ...`",)
-        return (Diagnostic("E001", message, self.source, span_of(words[0]), helps=helps),)
-
-    def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
-        del statement
-        yield too_deep(mistake, self.limits) or self._explained(mistake)
-
-    def _explained(self, mistake: Mistake) -> Diagnostic:
-        word = mistake.word
-        if word is not None and word.type in _OPEN:
-            start = span_of(word).start
-            code = "E004" if word.type == "OPEN_STRING" else "E005"
-            return Diagnostic(code, _OPEN[word.type], mistake.source, Span(start, start + 1))
-        if word is not None and word.type == "WRONG_SIGN":
-            message = f"a rule is defined with `{self._notation.sign}`, not {mistake.found}"
-            return mistake.finding("E006", message)
-        if word is not None and word.type == "DEFINE":
-            return mistake.finding("E002", "the rule before this one is not ended")
-        is_open = word is None and mistake.inside is not None
-        code = "E003" if is_open or mistake.kind in ("RPAR", "RSQB", "RBRACE") else "E001"
-        return mistake.finding(code, f"{mistake.found} is not allowed here")
+def _parser(folder: str) -> StatementParser:
+    return StatementParser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())

@@ -18,19 +18,19 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import write_dfa
+from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, without_lexer
-from kbnf_core.frontend import too_much_work
+from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import callers_of, reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.tree import (
     Definition,
     Document,
     Expression,
     Leaf,
     Name,
-    Pattern,
     Reference,
     Terminal,
     postorder,
@@ -40,12 +40,8 @@ from kbnf_core.kbnf.tree import Sequence as Row
 from kbnf_core.languages.ebnf.parse import Difference, Prose, is_word, parse_ebnf
 from kbnf_core.lower.regular import NotRegularError, Regulars
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import LimitError, WorkLimitError
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Source, Span
-
-UNSUPPORTED, APPROXIMATE = "E451", "W451"
 
 _LEXER = {"blank": r"[\t\n\r ]+", "word": r"[0-9A-Za-z_]+"}
 """The tokens that standards with bare words do not write down."""
@@ -58,55 +54,34 @@ _TOKEN = r"""[-+]?[0-9A-Za-z_.$]+(?:[Ee][-+][0-9]+)?|["'`\[#@$%\&:\\](?s:.*)"""
 
 
 def read_ebnf(source: Source, request: Request) -> Parsed:
-    """Read a grammar; findings are in the result. Never raises."""
-    reader = _Reader(source, request)
-    try:
-        file = parse_ebnf(source, request.limits, reader.budget)
-    except WorkLimitError as error:
-        nothing = Parsed(Document(source, (), ()), ())
-        return Parsed(nothing.document, (too_much_work(nothing, error),))
-    definitions, findings = file.read.trees, list(file.read.findings)
-    if not (definitions or findings):
-        helps = ("a rule is written `name ::= ...` (W3C) or `name = ... ;` (ISO/IEC 14977)",)
-        message = "this file defines no rule"
-        findings.append(Diagnostic("E010", message, source, Span(0, 0), helps=helps))
-    start = request.start or (definitions[0].name.value if definitions else None)
-    generated: frozenset[Span] = frozenset()
-    try:
-        definitions = reader.without_differences(definitions)
-        if file.has_words and start in {each.name.value for each in definitions}:
-            result = reader.with_blanks(definitions, start)
-            definitions, start, generated = result.definitions, result.start, result.generated
-    except WorkLimitError as error:
-        definitions = []
-        findings.append(too_much_work(Parsed(Document(source, (), ()), ()), error))
-    findings = sorted([*findings, *reader.findings], key=Diagnostic.sort_key)
-    broken = frozenset(file.read.broken)
-    document = Document(source, tuple(definitions), file.comments, broken, generated)
-    return Parsed(document, tuple(findings), start, tuple(reader.losses))
+    """Read a grammar; findings are in the result. Raises WorkLimitError."""
+    return _Reader(source, request).read()
 
 
-class _Reader:
+class _Reader(ForeignReader):
     """Makes rules of characters."""
 
-    def __init__(self, source: Source, request: Request) -> None:
-        self._source = source
-        self._request = request
-        self.budget = Budget(request.limits.work)
-        self.findings: list[Diagnostic] = []
-        self.losses: list[Loss] = []
+    at_each_place = True
 
-    def _refuse(self, message: str, span: Span) -> Expression:
-        """Report a part without an equivalent, and return what matches nothing in its place."""
-        if self._request.lossy:
-            self.losses.append(Loss(APPROXIMATE, f"{message}: it cannot match", span))
-        else:
-            helps = ("with `--lossy` it matches nothing",)
-            finding = Diagnostic(UNSUPPORTED, message, self._source, span, helps=helps)
-            self.findings.append(finding)
-        return build.nothing(span)
+    def rules(self) -> Scannerless | None:
+        file = parse_ebnf(self.source, self.request.limits, self.budget)
+        definitions = file.read.trees
+        self.findings += file.read.findings
+        self.comments, self.broken = file.comments, file.read.broken
+        if not (definitions or self.findings):
+            helps = "a rule is written `name ::= ...` (W3C) or `name = ... ;` (ISO/IEC 14977)"
+            self.error("E010", "this file defines no rule", Span(0, 0), helps)
+        if not definitions:
+            return None
+        self.names = {each.name.value for each in definitions}
+        self.made = FreshNames(self.names)
+        start = self.start(definitions[0].name.value)
+        definitions = self._without_differences(definitions)
+        if not file.has_words:
+            return Scannerless(definitions, start)
+        return self._with_blanks(definitions, start)
 
-    def without_differences(self, definitions: list[Definition]) -> list[Definition]:
+    def _without_differences(self, definitions: list[Definition]) -> list[Definition]:
         """Return rules with the automata of differences. Raises WorkLimitError."""
         pending: dict[str, Difference] = {}
         forms: dict[str, Expression] = {}
@@ -115,7 +90,7 @@ class _Reader:
             for leaf in postorder(root):
                 if isinstance(leaf, Prose):
                     message = f"`{leaf.text}` is described in prose"
-                    forms[leaf.name.value] = self._refuse(message, leaf.span)
+                    forms[leaf.name.value] = self.nothing(message, leaf.span)
                 elif isinstance(leaf, Difference):
                     pending[leaf.name.value] = leaf
                     roots += (leaf.kept, leaf.excluded)
@@ -147,19 +122,19 @@ class _Reader:
             for mark, side in (("+", leaf.kept), ("-", leaf.excluded))
         ]
         rules = self._rules([*definitions, *sides])
-        regulars = Regulars(rules, self._request.limits, self.budget)
+        regulars = Regulars(rules, self.request.limits, self.budget)
         forms: dict[str, Expression] = {}
         for name, leaf in pending.items():
             try:
                 kept, excluded = (regulars.of(rules[f"{name}{side}"]) for side in "+-")
-                limits = self._request.limits
+                limits = self.request.limits
                 rest = operations.difference(kept, excluded, limits, self.budget)
                 forms[name] = _written(rest, leaf.span)
             except (KeyError, NotRegularError, LimitError):
                 continue
         if not forms:
             message = "a difference of texts that are not regular"
-            forms = {name: self._refuse(message, leaf.span) for name, leaf in pending.items()}
+            forms = {name: self.nothing(message, leaf.span) for name, leaf in pending.items()}
         return forms
 
     def _rules(self, definitions: Sequence[Definition]) -> dict[str, ir.Node]:
@@ -170,35 +145,35 @@ class _Reader:
         chosen = tuple(each for each in definitions if each.name.value not in unusable)
         if not chosen:
             return {}
-        document, start = Document(self._source, chosen, ()), chosen[0].name.value
-        grammar = translate(document, start, self._request.limits, self.budget).grammar
+        document, start = Document(self.source, chosen, ()), chosen[0].name.value
+        grammar = translate(document, start, self.request.limits, self.budget).grammar
         return dict(grammar.rules) if grammar is not None else {}
 
-    def with_blanks(self, definitions: list[Definition], start: str) -> Scannerless:
+    def _with_blanks(self, definitions: list[Definition], start: str) -> Scannerless:
         """Return rules with blanks between their tokens. Raises WorkLimitError."""
         tokens = self._tokens(definitions)
         if start in tokens:
             return Scannerless(definitions, start)
-        limits, budget = self._request.limits, self.budget
         bodies = [each for each in definitions if each.name.value not in tokens]
         words = {leaf.text.value.encode() for each in bodies for leaf in _words(each.body)}
         for token in tokens.values():
-            self.losses += take(token, [operations.literals(words)], limits, budget)
-        names = {each.name.value for each in definitions}
-        blank, word = (self._made(name, bodies[0].name.span, names) for name in _LEXER)
-        blank.is_skipped = True
+            literals = [operations.literals(words)]
+            self.losses += take(token, literals, self.request.limits, self.budget)
         # A lexer would look for words everywhere, so that one does not end inside another one.
+        blank, word = (
+            Token(
+                Name(self.made.fresh(name), span),
+                self.regex(pattern, span),
+                span,
+                name == "blank",
+            )
+            for span in (bodies[0].name.span,)
+            for name, pattern in _LEXER.items()
+        )
         everywhere = {blank.name.value, word.name.value}
-        made = [*tokens.values(), blank, word]
-        result = without_lexer(bodies, made, start, limits, budget, everywhere)
-        self.losses += result.losses
-        return result.reached()
-
-    def _made(self, name: str, span: Span, names: set[str]) -> Token:
-        """Return a token that nobody wrote."""
-        form = build.regex(_LEXER[name], span)
-        form.dfa = compile_regex(_LEXER[name], self._request.limits).dfa
-        return Token(Name(fresh(name, names), span), form, span)
+        return self.without_lexer(
+            bodies, [*tokens.values(), blank, word], start, everywhere
+        ).reached()
 
     def _tokens(self, definitions: Iterable[Definition]) -> dict[str, Token]:
         """Return the rules that are tokens."""
@@ -208,7 +183,7 @@ class _Reader:
         candidates = {
             each.name.value: _as_loop(each) for each in definitions if each.name.value not in wordy
         }
-        regulars = Regulars(self._rules([*candidates.values()]), self._request.limits, self.budget)
+        regulars = Regulars(self._rules([*candidates.values()]), self.request.limits, self.budget)
         tokens: dict[str, Token] = {}
         shape = compile_regex(_TOKEN).dfa
         for name, each in candidates.items():
@@ -226,11 +201,11 @@ def _written(dfa: Dfa, span: Span) -> Expression:
     form = build.nothing(span) if dfa.is_empty else write_dfa(dfa, span)
     if form is None:
         raise NotRegularError
-    return replace(form, dfa=dfa) if isinstance(form, Pattern) else form
+    return form
 
 
 def _words(root: Expression) -> Iterator[Terminal]:
-    """Yield the bare words, and what is quoted as if it were one."""
+    """Yield the bare words, and texts that are quoted as if they were one."""
     for leaf in postorder(root):
         if isinstance(leaf, Terminal) and is_word(leaf.text.value):
             yield leaf

@@ -1,137 +1,85 @@
-"""GBNF expressions as values: characters, rules, tokens, their operators, and two rewritings.
+"""Two rewritings of a grammar over texts and sets of characters, which llama.cpp needs.
 
-Sequences, alternations and repetitions are made by the functions here: they drop what matches
-nothing and flatten what needs no parentheses. llama.cpp takes neither of two things, so:
+Rules are those of the IR. Their leaves are literals, automata of one character of a set
+(``one_of``), calls and tokens. llama.cpp takes neither of two things, so:
 
 *The empty text is removed.* It treats an unbounded repetition of a nullable expression as left
 recursion. Without the empty text the repetition matches the same.
 
 *Left recursion is eliminated* by the matrix method (Rosenkrantz 1967). Rules that can begin with
-one another are a system of equations ``A = B | A M``: ``B`` contains the bodies that begin with
-none of them, ``M[j, i]`` the rest after rule j where rule i begins with it. Its solution is ``A = B
-M*``; every element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by
-the square of the rules in one such system, never exponentially.
+one another are a system of equations ``A = B | A M``: ``B`` contains what begins with none of them,
+``M[j, i]`` what is after rule j where rule i begins with it. Its solution is ``A = B M*``; every
+element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by the square
+of the rules in one such system, never exponentially.
+
+Tests: tests/unit/languages/gbnf/test_to_gbnf.py, tests/property/test_convert_gbnf.py.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeGuard
+from itertools import chain
+from typing import TypeGuard
 
-from kbnf_core.automata.algebra import (
-    EMPTY,
-    NOTHING,
+from kbnf_core.automata.codepoints import ANY, CodePoints
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.traversal import fold
+from kbnf_core.ir import (
+    Call,
     Choice,
+    Literal,
+    Node,
+    Regular,
     Repeat,
     Sequence,
+    calls,
     children,
-    fold,
     postorder,
-    where,
 )
-from kbnf_core.automata.codepoints import ANY, CodePoints
-from kbnf_core.automata.regex.syntax import Assertion, Characters
-from kbnf_core.automata.regex.syntax import Node as Regex
-from kbnf_core.ir.analysis import cycles, fixpoint, reachable
+from kbnf_core.ir.analysis import cycles, reachable
+from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
+from kbnf_core.lower.facts import first_calls, nullable_names, nullable_parts, useful
+from kbnf_core.text.source import NOWHERE
+
+Rules = dict[str, Node]
+"""Rules by name."""
+
+NOTHING: Node = Choice((), NOWHERE)
+"""The empty language."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """A rule."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Token:
-    """One token, as it is written: ``<[1]>``, ``!<[1]>`` or ``<text>``."""
-
-    written: str
-
-
-Leaf: TypeAlias = Characters | Call | Token
-Node: TypeAlias = Leaf | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
-
-
-class Rules(dict[str, Node]):
-    """Rules by name; the parts of each body are listed once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: dict[str, list[Node]] = {}
-
-    def parts(self, name: str) -> list[Node]:
-        """Return the parts of a body, parts before wholes: the body is the last."""
-        known = self._parts.get(name)
-        if known is None or known[-1] is not self[name]:
-            known = self._parts[name] = [*postorder(self[name])]
-        return known
-
-    def callees(self) -> dict[str, set[str]]:
-        """Return for every rule the names that it uses."""
-        return {
-            name: {node.name for node in self.parts(name) if type(node) is Call} for name in self
-        }
-
-
-def characters(points: CodePoints) -> Node:
+def one_of(points: CodePoints) -> Node:
     """Return one character of a set, which may be empty."""
-    return Characters(points) if points else NOTHING
+    if not points:
+        return NOTHING
+    low, high = points[0]
+    if len(points) == 1 and low == high:
+        return text(chr(low))
+    dfa = compile_regex(print_characters(points)).dfa
+    return NOTHING if dfa is None else Regular(dfa, NOWHERE)
 
 
-def text(value: str) -> Node:
-    """Return exactly this text."""
-    return sequence(Characters(((ord(char), ord(char)),)) for char in value)
+def any_of(parts: Iterable[Node | None]) -> Node | None:
+    """Return any one of the parts that there are, each once; None where there is none.
+
+    An empty one beside others stays an alternative, as people write it.
+    """
+    lists = (each.branches if isinstance(each, Choice) else (each,) for each in parts if each)
+    branches = {id(each): each for each in chain.from_iterable(lists)}.values()
+    if all(each is EMPTY for each in branches):
+        return EMPTY if branches else None
+    return alternation(Literal(b"", NOWHERE) if each is EMPTY else each for each in branches)
 
 
-def sequence(parts: Iterable[Node]) -> Node:
-    """Return one after the other."""
-    items: list[Node] = []
-    for part in parts:
-        if part is NOTHING:
-            return NOTHING
-        items.extend(part.parts if isinstance(part, Sequence) else (part,))
-    if len(items) == 1:
-        return items[0]
-    return Sequence(tuple(items)) if items else EMPTY
-
-
-def alternation(parts: Iterable[Node]) -> Node:
-    """Return any one of them; the same value is not said twice."""
-    items: dict[int, Node] = {}
-    for part in parts:
-        for item in part.branches if isinstance(part, Choice) else (part,):
-            items.setdefault(id(item), item)
-    if len(items) == 1:
-        return next(iter(items.values()))
-    return Choice(tuple(items.values())) if items else NOTHING
-
-
-def repetition(item: Node, low: int, high: int | None) -> Node:
-    """Return ``low`` to ``high`` times ``item``."""
-    if item is NOTHING:
-        return EMPTY if low == 0 else NOTHING
-    if high == 0 or item is EMPTY:
-        return EMPTY
-    return item if (low, high) == (1, 1) else Repeat(item, low, high)
-
-
-def of_regex(root: Regex) -> Node:
-    """Return a parsed regular expression without assertions."""
-    return fold(root, _simplified)
-
-
-def _simplified(node: Node | Regex, parts: list[Node]) -> Node:
+def remade(node: Node, parts: list[Node]) -> Node:
+    """Return ``node`` with other parts, flat; an empty branch stays one."""
     match node:
         case Sequence():
-            return sequence(parts)
+            return sequence(*parts)
         case Choice():
-            return alternation(parts)
-        case Repeat():
-            return repetition(parts[0], node.low, node.high)
-        case Characters():
-            return characters(node.points)
-        case Assertion():
-            return EMPTY
+            return any_of(parts) or NOTHING
+        case Repeat(_, low, high):
+            return repeated(parts[0], low, high)
         case _:
             return node
 
@@ -140,105 +88,29 @@ def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``root`` with ``change`` applied to every part, parts before wholes."""
 
     def changed(node: Node, parts: list[Node]) -> Node:
-        return change(node if tuple(parts) == children(node) else _simplified(node, parts))
+        return change(node if tuple(parts) == children(node) else remade(node, parts))
 
-    return fold(root, changed)
-
-
-def called(root: Node) -> Iterator[str]:
-    """Yield the names of the rules that ``root`` uses."""
-    return (node.name for node in postorder(root) if isinstance(node, Call))
+    return fold(root, children, changed)
 
 
-def parts_where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
-    """Return by identity which parts of a tree have a property (see ``algebra.where``).
+def callees_of(rules: Mapping[str, Node]) -> dict[str, list[str]]:
+    """Return for every rule the names that it uses."""
+    return {name: [each.nonterminal for each in calls(body)] for name, body in rules.items()}
 
-    ``names`` are the rules of which it is true, ``leaf`` whether it is of other leaves.
+
+def reduced(rules: Rules, keep: Collection[str], *, endless: bool) -> Rules:
+    """Return rules without the parts that have no text, as far as one of ``keep`` leads to them.
+
+    With ``endless``, texts that never end are some, too.
     """
-    return where(parts, lambda node: node.name in names if isinstance(node, Call) else leaf)
-
-
-def names_where(rules: Rules, leaf: bool) -> set[str]:
-    """Return the rules of which it is true, as ``parts_where`` has it."""
-
-    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
-        names = {callee for callee in callees[name] if known.get(callee)}
-        if leaf and len(names) == len(callees[name]) and NOTHING not in rules.parts(name):
-            # With all that they call, such rules are productive.
-            return True
-        return parts_where(rules.parts(name), names, leaf)[id(rules[name])]
-
-    callees = rules.callees()
-    found = fixpoint(callees, bottom=False, evaluate=evaluate)
-    return {name for name, is_true in found.items() if is_true}
-
-
-def names_alive(rules: Rules) -> set[str]:
-    """Return the rules that have texts, be it texts that never end."""
-
-    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
-        names = {callee for callee in callees[name] if not known.get(callee)}
-        return not parts_where(rules.parts(name), names, leaf=True)[id(rules[name])]
-
-    callees = rules.callees()
-    dead = fixpoint(callees, bottom=False, evaluate=evaluate)
-    return {name for name, is_dead in dead.items() if not is_dead}
-
-
-def end_at_endless(rules: Rules) -> bool:
-    """End sequences, in place, at parts that have no text that ends: nothing after is reached.
-
-    Returns whether the rules then have the infinite texts of those before, which they have not
-    where a part without any text follows one that may go on for ever.
-    """
-    productive = names_where(rules, leaf=True)
-    for name, body in rules.items():
-        finite = parts_where(rules.parts(name), productive, leaf=True)
-
-        def change(node: Node, parts: list[Node], finite: Mapping[int, bool] = finite) -> Node:
-            if not isinstance(node, Sequence):
-                return _simplified(node, parts)
-            last = next((i for i, each in enumerate(node.parts) if not finite[id(each)]), None)
-            return sequence(parts if last is None else parts[: last + 1])
-
-        rules[name] = fold(body, change)
-    alive = names_alive(rules)
-    return not any(
-        _goes_on(node.parts[:index])
-        for parts in map(rules.parts, rules)
-        for known in [parts_where(parts, alive, leaf=True)]
-        for node in parts
-        if isinstance(node, Sequence)
-        for index, part in enumerate(node.parts)
-        if not known[id(part)]
-    )
-
-
-def _goes_on(parts: Iterable[Node]) -> bool:
-    """Return whether some part may have an infinite text."""
-    return any(
-        isinstance(node, Call) or (isinstance(node, Repeat) and node.high is None)
-        for part in parts
-        for node in postorder(part)
-    )
-
-
-def prune(rules: Rules, keep: Collection[str], alive: Collection[str]) -> None:
-    """Remove, in place, rules that are not ``alive``, and those that none of ``keep`` leads to."""
-
-    def change(node: Node) -> Node:
-        return NOTHING if isinstance(node, Call) and node.name not in alive else node
-
-    dead = [name for name in rules if name not in alive]
-    for name in dead:
-        del rules[name]
-    for name in [*rules] if dead else ():
-        rules[name] = rewrite(rules[name], change)
-    if rules.keys() <= set(keep):
-        return
-    used = reachable(keep, rules.callees())
-    for name in [name for name in rules if name not in used]:
-        del rules[name]
+    some = useful(rules, endless=endless)
+    for name, body in some.items():
+        if body is not rules[name]:
+            some[name] = fold(body, children, remade)
+    if some.keys() <= set(keep):
+        return some
+    used = reachable([name for name in keep if name in some], callees_of(some))
+    return {name: body for name, body in some.items() if name in used}
 
 
 JOINT = "_"
@@ -251,16 +123,6 @@ INNER = f"{JOINT}inner"
 """Ends the name of the rule that is called in the place of the start, which is never empty."""
 
 
-def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
-    """Return for every part of ``root``, by identity, whether it may be empty."""
-    return parts_where(postorder(root), names, leaf=False)
-
-
-def is_nullable(root: Node, names: Collection[str]) -> bool:
-    """Return whether ``root`` may be empty; ``names`` are the rules that may."""
-    return nullable_parts(root, names)[id(root)]
-
-
 class Nonempty:
     """Makes parts nonempty; rules that are needed for it are added to ``rules``.
 
@@ -270,82 +132,95 @@ class Nonempty:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self.nullable = names_where(rules, leaf=False)
+        self.nullable = nullable_names(rules)
 
-    def of(self, root: Node) -> Node:
-        """Return ``root`` without the empty text."""
+    def parts(self, root: Node) -> Mapping[int, bool]:
+        """Return for every part of ``root``, by identity, whether it may be empty."""
+        return nullable_parts(root, self.nullable)
+
+    def is_nullable(self, root: Node) -> bool:
+        """Return whether ``root`` may be empty."""
+        return self.parts(root)[id(root)]
+
+    def of(self, root: Node) -> Node | None:
+        """Return ``root`` without the empty text; None where nothing else is left."""
         result, wanted = self._strip(root)
         pending = list(wanted)
         while pending:
             name = pending.pop()
             if name + SUFFIX not in self._rules:
-                self._rules[name + SUFFIX], more = self._strip(self._rules[name])
+                body, more = self._strip(self._rules[name])
+                self._rules[name + SUFFIX] = NOTHING if body is None else body
                 pending.extend(more)
         return result
 
-    def _strip(self, root: Node) -> tuple[Node, list[str]]:
+    def _strip(self, root: Node) -> tuple[Node | None, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
-        nullable = nullable_parts(root, self.nullable)
-        result = fold(root, lambda node, parts: _stripped(node, parts, nullable))
-        suffixed = (name for name in called(result) if name.endswith(SUFFIX))
-        return result, [name.removesuffix(SUFFIX) for name in suffixed]
+        nullable = self.parts(root)
+        result = fold(root, children, lambda node, parts: _stripped(node, parts, nullable))
+        names = [] if result is None else [each.nonterminal for each in calls(result)]
+        return result, [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
 
 
-def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> Node:
+def _stripped(node: Node, parts: list[Node | None], nullable: Mapping[int, bool]) -> Node | None:
     """Return ``node`` without the empty text; ``parts`` are its parts without it."""
     if not nullable[id(node)]:
         return node
     match node:
-        case Call():
-            return Call(node.name + SUFFIX)
+        case Call(name):
+            return call(name + SUFFIX)
         case Choice():
-            return alternation(parts)
-        case Repeat():
-            return repetition(parts[0], 1, node.high) if parts[0] is not NOTHING else NOTHING
+            return any_of(parts)
+        case Repeat(_, _, high):
+            return None if parts[0] is None else repeated(parts[0], 1, high)
         case Sequence():
             # Each branch has one part that is not empty, and none before it.
-            return alternation(
-                sequence([part, *node.parts[index + 1 :]]) for index, part in enumerate(parts)
+            return any_of(
+                None if part is None else sequence(part, *node.parts[index + 1 :])
+                for index, part in enumerate(parts)
             )
         case _:
-            return node
+            return None
 
 
 def generate_nonempty(rules: Rules, start: str, nonempty: Nonempty) -> None:
     """Rewrite ``start``, in place, so that it is not empty; where it is called, it may still be."""
     if start not in nonempty.nullable:
         return
-    if any(start in called(body) for body in rules.values()):
+    if any(start in callees for callees in callees_of(rules).values()):
         inner = start + INNER
 
         def change(node: Node) -> Node:
-            return Call(inner) if isinstance(node, Call) and node.name == start else node
+            is_start = isinstance(node, Call) and node.nonterminal == start
+            return call(inner) if is_start else node
 
         for name, body in [*rules.items()]:
             rules[name] = rewrite(body, change)
         rules[inner] = rules[start]
         nonempty.nullable.add(inner)
-    rules[start] = nonempty.of(rules[start])
+    rules[start] = nonempty.of(rules[start]) or NOTHING
     nonempty.nullable.remove(start)
 
 
 def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
     """Rewrite unbounded repetitions of nullable expressions, in place."""
 
-    def repeats_empty(node: Node) -> TypeGuard[Repeat[Node]]:
-        if not isinstance(node, Repeat) or node.high is not None:
-            return False
-        return is_nullable(node.body, nonempty.nullable)
-
     def change(node: Node) -> Node:
-        return repetition(nonempty.of(node.body), 0, None) if repeats_empty(node) else node
+        if not (_is_unbounded(node) and nonempty.is_nullable(node.body)):
+            return node
+        body = nonempty.of(node.body)
+        return EMPTY if body is None else repeated(body, 0, None)
 
-    done: set[str] = set()
-    while names := [name for name in rules if name not in done]:
-        for name in names:
-            if any(map(repeats_empty, rules.parts(name))):
-                rules[name] = rewrite(rules[name], change)
-            done.add(name)
+    pending = [*rules]
+    for name in pending:
+        if any(map(_is_unbounded, postorder(rules[name]))):
+            known = set(rules)
+            rules[name] = rewrite(rules[name], change)
+            pending += [each for each in rules if each not in known]
+
+
+def _is_unbounded(node: Node) -> TypeGuard[Repeat[Node]]:
+    return isinstance(node, Repeat) and node.high is None
 
 
 MOST_MEMBERS = 32
@@ -358,16 +233,16 @@ def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]
     Returns the cycles of more than ``MOST_MEMBERS``, of which each rule becomes any text.
     """
     lost: list[list[str]] = []
-    found = cycles(_first_calls(rules, nonempty.nullable))
+    found = cycles(first_calls(rules, nonempty.nullable))
     recursive = {name for members in found for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
-        found = cycles(_first_calls(rules, nonempty.nullable))
+        found = cycles(first_calls(rules, nonempty.nullable))
     for members in found:
         if len(members) <= MOST_MEMBERS:
             _solve(rules, members, nonempty)
             continue
-        rules.update(dict.fromkeys(members, repetition(Characters(ANY), 1, None)))
+        rules.update(dict.fromkeys(members, repeated(one_of(ANY), 1, None)))
         lost.append(members)
     return lost
 
@@ -376,50 +251,27 @@ def _split_nullable(rules: Rules, recursive: set[str], nonempty: Nonempty) -> No
     """Let rules on a cycle that may be empty call each other without the empty text only."""
     split = recursive & nonempty.nullable
     for name in sorted(split):
-        nonempty.of(Call(name))
+        nonempty.of(call(name))
 
     def change(node: Node) -> Node:
-        if isinstance(node, Call) and node.name in split:
-            return alternation([Call(node.name + SUFFIX), EMPTY])
+        if isinstance(node, Call) and node.nonterminal in split:
+            return any_of([call(node.nonterminal + SUFFIX), EMPTY]) or EMPTY
         return node
 
     for name in sorted({*recursive, *(name for name in rules if name.endswith(SUFFIX))}):
         rules[name] = rewrite(rules[name], change)
     for name in split:
-        rules[name] = alternation([Call(name + SUFFIX), EMPTY])
-
-
-def _first_calls(rules: Rules, nullable: set[str]) -> dict[str, set[str]]:
-    """Return for every rule the rules that it may begin with."""
-    return {name: _first_calls_of(body, nullable) for name, body in rules.items()}
-
-
-def _first_calls_of(root: Node, names: set[str]) -> set[str]:
-    nullable: dict[int, bool] | None = None
-    found: set[str] = set()
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Call):
-            found.add(node.name)
-        elif isinstance(node, Sequence):
-            for item in node.parts:
-                pending.append(item)
-                if isinstance(item, Characters | Token):
-                    break
-                nullable = nullable_parts(root, names) if nullable is None else nullable
-                if not nullable[id(item)]:
-                    break
-        else:
-            pending.extend(children(node))
-    return found
+        rules[name] = any_of([call(name + SUFFIX), EMPTY]) or EMPTY
 
 
 @dataclass(slots=True)
 class _Split:
-    """A part cut by what it begins with: ``base`` with no member, ``rest[m]`` after member m."""
+    """A part cut by what it begins with: ``base`` with no member, ``rest[m]`` after member m.
 
-    base: Node
+    ``base`` is None where every text begins with a member.
+    """
+
+    base: Node | None
     rest: dict[str, Node] = field(default_factory=dict)
 
 
@@ -427,16 +279,19 @@ def _solve(rules: Rules, members: list[str], nonempty: Nonempty) -> None:
     splits = {name: _cut(rules[name], set(members), nonempty) for name in members}
     if len(members) == 1:
         name = members[0]
-        split = splits[name]
-        again = _without_empty(split.rest.get(name, NOTHING), nonempty)
-        rules[name] = sequence([split.base, repetition(again, 0, None)])
+        base, again = splits[name].base, splits[name].rest.get(name)
+        again = None if again is None else _without_empty(again, nonempty)
+        more = EMPTY if again is None else repeated(again, 0, None)
+        rules[name] = NOTHING if base is None else sequence(base, more)
         return
     behind = _Behind(splits, nonempty)
     for name in members:
-        rules[name] = alternation(
-            sequence([splits[first].base, Call(behind.name(first, name))])
-            for first in members
-            if splits[first].base is not NOTHING
+        rules[name] = (
+            any_of(
+                None if split.base is None else sequence(split.base, call(behind.name(first, name)))
+                for first, split in splits.items()
+            )
+            or NOTHING
         )
     rules.update(behind.rules())
 
@@ -451,9 +306,9 @@ class _Behind:
     def __init__(self, splits: Mapping[str, _Split], nonempty: Nonempty) -> None:
         self._members = list(splits)
         self._steps = {
-            (first, outer): splits[outer].rest.get(first, NOTHING)
-            for first in splits
-            for outer in splits
+            (first, outer): split.rest[first]
+            for outer, split in splits.items()
+            for first in split.rest
         }
         self._nonempty = nonempty
         self._free = {first: self._reach_free(first) for first in splits}
@@ -462,7 +317,7 @@ class _Behind:
         """Return the name of the rule for the rest after ``first`` in ``outer``."""
         return f"{outer}{JOINT}after{JOINT}{first}"
 
-    def rules(self) -> dict[str, Node]:
+    def rules(self) -> Rules:
         """Return all of them."""
         return {
             self.name(first, outer): self._body(first, outer)
@@ -471,76 +326,70 @@ class _Behind:
         }
 
     def _body(self, first: str, outer: str) -> Node:
-        steps = [
-            sequence([self._step(via, inner), Call(self.name(inner, outer))])
+        found = [
+            sequence(step, call(self.name(inner, outer)))
             for via in self._free[first]
             for inner in self._members
+            if (step := self._step(via, inner)) is not None
         ]
-        return alternation([*steps, *([EMPTY] if outer in self._free[first] else [])])
+        found += [EMPTY] if outer in self._free[first] else []
+        return any_of(found) or NOTHING
 
-    def _step(self, first: str, outer: str) -> Node:
-        return _without_empty(self._steps[first, outer], self._nonempty)
+    def _step(self, first: str, outer: str) -> Node | None:
+        step = self._steps.get((first, outer))
+        return None if step is None else _without_empty(step, self._nonempty)
 
     def _reach_free(self, first: str) -> list[str]:
         """Return the members that ``first`` is, with nothing after it; itself among them."""
         reached = [first]
         for via in reached:
-            reached.extend(
-                outer
-                for outer in self._members
-                if outer not in reached
-                and is_nullable(self._steps[via, outer], self._nonempty.nullable)
-            )
+            for outer in self._members:
+                step = self._steps.get((via, outer))
+                if outer not in reached and step is not None and self._nonempty.is_nullable(step):
+                    reached.append(outer)
         return reached
 
 
-def _without_empty(node: Node, nonempty: Nonempty) -> Node:
-    return nonempty.of(node) if is_nullable(node, nonempty.nullable) else node
+def _without_empty(node: Node, nonempty: Nonempty) -> Node | None:
+    return nonempty.of(node) if nonempty.is_nullable(node) else node
 
 
 def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
     """Cut ``root``, of which no member is nullable, by the member it begins with."""
-    nullable = nullable_parts(root, nonempty.nullable)
-    return fold(
-        root,
-        lambda node, parts: _cut_one(node, parts, members, nullable, nonempty),
-    )
+    nullable = nonempty.parts(root)
 
+    def cut(node: Node, parts: list[_Split]) -> _Split:
+        match node:
+            case Call(name) if name in members:
+                return _Split(None, {name: EMPTY})
+            case Choice() if any(part.rest for part in parts):
+                return _union(parts)
+            case Repeat() if parts[0].rest:
+                return _cut_repetition(node, parts[0], nullable, nonempty)
+            case Sequence():
+                return _cut_sequence(node, parts, nullable, nonempty)
+            case Literal(b""):
+                return _Split(EMPTY)
+            case _:
+                return _Split(node)
 
-def _cut_one(
-    node: Node,
-    parts: list[_Split],
-    members: set[str],
-    nullable: Mapping[int, bool],
-    nonempty: Nonempty,
-) -> _Split:
-    match node:
-        case Call() if node.name in members:
-            return _Split(NOTHING, {node.name: EMPTY})
-        case Choice() if any(part.rest for part in parts):
-            return _union(parts)
-        case Repeat() if parts[0].rest:
-            return _cut_repetition(node, parts[0], nullable, nonempty)
-        case Sequence():
-            return _cut_sequence(node, parts, nullable, nonempty)
-        case _:
-            return _Split(node)
+    return fold(root, children, cut)
 
 
 def _union(parts: list[_Split]) -> _Split:
     names = dict.fromkeys(name for part in parts for name in part.rest)
-    rest = {n: alternation(p.rest[n] for p in parts if n in p.rest) for n in names}
-    return _Split(alternation(part.base for part in parts), rest)
+    rest = {n: any_of(p.rest.get(n) for p in parts) or EMPTY for n in names}
+    return _Split(any_of(part.base for part in parts), rest)
 
 
 def _cut_repetition(
     node: Repeat[Node], item: _Split, nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
     high = None if node.high is None else node.high - 1
-    again = repetition(node.body, max(node.low - 1, 0), high)
+    again = repeated(node.body, max(node.low - 1, 0), high)
     once = _followed(item, again, nullable[id(node.body)], nonempty)
     if nullable[id(node)]:
-        return _Split(alternation([once.base, EMPTY]), once.rest)
+        return _Split(any_of([once.base, EMPTY]), once.rest)
     return once
 
 
@@ -550,7 +399,7 @@ def _cut_sequence(
     """Cut at the first item, and at those after it that only empty ones are before."""
     found: list[_Split] = []
     for index, (item, part) in enumerate(zip(node.parts, parts, strict=True)):
-        behind = sequence(node.parts[index + 1 :])
+        behind = sequence(*node.parts[index + 1 :])
         found.append(_followed(part, behind, nullable[id(item)], nonempty))
         if not nullable[id(item)]:
             break
@@ -563,6 +412,8 @@ def _cut_sequence(
 
 def _followed(part: _Split, behind: Node, may_be_empty: bool, nonempty: Nonempty) -> _Split:
     """Return ``part``, if it is not empty, with ``behind`` after it."""
-    base = nonempty.of(part.base) if may_be_empty and part.base is not NOTHING else part.base
-    rest = {name: sequence([node, behind]) for name, node in part.rest.items()}
-    return _Split(sequence([base, behind]), rest)
+    base = part.base
+    if base is not None and may_be_empty:
+        base = nonempty.of(base)
+    rest = {name: sequence(node, behind) for name, node in part.rest.items()}
+    return _Split(None if base is None else sequence(base, behind), rest)

@@ -4,25 +4,27 @@ llama.cpp finds a nullable prefix only where a rule has an alternative that is w
 grammars with other nullable prefixes pass its test and make it loop for ever. Here both count.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from kbnf_core.ir.analysis import cycles, fixpoint
+from kbnf_core import ir
+from kbnf_core.ir.analysis import cycles
 from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
-    BracketKind,
     Definition,
     Expression,
-    Pattern,
+    Leaf,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
-    children,
     postorder,
 )
 from kbnf_core.languages.gbnf.explain import llama_says
+from kbnf_core.lower.facts import first_calls, nullable_names
+from kbnf_core.lower.translate import meaning_of
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 
 _SAYS = "unsupported grammar, left recursion detected"
@@ -32,8 +34,9 @@ def check_left_recursion(
     source: Source, definitions: tuple[Definition, ...]
 ) -> Iterator[Diagnostic]:
     """Yield a finding for every rule that can begin with itself, or repeats an empty part."""
-    nullable = _nullable_names(definitions)
-    first = {d.name.value: _leftmost(d.body, nullable) for d in definitions}
+    defined, budget = {each.name.value for each in definitions}, Budget(DEFAULT_LIMITS.work)
+    rules = {d.name.value: meaning_of(d.body, _leaf, defined, budget) for d in definitions}
+    first = first_calls(rules, nullable_names(rules))
     recursive = {name for members in cycles(first) for name in members}
     bare = {d.name.value for d in definitions if _has_empty_branch(d.body)}
     for definition in definitions:
@@ -61,65 +64,10 @@ def _has_empty_branch(body: Expression) -> bool:
     return any(isinstance(each, Terminal) and not each.text.value for each in branches)
 
 
-def _nullable_names(definitions: Iterable[Definition]) -> set[str]:
-    """Return the names that may be empty."""
-    bodies = {d.name.value: d.body for d in definitions}
-
-    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
-        names = {callee for callee in callees[name] if known.get(callee)}
-        return _nullable(bodies[name], names)[id(bodies[name])]
-
-    callees = {name: set(_references(body)) for name, body in bodies.items()}
-    found = fixpoint(callees, bottom=False, evaluate=evaluate)
-    return {name for name, is_nullable in found.items() if is_nullable}
-
-
-def _references(body: Expression) -> Iterator[str]:
-    return (node.name.value for node in postorder(body) if isinstance(node, Reference))
-
-
-def _nullable(body: Expression, names: set[str]) -> dict[int, bool]:
-    """Return for every part of ``body``, by identity, whether it may be empty."""
-    known: dict[int, bool] = {}
-    for node in postorder(body):
-        known[id(node)] = _is_nullable(node, names, known)
-    return known
-
-
-def _is_nullable(node: Expression, names: set[str], known: dict[int, bool]) -> bool:
+def _leaf(node: Leaf) -> ir.Node:
+    """Return a text, or what is not empty in the place of any other leaf."""
     match node:
-        case Terminal():
-            return not node.text.value
-        case Pattern():
-            return False
-        case Reference():
-            return node.name.value in names
-        case Alternation():
-            return any(known[id(part)] for part in node.branches)
-        case Repetition():
-            return node.low == 0 or known[id(node.body)]
-        case Bracket():
-            return node.kind is not BracketKind.GROUP or known[id(node.body)]
-        case Sequence():
-            return all(known[id(part)] for part in node.items)
+        case Terminal(text, span):
+            return ir.Literal(text.value.encode(), span)
         case _:
-            return False
-
-
-def _leftmost(body: Expression, names: set[str]) -> set[str]:
-    """Return the names that ``body`` may begin with."""
-    nullable = _nullable(body, names)
-    found: set[str] = set()
-    pending = [body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Reference):
-            found.add(node.name.value)
-        elif isinstance(node, Sequence):
-            for part in node.items:
-                pending.append(part)
-                if not nullable[id(part)]:
-                    break
-        else:
-            pending.extend(children(node))
-    return found
+            return ir.Token(ir.NEVER, node.span)

@@ -1,80 +1,83 @@
 r"""From KBNF to GBNF, as llama.cpp reads it.
 
-Definitions are unfolded, rule by rule, to the forms of GBNF. Regular expressions are unfolded as
-they are written where they are made of characters only; all else that is regular (``except!``,
-``#e``, ``#ex``, ``#substrs``, anchors) has an automaton, which, cut down to texts, is written as an
-expression, or as right-linear rules where that would be too long to read. Losses on the way are
-reported, with a text that shows it where one can be found.
+Definitions are unfolded, one by one, to rules of the IR over what GBNF can say: texts, sets of
+characters, tokens. Where an alternation has thousands of texts they stay alternatives. Regular
+expressions are unfolded as they are written where they are made of characters only; all else that
+is regular (``except!``, ``#e``, ``#ex``, ``#substrs``, anchors) has an automaton, which, cut down
+to texts, is written as an expression, or as right-linear rules where that would be too long to
+read. What is lost on the way is reported, with a text that shows it where one can be found.
 
-Then the expressions are rewritten until llama.cpp takes them: nothing repeats a nullable
-expression, nothing is left recursive (``expression``), no count is above its limits. It refuses
-lower bounds above 2000, ignores upper bounds above 2000, and multiplies nested counts: the product
+Then the rules are rewritten until llama.cpp takes them: nothing repeats what may be empty,
+nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
+above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
 of a count and the symbols that its operand makes is limited, too. Groups, repetitions that may be
 left out and names that are seen for the first time make one each; a use of a rule counts for one,
 whatever the rule is.
 
 Last they are printed, in the escapes that all readers agree on. Characters that are not printable
 are ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any number of digits after ``\x``. Neighbouring
-single characters are one string.
+single characters are one string. Comments and the order of rules are those of the author's tree.
+
+Tests: tests/unit/languages/gbnf/test_to_gbnf.py, tests/property/test_convert_gbnf.py.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from collections.abc import Sequence as Several
 from dataclasses import replace
-from functools import lru_cache, partial
-from itertools import chain
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache
+from itertools import chain, count, islice
 
 from kbnf_core import ir
-from kbnf_core.automata import operations
-from kbnf_core.automata.algebra import (
-    EMPTY,
-    NOTHING,
-    Choice,
-    Repeat,
-    Sequence,
-    postorder,
-    quantifier,
-)
+from kbnf_core.automata import algebra, operations
+from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet
+from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion.automata import single_characters
 from kbnf_core.conversion.evidence import example_of_loss, going_on
 from kbnf_core.conversion.layout import Style, Written, lay_out
 from kbnf_core.conversion.to_kbnf import TABLE_HEAD, distinct, gbnf_names
 from kbnf_core.frontend import Language, Reading, nothing_kept, read_grammar
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    Token,
+    postorder,
+)
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.build import EMPTY, alternation, call, moved, optional, repeated, sequence, text
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss, Request
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.gbnf.expression import (
     JOINT,
-    Call,
-    Node,
+    NOTHING,
     Nonempty,
     Rules,
-    Token,
-    alternation,
-    characters,
+    any_of,
+    callees_of,
     eliminate_left_recursion,
-    end_at_endless,
     generate_nonempty,
-    names_alive,
-    names_where,
-    of_regex,
-    prune,
+    one_of,
+    reduced,
     repeat_nonempty,
-    repetition,
     rewrite,
-    sequence,
-    text,
 )
+from kbnf_core.lower.endless import endless_grammar, infinite_texts
+from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import Translator
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError, LimitError
@@ -90,8 +93,8 @@ _CHUNK = 1000
 def keep_limits(rules: Rules) -> None:
     """Split, in place, the repetitions that are too large; operands become rules of their own."""
     for name, body in [*rules.items()]:
-        parts = rules.parts(name)
-        counts = (each for each in parts if type(each) is Repeat)
+        parts = [*postorder(body)]
+        counts = (each for each in parts if isinstance(each, Repeat))
         is_counted = any(max(each.low, each.high or 0) > 1 for each in counts)
         # Most rules are within the limits together with all that is in them.
         if is_counted or (3 * len(parts) > LIMIT and _size(parts) > LIMIT):
@@ -114,46 +117,41 @@ class _Splitter:
             return node
         item = self._as_unit(node.body)
         if most <= LIMIT:
-            return repetition(item, node.low, node.high)
+            return repeated(item, node.low, node.high)
         optional = None if node.high is None else node.high - node.low
-        tail = repetition(item, 0, None) if optional is None else self._optional(item, optional)
-        return sequence([self._exactly(item, node.low), tail])
+        tail = repeated(item, 0, None) if optional is None else self._optional(item, optional)
+        return sequence(self._exactly(item, node.low), tail)
 
     def _as_unit(self, item: Node) -> Node:
         """Return ``item``, as a rule of its own unless it counts for one anyhow."""
-        if isinstance(item, Call | Characters | Token):
-            return item
-        return self._rule(item, "item")
+        is_unit = isinstance(item, Call | Regular | Token) or _is_character(item)
+        return item if is_unit else self._rule(item, "item")
 
-    def _rule(self, body: Node, word: str) -> Call:
-        number = 1
-        while (name := f"{self._name}{JOINT}{word}{number}") in self._rules:
-            number += 1
+    def _rule(self, body: Node, word: str) -> Node:
+        name = numbered(self._rules, f"{self._name}{JOINT}{word}")
         self._rules[name] = body
-        return Call(name)
+        return call(name)
 
     def _exactly(self, item: Node, count: int) -> Node:
         if count <= LIMIT:
-            return repetition(item, count, count)
-        chunk = self._rule(repetition(item, _CHUNK, _CHUNK), "many")
+            return repeated(item, count, count)
+        chunk = self._rule(repeated(item, _CHUNK, _CHUNK), "many")
         chunks = self._exactly(chunk, count // _CHUNK)
-        return sequence([chunks, repetition(item, count % _CHUNK, count % _CHUNK)])
+        return sequence(chunks, repeated(item, count % _CHUNK, count % _CHUNK))
 
     def _optional(self, item: Node, count: int) -> Node:
         """Return up to ``count`` items: as many full chunks as there are, and up to one more."""
         if count <= LIMIT:
-            return repetition(item, 0, count)
-        chunk = self._rule(repetition(item, 0, _CHUNK), "some")
-        rest = count % _CHUNK
+            return repeated(item, 0, count)
+        chunk = self._rule(repeated(item, 0, _CHUNK), "some")
         chunks = self._exactly(chunk, count // _CHUNK)
-        return sequence([chunks, repetition(item, 0, rest) if rest else EMPTY])
+        return sequence(chunks, repeated(item, 0, count % _CHUNK))
 
 
-def _size(parts: list[Node]) -> int:
+def _size(parts: Several[Node]) -> int:
     """Return for how many symbols llama.cpp counts an operand with these parts, or more."""
-    names = {part.name for part in parts if isinstance(part, Call)}
-    operators = (part for part in parts if not isinstance(part, Characters))
-    return max(1, sum(map(_symbols, operators)) + len(names) * (len(parts) > 1))
+    names = {part.nonterminal for part in parts if isinstance(part, Call)}
+    return max(1, sum(map(_symbols, parts)) + len(names) * (len(parts) > 1))
 
 
 def _symbols(node: Node) -> int:
@@ -164,9 +162,19 @@ def _symbols(node: Node) -> int:
         case Sequence():
             return 1
         case Choice():
-            return 1 + (EMPTY in node.branches)
+            return 1 + any(map(_is_empty, node.branches))
         case _:
             return 0
+
+
+def _is_empty(node: Node) -> bool:
+    """Return whether a part is the empty text."""
+    return node is EMPTY or (isinstance(node, Literal) and not node.data)
+
+
+def _is_character(node: Node) -> bool:
+    """Return whether a part is a text of one character."""
+    return isinstance(node, Literal) and len(node.data.decode()) == 1
 
 
 _NOT_PLAIN = re.compile(r"""[^ -~]|["\\]""")
@@ -183,62 +191,46 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
     pending: list[str | Node] = [root]
     while pending:
         piece = pending.pop()
-        if isinstance(piece, str):
-            written.append(piece)
-        elif isinstance(piece, Call):
-            written.append(names[piece.name])
-        elif isinstance(piece, Characters | Token):
-            written.append(_leaf(piece))
-        else:
-            pending.extend(reversed(_pieces(piece)))
+        match piece:
+            case str():
+                written.append(piece)
+            case Literal(data):
+                written.append(quote(data.decode()))
+            case Regular(dfa):
+                written.append(print_set(dfa))
+            case Token(terminal):
+                written.append(_token(terminal))
+            case Call(name):
+                written.append(names[name])
+            case _:
+                pending.extend(reversed(_pieces(piece)))
     return "".join(written)
 
 
-def _pieces(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> list[str | Node]:
+def _pieces(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> Several[str | Node]:
     match node:
-        case Repeat():
-            operand = _grouped(node.body, (Choice, Sequence, Repeat))
-            return [*operand, quantifier(node.low, node.high)]
+        case Repeat(body, low, high):
+            is_text = isinstance(body, Literal) and not _is_character(body)
+            operand = ("(", body, ")") if is_text else _grouped(body, (Choice, Sequence, Repeat))
+            return (*operand, quantifier(low, high))
         case Choice():
             return [piece for item in node.branches for piece in (" | ", item)][1:]
+        case Sequence(()):
+            return ('""',)
         case _:
-            return _sequence(node.parts)
+            return [piece for item in node.parts for piece in (" ", *_grouped(item, (Choice,)))][1:]
 
 
-def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
-    if not items:
-        return ['""']
-    pieces: list[str | Node] = []
-    run = ""
-    for item in (*items, None):
-        if type(item) is Characters and (single := _single(item)) is not None:
-            run += single
-            continue
-        if run:
-            pieces += [" ", quote(run)]
-            run = ""
-        if item is not None:
-            pieces += [" ", *_grouped(item, (Choice,))]
-    return pieces[1:]
+def _grouped(item: Node, looser: tuple[type, ...]) -> Several[str | Node]:
+    if isinstance(item, Choice) and any(map(_is_empty, item.branches)):
+        item = optional(alternation(part for part in item.branches if not _is_empty(part)))
+    return ("(", item, ")") if isinstance(item, looser) else (item,)
 
 
-def _single(item: Characters) -> str | None:
-    """Return the character that a set has, if it is just one."""
-    low, high = item.points[0]
-    return chr(low) if low == high and len(item.points) == 1 else None
-
-
-def _grouped(item: Node, looser: tuple[type, ...]) -> list[str | Node]:
-    if isinstance(item, Choice) and EMPTY in item.branches:
-        item = repetition(alternation(part for part in item.branches if part is not EMPTY), 0, 1)
-    return ["(", item, ")"] if isinstance(item, looser) else [item]
-
-
-def _leaf(node: Characters | Token) -> str:
-    if isinstance(node, Token):
-        return node.written
-    single = _single(node)
-    return print_set(node.points) if single is None else quote(single)
+def _token(terminal: ir.TokenTerminal) -> str:
+    if terminal.name is not None:
+        return terminal.name
+    return f"{'!' if terminal.negated else ''}<[{terminal.ranges[0][0]}]>"
 
 
 def quote(value: str) -> str:
@@ -247,11 +239,14 @@ def quote(value: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def print_set(points: CodePoints) -> str:
+def print_set(dfa: Dfa) -> str:
     """Return one character of a set, as a class: XGrammar does not read ``.``.
 
     A process keeps those of 1,024 sets. Without, a conversion of a schema makes 7 % more calls.
     """
+    points = single_characters(dfa)
+    if points is None:
+        raise AssertionError("a leaf must be a set of characters")
     if points == ANY:
         return r"[\u0000-\U0010FFFF]"
     rest = complement(points)
@@ -299,6 +294,7 @@ MOST_RULES = 5_000
 MOST_TOKENS = 64
 """Ids of a set of tokens that are written as alternatives."""
 
+
 _WORDS = {
     tree.PatternKind.REGEX: "pattern",
     tree.PatternKind.EARLY: "earliest",
@@ -308,14 +304,14 @@ _WORDS = {
 
 
 class Unfolder:
-    """Unfolds the definitions of one document; helper rules go to ``rules``, too.
+    """Unfolds the definitions of one document to rules of the IR; helper rules go there, too.
 
     ``names`` are those of GBNF for the names of the document. ``losses`` contains what could not be
     kept, by the name of the definition.
     """
 
     def __init__(self, document: Document, names: Mapping[str, str], limits: Limits) -> None:
-        self.rules = Rules()
+        self.rules: Rules = {}
         self._names = names
         self.losses: dict[str, list[Loss]] = {}
         self._translator = Translator(document, limits, Budget(limits.work))
@@ -327,75 +323,64 @@ class Unfolder:
     def add(self, definition: tree.Definition) -> None:
         """Unfold ``definition``; several of one name are alternatives."""
         self._name = self._names[definition.name.value]
-        body = self._unfold(definition.body)
-        known = self.rules.get(self._name)
-        self.rules[self._name] = body if known is None else alternation([known, body])
+        body = self._settled(fold(definition.body, tree.children, self._combine))
+        self.rules[self._name] = any_of([self.rules.get(self._name), body]) or NOTHING
 
-    def _unfold(self, root: tree.Expression) -> Node:
-        return self._settle(fold(root, tree.children, self._combine))
-
-    def _combine(self, node: tree.Expression, parts: "list[_Value]") -> "_Value":
+    def _combine(self, node: tree.Expression, parts: list[Node]) -> Node:
         match node:
             case tree.Sequence():
-                return sequence(self._settle(part) for part in _join_bytes(parts))
+                return sequence(*map(self._settled, _join_bytes(parts)))
             case tree.Alternation():
-                return alternation(self._settle(part) for part in parts)
+                return any_of(map(self._settled, parts)) or NOTHING
             case tree.Repetition():
-                return repetition(self._settle(parts[0]), node.low, node.high)
+                return repeated(self._settled(parts[0]), node.low, node.high)
             case tree.Bracket(kind):
-                low, high = _BRACKETS[kind]
-                return repetition(self._settle(parts[0]), low, high)
-            case _:
-                return self._leaf(node)
-
-    def _leaf(self, node: tree.Leaf) -> "_Value":
-        match node:
-            case tree.Terminal():
-                return _Bytes(node.text.value.encode(), node.span)
-            case tree.ByteString():
-                return _Bytes(node.value, node.span)
+                return repeated(self._settled(parts[0]), *_BRACKETS[kind])
             case tree.Reference():
-                return Call(self._names[node.name.value])
-            case tree.TokenName():
-                return self._token_name(node)
-            case tree.TokenSet():
-                return self._token_set(node)
+                return call(self._names[node.name.value])
+            case tree.TokenName() | tree.TokenSet():
+                return self._token(node)
             case tree.Pattern():
-                return self._pattern(node)
+                return self._pattern(node) or self._automaton(node, _WORDS[node.kind])
             case tree.Exception_():
                 return self._automaton(node, "except")
+            case _:
+                return self._translator.leaf(node)
 
-    def _settle(self, value: "_Value") -> Node:
+    def _settled(self, node: Node) -> Node:
         """Return bytes as the text they are."""
-        if not isinstance(value, _Bytes):
-            return value
-        data, span = value
-        if b"\0" in data:
-            self._lose("W413", "llama.cpp can never generate U+0000", span)
+        if not isinstance(node, Literal):
+            return node
+        if b"\0" in node.data and node.span is not NOWHERE:
+            self._lose("W413", "llama.cpp can never generate U+0000", node.span)
         try:
-            return text(data.decode())
+            return text(node.data.decode())
         except UnicodeDecodeError:
-            self._lose("W401", f"the bytes {data.hex(' ')} are not UTF-8 text", span)
+            self._lose("W401", f"the bytes {node.data.hex(' ')} are not UTF-8 text", node.span)
             return NOTHING
 
-    def _pattern(self, node: tree.Pattern) -> Node:
-        found: Node | None = node.parsed
-        if found is None and node.kind is tree.PatternKind.REGEX:
-            pattern = node.text.value
-            found = self._read[pattern] = self._read.get(pattern) or _read(pattern, self._limits)
-        return found or self._automaton(node, _WORDS[node.kind])
+    def _pattern(self, node: tree.Pattern) -> Node | None:
+        """Return a regular expression as it is written; None for other patterns."""
+        if node.parsed is not None:
+            return _of_regex(node.parsed)
+        if node.kind is not tree.PatternKind.REGEX:
+            return None
+        pattern = node.text.value
+        if pattern not in self._read:
+            self._read[pattern] = _read(pattern, self._limits)
+        return self._read[pattern]
 
     def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:
         """Return the texts of an automaton; ``word`` describes it, for names of rules."""
         meaning = self._translator.leaf(node)
-        if not isinstance(meaning, ir.Regular):
+        if not isinstance(meaning, Regular):
             return NOTHING
         try:
             return self._texts(meaning.dfa, node.span, word)
         except LimitError:
             message = f"this needs more than {MOST_RULES:,} rules; any text is taken instead"
             self._lose("W404", message, node.span)
-            return repetition(Characters(ANY), 0, None)
+            return repeated(one_of(ANY), 0, None)
 
     def _texts(self, dfa: Dfa, span: Span, word: str) -> Node:
         anything = compile_regex("(?s:.)*", self._limits).dfa or operations.empty()
@@ -404,7 +389,7 @@ class Unfolder:
             self._lose("W401", message, span)
         texts = to_characters(operations.intersect(dfa, anything, self._limits))
         try:
-            return to_expression(texts, Builder(), MOST_LEAVES)
+            return _of_regex(to_expression(texts, Builder(), MOST_LEAVES))
         except LimitError:
             return self._right_linear(texts, word)
 
@@ -412,66 +397,49 @@ class Unfolder:
         """Add a rule for every state and return a use of the first."""
         if len(texts.edges) > MOST_RULES:
             raise LimitError("rules", MOST_RULES)
-        base = self._free_name(word)
+        base = numbered(self.rules, f"{self._name}{JOINT}{word}", f"{JOINT}0")
         for state, edges in enumerate(texts.edges):
             branches = [
-                sequence([characters(points), Call(f"{base}{JOINT}{target}")])
-                for points, target in edges
+                sequence(one_of(points), call(f"{base}{JOINT}{target}")) for points, target in edges
             ]
             end = [EMPTY] if texts.accepting[state] else []
-            self.rules[f"{base}{JOINT}{state}"] = alternation([*branches, *end])
-        return Call(f"{base}{JOINT}0")
+            self.rules[f"{base}{JOINT}{state}"] = any_of([*branches, *end]) or NOTHING
+        return call(f"{base}{JOINT}0")
 
-    def _free_name(self, word: str) -> str:
-        """Return a name for a part of the rule at hand."""
-        number = 1
-        while f"{(name := f'{self._name}{JOINT}{word}{number}')}{JOINT}0" in self.rules:
-            number += 1
-        return name
-
-    def _token_name(self, node: tree.TokenName) -> Node:
-        name = node.text.value
-        if name.startswith("<") and name.endswith(">") and not set(name[1:-1]) & set("<>[\n"):
-            return Token(name)
-        self._lose("W402", f"GBNF names tokens as `<text>`; `{name}` becomes a text", node.span)
-        return text(name)
-
-    def _token_set(self, node: tree.TokenSet) -> Node:
+    def _token(self, node: tree.TokenName | tree.TokenSet) -> Node:
+        """Return a token as GBNF has it, or some of a set."""
+        meaning = self._translator.leaf(node)
+        if isinstance(node, tree.TokenName):
+            name = node.text.value
+            if name.startswith("<") and name.endswith(">") and not set(name[1:-1]) & set("<>[\n"):
+                return meaning
+            message = f"GBNF names tokens as `<text>`; `{name}` becomes a text"
+            self._lose("W402", message, node.span)
+            return text(name)
         count = sum(high - low + 1 for low, high in node.ranges)
-        first = node.ranges[0][0]
         if node.negated:
+            first = node.ranges[0][0]
             if count > 1:
                 message = f"GBNF can exclude one token only; here it excludes {first}"
                 self._lose("W402", message, node.span)
-            return Token(f"!<[{first}]>")
+            return _one_token(first, negated=True)
         if count > MOST_TOKENS:
             message = f"the set has more than {MOST_TOKENS} tokens; only the first are taken"
             self._lose("W402", message, node.span)
-        ids = [
-            token
-            for low, high in node.ranges
-            for token in range(low, min(high, low + MOST_TOKENS) + 1)
-        ]
-        return alternation(Token(f"<[{token}]>") for token in ids[:MOST_TOKENS])
+        ids = chain.from_iterable(range(low, high + 1) for low, high in node.ranges)
+        return alternation(map(_one_token, islice(ids, MOST_TOKENS)))
 
     def _lose(self, code: str, message: str, span: Span) -> None:
         self.losses.setdefault(self._name, []).append(Loss(code, message, span))
 
 
-class _Bytes(NamedTuple):
-    """Bytes that may be a text only together with their neighbours."""
-
-    data: bytes
-    span: Span
+def _one_token(number: int, *, negated: bool = False) -> Node:
+    return Token(ir.TokenTerminal(None, ((number, number),), negated), NOWHERE)
 
 
-_Value: TypeAlias = Node | _Bytes
-
-_BRACKETS: Mapping[tree.BracketKind, tuple[int, int | None]] = {
-    tree.BracketKind.GROUP: (1, 1),
-    tree.BracketKind.OPTIONAL: (0, 1),
-    tree.BracketKind.REPEATED: (0, None),
-}
+def numbered(taken: Collection[str], wanted: str, ending: str = "") -> str:
+    """Return ``wanted`` with the first number from 1 that leads, with ``ending``, to a new name."""
+    return next(n for i in count(1) if (n := f"{wanted}{i}") + ending not in taken)
 
 
 @lru_cache(maxsize=256)
@@ -482,21 +450,47 @@ def _read(pattern: str, limits: Limits) -> Node | None:
     that all share. Without, a conversion of a schema makes 5 % more calls.
     """
     parsed, _ = parse_regex(pattern, limits)
-    if any(isinstance(part, Assertion) for part in postorder(parsed)):
+    if any(isinstance(part, Assertion) for part in algebra.postorder(parsed)):
         return None
-    return of_regex(parsed)
+    return _of_regex(parsed)
 
 
-def _join_bytes(parts: list[_Value]) -> list[_Value]:
-    """Join neighbouring bytes: together they may be a text where each alone is not."""
-    joined: list[_Value] = []
+def _of_regex(root: Regex) -> Node:
+    """Return a regular expression without assertions in the IR."""
+
+    def one(node: Regex, parts: list[Node]) -> Node:
+        match node:
+            case algebra.Sequence():
+                return sequence(*parts)
+            case algebra.Choice():
+                return any_of(parts) or NOTHING
+            case algebra.Repeat(_, low, high):
+                return repeated(parts[0], low, high)
+            case CharacterSet(points):
+                return one_of(points)
+            case _:
+                return EMPTY
+
+    return algebra.fold(root, one)
+
+
+def _join_bytes(parts: list[Node]) -> list[Node]:
+    """Join neighbouring bytes: together they may be a text where alone they are none."""
+    joined: list[Node] = []
     for part in parts:
         last = joined[-1] if joined else None
-        if isinstance(part, _Bytes) and isinstance(last, _Bytes):
-            joined[-1] = _Bytes(last.data + part.data, last.span.cover(part.span))
+        if isinstance(part, Literal) and isinstance(last, Literal):
+            joined[-1] = Literal(last.data + part.data, last.span.cover(part.span))
         else:
             joined.append(part)
     return joined
+
+
+_BRACKETS: Mapping[tree.BracketKind, tuple[int, int | None]] = {
+    tree.BracketKind.GROUP: (1, 1),
+    tree.BracketKind.OPTIONAL: (0, 1),
+    tree.BracketKind.REPEATED: (0, None),
+}
 
 
 def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
@@ -532,15 +526,14 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         unfolder.add(definition)
     rules, start, lost = unfolder.rules, names[reading.start], list[Loss]()
     if unfolder.losses:
-        used = reachable([start], rules.callees())
+        used = reachable([start], callees_of(rules))
         of_names = (unfolder.losses.get(name, ()) for name in names.values() if name in used)
         lost = [*chain.from_iterable(of_names)]
-    if reading.is_endless and not end_at_endless(rules):
-        return Rules(), lost
-    find_alive = names_alive if reading.is_endless else partial(names_where, leaf=True)
-    prune(rules, [*names.values()], find_alive(rules))
+    if reading.is_endless:
+        rules = _infinite(rules, start, limits)
+    rules = reduced(rules, names.values(), endless=reading.is_endless)
     if start not in rules:
-        return Rules(), lost
+        return {}, lost
     before, nonempty = dict(rules), Nonempty(rules)
     if not reading.ends_with_its_text:
         # One byte is always generated, so the empty text is not one of the original's.
@@ -549,14 +542,26 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
     for members in eliminate_left_recursion(rules, nonempty):
         lost.append(_lost_cycle(reading, names, {name.partition(JOINT)[0] for name in members}))
     if rules != before:
-        prune(rules, [*names.values()], find_alive(rules))
+        rules = reduced(rules, names.values(), endless=reading.is_endless)
     keep_limits(rules)
     return rules, lost
 
 
+def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
+    """Return rules of the infinite texts, none where there are none."""
+    grammar, budget = Grammar(start, rules), Budget(limits.work)
+    begun = endless_grammar(grammar, analyse(grammar, budget), budget)
+    whole = begun and infinite_texts(begun)
+    if whole is None:
+        return {}
+    names = {name: name.replace("#", JOINT) for name in whole.rules}
+    names |= {name: f"{start}{made}" for name, made in names.items() if made.startswith(JOINT)}
+    return {names[name]: moved(body, names) for name, body in whole.rules.items()}
+
+
 def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
     """Return the W404 of rules that begin with each other, at the first of them."""
-    defined = (each.name for each in reading.document.definitions)
+    defined = (each.name for each in reading.written_out.definitions)
     first = next(name for name in defined if names[name.value] in members)
     others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
     return Loss("W404", f"{others}; any text is taken instead", first.span)

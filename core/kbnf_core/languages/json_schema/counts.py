@@ -495,7 +495,7 @@ class CountedMembers:
         return single, others
 
     def _is_small(self, names: int) -> bool:
-        """Tell whether an automaton that tells so many names apart is certainly small."""
+        """Return whether an automaton that tells so many names apart is certainly small."""
         members, present = len(self._layout.members), len(self._part.present)
         claimed = present + (self._part.low if self._counts_names else 1) - 1
         sets = sum(comb(names, count) for count in range(min(claimed, names) + 1))
@@ -504,7 +504,7 @@ class CountedMembers:
         return few and states * (names + members) <= MOST_EDGES
 
     def _may_hurt(self, region: Region) -> bool:
-        """Tell whether it may matter that a name of a region comes twice."""
+        """Return whether it may matter that a name of a region comes twice."""
         if self._layout.of_regions([region]) is None:
             return False
         if self._counts_names:
@@ -563,7 +563,7 @@ class CountedMembers:
         return 0 if count + 1 >= self._part.low and not self._part.present else found
 
     def _missing(self, done: int) -> bool:
-        """Tell whether a required member is still to come."""
+        """Return whether a required member is still to come."""
         members = enumerate(self._layout.members)
         return any(required and not done >> i & 1 for i, (_, required) in members)
 

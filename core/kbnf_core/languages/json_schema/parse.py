@@ -287,7 +287,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         text = text._replace(options=in_force, review=facts)
     except ProblemError as error:
         return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
-    return SchemaReading(text, as_tree=request.as_tree)
+    return SchemaReading(text)
 
 
 def broken(source: Source) -> tree.Document:
@@ -310,14 +310,11 @@ def checked(value: Json, options: Options) -> tuple[Options, Review]:
 
 
 class SchemaReading(Parsed):
-    """What a sound schema is read to, and who answers what is asked of it later.
-
-    It has the rules that are run; or, ``as_tree``, those that people read (``readable``).
-    """
+    """The rules that are run of a sound schema, and the answers to later questions about it."""
 
     is_written = False
 
-    def __init__(self, text: SchemaText, *, as_tree: bool) -> None:
+    def __init__(self, text: SchemaText) -> None:
         super().__init__(broken(text.source), (), START)
         self._text = text
         self._errors: Sequence[Problem] = ()
@@ -326,8 +323,6 @@ class SchemaReading(Parsed):
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
             self._document = tree.Document(text.source, (), ())
-            if as_tree:
-                self.rules, self._document = self._outline.meaning, self._readable
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -385,7 +380,7 @@ class SchemaReading(Parsed):
 
     def place(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
-        if self.rules is None or self._document.definitions:
+        if self.rules is None:
             return super().place(rule)
         return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
@@ -568,7 +563,7 @@ def _limited_work() -> Iterator[None]:
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
-    """Tell whether a text ends where its value ends: all but numbers do."""
+    """Return whether a text ends where its value ends: all but numbers do."""
     contents = _contents(schemas, root) if isinstance(root, Ref) else {}
     if contents.get("type") == "object":
         return True

@@ -42,7 +42,7 @@ from kbnf_core.automata.expression import (
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
 from kbnf_core.automata.operations import intersect as intersection
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Call, Node, Regular
@@ -327,11 +327,11 @@ class Trees:
     def _pieces(self, root: Regex, texts: ShortTexts) -> Form:
         """Return a regular expression as a form in which no piece is long."""
         written = texts.of(root)
-        is_set = isinstance(root, Characters)
+        is_set = isinstance(root, CharacterSet)
         if written is not None and not (is_set and len(written) > LONG_SET):
             return self._piece(root, written)
         match root:
-            case Characters(points):
+            case CharacterSet(points):
                 return self._form(self._scalars.set_of(points))
             case Choice(items):
                 return alternation(self._pieces(item, texts) for item in items)
@@ -362,7 +362,7 @@ class Trees:
         items = root.parts if isinstance(root, Sequence) else (root,)
         letters = []
         for item in items:
-            points = item.points if isinstance(item, Characters) else ()
+            points = item.points if isinstance(item, CharacterSet) else ()
             if len(points) != 1 or points[0][0] != points[0][1]:
                 return regex(written)
             letters.append(chr(points[0][0]))
@@ -371,8 +371,8 @@ class Trees:
 
 
 def _has_escapes(root: Regex, parts: list[bool]) -> bool:
-    """Tell whether an expression has characters that JSON strings spell by an escape."""
-    return any(parts) or (isinstance(root, Characters) and bool(intersect(root.points, ESCAPED)))
+    """Return whether an expression has characters that JSON strings spell by an escape."""
+    return any(parts) or (isinstance(root, CharacterSet) and bool(intersect(root.points, ESCAPED)))
 
 
 def _shared_leaf(node: Regular | Call) -> Form:
@@ -388,7 +388,7 @@ _FEW, _SHORT = 7, 25
 
 
 def _is_long(form: Form, most: int) -> bool:
-    """Tell whether a form is better a rule, or several pieces; ``most`` is the length of one."""
+    """Return whether a form is better a rule, or several pieces; ``most`` is the length of one."""
     if isinstance(form, tree.Pattern | tree.Terminal):
         return len(form.text.value) > most
     parts = list(tree.postorder(form))
@@ -717,7 +717,7 @@ def _cut(words: Several[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-_Way = tuple[str, tuple[Characters, ...]]
+_Way = tuple[str, tuple[CharacterSet, ...]]
 """One character after the other: as a regular expression, and their sets."""
 
 
@@ -757,16 +757,16 @@ def _line(ways: Several[_Way]) -> Form:
     return regex("|".join(written for written, _ in ways), parsed=whole)
 
 
-def _letter(char: str) -> tuple[str, Characters]:
-    return print_character(ord(char)), Characters(from_text(char))
+def _letter(char: str) -> tuple[str, CharacterSet]:
+    return print_character(ord(char)), CharacterSet(from_text(char))
 
 
 @lru_cache(maxsize=1_024)
-def _but(chars: str, plain: CodePoints) -> tuple[str, Characters]:
+def _but(chars: str, plain: CodePoints) -> tuple[str, CharacterSet]:
     """Return the characters of a set but some, as they are written and as a set.
 
     A process keeps 1,024 of them: names begin with the same few letters. Without, a conversion of a
     schema to KBNF makes a tenth more calls.
     """
     points = codepoints.difference(plain, from_text(chars))
-    return print_characters(points), Characters(points)
+    return print_characters(points), CharacterSet(points)

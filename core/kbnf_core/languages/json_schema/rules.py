@@ -45,6 +45,7 @@ from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.ir import Node, Notation, calls
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.languages.json_schema import Digits, Escapes, Integers, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.document import Place
@@ -731,33 +732,17 @@ _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48
 
 
-class Names:
+class Names(FreshNames):
     """Generates unique identifiers that begin with ``prefix``."""
 
     def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
+        super().__init__(prefix + name for name in reserved)
         self._prefix = prefix
-        self._used = {prefix + name: 1 for name in reserved}
-
-    def take(self, name: str) -> bool:
-        """Note that a name is in use; return whether it was not."""
-        is_new = name not in self._used
-        self._used.setdefault(name, 1)
-        return is_new
 
     def fresh(self, hint: str) -> str:
         """Return an identifier like ``hint`` that was not given out before."""
         base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"
-        if base[0].isdigit():
-            base = f"_{base}"
-        base = self._prefix + base
-        name = base
-        count = self._used.get(base, 0)
-        while name in self._used:
-            count += 1
-            name = f"{base}_{count}"
-        self._used[base] = max(count, 1)
-        self._used.setdefault(name, 1)
-        return name
+        return super().fresh(f"{self._prefix}_{base}" if base[0].isdigit() else self._prefix + base)
 
 
 def last_step(pointer: str) -> str:

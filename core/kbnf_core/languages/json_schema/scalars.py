@@ -49,7 +49,7 @@ from kbnf_core.automata.dfa import (
 from kbnf_core.automata.expression import Builder, Expression, Spell, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.nfa import minimise
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
@@ -361,7 +361,7 @@ class ScalarWriter:
         return whole if whole is not None and is_looped(whole) else None
 
     def _is_implied(self, part: Restricted, length: Length) -> bool:
-        """Tell whether one pattern of several sees to a length, before all words are looked at."""
+        """Return whether one pattern of several bounds the length, before all words are visited."""
         singly = (Restricted(part.kind, (each,)) for each in part.literals)
         written = (as_written(each, self._builder) for each in singly)
         return any(is_implied(length, whole) for whole in written if whole is not None)
@@ -394,7 +394,7 @@ class ScalarWriter:
         return self._by_states(lengths, bound, most, hint)
 
     def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
-        """Tell whether so many states are enough to count."""
+        """Return whether so many states are enough to count."""
         tails = _tails(lengths)
         try:
             states, _ = lengths.counted(length, most, self._rules.budget, tails)
@@ -632,13 +632,13 @@ def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
 
     def one(node: Regex, parts: list[Regex]) -> Regex:
         match node:
-            case Repeat(Characters(points), low, None) if any(
+            case Repeat(CharacterSet(points), low, None) if any(
                 not difference(points, run) for run in runs
             ):
                 return builder.repetition(parts[0], low, max(low, MOST_RUN))
             case Repeat(_, low, high):
                 return builder.repetition(parts[0], low, high)
-            case Characters():
+            case CharacterSet():
                 return node
             case Items():
                 return builder.sequence(parts)
@@ -655,7 +655,7 @@ def _places(number: Decimal) -> int:
 
 
 def _is_long(form: Node) -> bool:
-    """Tell whether an expression is better a rule."""
+    """Return whether an expression is better a rule."""
     match form:
         case Regular(notation=str() as pattern):
             return len(pattern) > LONG
@@ -666,7 +666,7 @@ def _is_long(form: Node) -> bool:
 
 
 def _is_length(part: Restricted) -> bool:
-    """Tell whether a set is all strings of some lengths."""
+    """Return whether a set is all strings of some lengths."""
     atom, wanted = part.literals[0]
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
 
@@ -744,7 +744,7 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
 
 
 def _repeats_much(item: Repeat[Expression]) -> bool:
-    """Tell whether a repetition within bounds has copies of many states."""
+    """Return whether a repetition within bounds has copies of many states."""
     if item.high is None or item.high < 2:
         return False
     long = fold(item.body, _size)
@@ -755,13 +755,13 @@ def _size(item: Expression, parts: list[int]) -> int:
     """Return how many characters are written where each repetition is as many copies."""
     if isinstance(item, Repeat):
         return parts[0] * max(item.low, item.high or 1)
-    return 1 if isinstance(item, Characters) else sum(parts)
+    return 1 if isinstance(item, CharacterSet) else sum(parts)
 
 
 def _shortest(item: Expression, parts: list[int]) -> int:
     """Return the characters of the shortest word."""
     match item:
-        case Characters():
+        case CharacterSet():
             return 1
         case Repeat(_, low, _):
             return low * parts[0]
@@ -780,7 +780,7 @@ def is_implied(length: Length, whole: Expression) -> bool:
 
 def _longest(item: Expression, parts: list[int | None]) -> int | None:
     """Return the characters of the longest word, None where there is none."""
-    if isinstance(item, Characters):
+    if isinstance(item, CharacterSet):
         return 1
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
@@ -873,7 +873,7 @@ def _is_loop(item: Expression) -> bool:
 def _fixed(item: Expression) -> int | None:
     """Return the one length that an expression's words have; None where they have several."""
     match item:
-        case Characters():
+        case CharacterSet():
             return 1
         case Items(items):
             parts = [_fixed(each) for each in items]

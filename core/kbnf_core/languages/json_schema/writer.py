@@ -489,7 +489,7 @@ MOST_APART = 8
 
 
 def _all_differ(part: Arrays, schemas: Schemas) -> bool:
-    """Tell whether no two items of an array can be equal, as those of a tuple of several types."""
+    """Return whether no two items of an array can be equal, as in a tuple of several types."""
     most = len(part.prefix) if part.rest == NOTHING else part.high
     if part.high is not None and most is not None:
         most = min(most, part.high)

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata import operations, traversal
-from kbnf_core.automata.algebra import Choice, Sequence, where
+from kbnf_core.automata.algebra import Choice, Sequence
 from kbnf_core.automata.dfa import (
     DEAD,
     ByteClasses,
@@ -41,6 +41,7 @@ from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.nfa import from_symbols, minimise
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.lower.facts import where
 from kbnf_core.text.errors import LimitError
 
 N_co = TypeVar("N_co", covariant=True)
@@ -111,7 +112,7 @@ def _is_nullable(root: Node) -> bool:
 
 
 def _prefers_text(body: Node) -> bool:
-    """Tell whether ``body`` matches the empty text only where it can match nothing else."""
+    """Return whether ``body`` matches the empty text only where it can match nothing else."""
     match body:
         case Sequence(items):
             return not _is_nullable(body) or all(_prefers_text(item) for item in items)
@@ -583,7 +584,7 @@ class _Machine:
         return _State(tuple(self._cut(threads)), behind)
 
     def _begins_behind(self) -> bool:
-        """Tell whether a look-behind may come before the first character."""
+        """Return whether a look-behind may come before the first character."""
         seen: set[int] = set()
         stack = [self.program.start]
         while stack:
@@ -730,7 +731,7 @@ class _Machine:
         return self._end_well(fate.trackers) and not any(map(self._stands, fate.above))
 
     def _stands(self, thread: _Thread) -> bool:
-        """Tell whether ``thread`` is a match if the text ends here."""
+        """Return whether ``thread`` is a match if the text ends here."""
         kind = self.program.code[thread.place].kind
         return kind is Kind.MATCH and self._end_well(thread.trackers)
 
@@ -739,5 +740,5 @@ class _Machine:
 
 
 def _is_sure(program: Program, thread: _Thread) -> bool:
-    """Tell whether ``thread`` is a match that no look-ahead can undo."""
+    """Return whether ``thread`` is a match that no look-ahead can undo."""
     return program.code[thread.place].kind is Kind.MATCH and not thread.trackers

@@ -16,28 +16,30 @@ The rest both read alike, so it is spelled with escapes that both have.
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.automata.to_regex import CharacterDfa, NotTextError, to_characters, to_regex
+from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.automata import is_written
+from kbnf_core.conversion.automata import is_written, single_characters
 from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
-from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, members, outside
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Lexeme,
     LexicalGrammar,
@@ -48,6 +50,7 @@ from kbnf_core.languages.lark.reader.model import (
 from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
 from kbnf_core.lower.facts import useful
+from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
@@ -56,9 +59,6 @@ from kbnf_core.text.source import Span
 
 _MOST_JOINED = 200
 """States of a rule that becomes one terminal; larger ones read better in parts."""
-
-_MOST_LEXEME_STATES = 10_000
-"""States of all parts; where there are more, all are written in characters."""
 
 _Owner = str | int
 """The rule, or the identity of the node, that a lexeme was made of."""
@@ -77,8 +77,6 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
 
     Where telling terminals apart takes too much work, everything is written by characters.
     """
-    if sum(dfa.state_count for dfa in texts.values()) > _MOST_LEXEME_STATES:
-        return Forms(frozenset(), frozenset(texts))
     try:
         return _chosen(grammar, texts, Budget(limits.work))
     except WorkLimitError:
@@ -86,7 +84,7 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
 
 
 def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
-    regular = _regular_rules(grammar, texts)
+    regular = _regular_rules(grammar)
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
     joined = {name for name in regular if name != grammar.start}
     split: set[int] = set()
@@ -103,44 +101,23 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
         split |= set() if rules else nodes
 
 
-def _regular_rules(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> dict[str, Dfa]:
+def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
     """Return the languages of the rules that are regular as they are: without recursion."""
     callees = {
         name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
     }
     found: dict[str, Dfa] = {}
     for name in callees_first(callees, callees):
-        if all(callee in found for callee in callees[name]):
-            dfa = _language(grammar.rules[name], texts, found)
-            if dfa is not None and not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
+        body = grammar.rules[name]
+        if not all(callee in found for callee in callees[name]):
+            continue
+        if any(isinstance(node, ir.Token) for node in ir.postorder(body)):
+            continue
+        with suppress(LimitError):
+            dfa = automaton_of(body, found.__getitem__, DEFAULT_LIMITS.regex_states)
+            if not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
                 found[name] = dfa
     return found
-
-
-def _language(root: ir.Node, texts: Mapping[int, Dfa], rules: Mapping[str, Dfa]) -> Dfa | None:
-    """Return the language of a part whose calls are known; None for tokens, or too many states."""
-
-    def combine(node: ir.Node, parts: list[Dfa]) -> Dfa:
-        match node:
-            case ir.Literal() | ir.Regular():
-                return texts[id(node)]
-            case ir.Call(name):
-                return rules[name]
-            case ir.Sequence():
-                return operations.concatenate(*parts)
-            case ir.Choice():
-                return operations.union(*parts)
-            case ir.Repeat(_, low, high):
-                return operations.repeat(parts[0], low, high)
-            case ir.Token():
-                return operations.empty()
-
-    if any(isinstance(node, ir.Token) for node in ir.postorder(root)):
-        return None
-    try:
-        return fold(root, ir.children, combine)
-    except LimitError:
-        return None
 
 
 def _conflicts(
@@ -268,6 +245,11 @@ _MOST_STATES = 5_000
 _TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
 
 
+def _is_text(dfa: Dfa) -> bool:
+    """Return whether all words are UTF-8, as those of an automaton over characters are."""
+    return dfa.spelled is not None or operations.difference(dfa, _TEXTS).is_empty
+
+
 def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     """Return LLGuidance's Lark for a reading, whose start becomes ``start``.
 
@@ -312,24 +294,28 @@ class _Writer:
         self._source = reading.document.source
         self._texts: dict[int, Dfa] = {}
         self._literals: dict[bytes, Dfa] = {}
-        lost: set[int] = set()
-        for body in grammar.rules.values():
-            for node in ir.postorder(body):
-                if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
-                    self._texts[id(node)] = self._words(node)
-                    self._check_size(node)
-                    lost |= {id(node)} if self._texts[id(node)].is_empty else set()
-                elif isinstance(node, ir.Token) and not self._has_form(node):
-                    lost.add(id(node))
+
+        known: dict[int, ir.Node] = {}
+
+        def text_of(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+            if parts or isinstance(node, ir.Call):
+                return ir.rebuild(node, parts)
+            if id(node) not in known:
+                known[id(node)] = self._text_of(node)
+            return known[id(node)]
+
+        rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
         # In LLGuidance nothing says that a part matches nothing, and that so nothing begins there.
-        kept = useful(grammar.rules, lambda leaf: id(leaf) in lost, endless=reading.is_endless)
-        self._grammar = ir.Grammar(grammar.start, kept)
-        if not (grammar.start in self._grammar.rules if reading.is_endless else self._has_texts()):
+        rules = useful(rules, endless=reading.is_endless)
+        self._grammar = ir.Grammar(grammar.start, rules)
+        has_texts = grammar.start in rules
+        if has_texts and not reading.is_endless:
+            has_texts = facts_of(self._grammar).facts[grammar.start].filled
+        if not has_texts:
             raise GrammarError(nothing_kept(reading, self.losses, lark))
         grammar = self._grammar
         self._forms: Forms = choose_forms(grammar, self._texts, limits)
-        self._used = {"start"}
-        self._numbers: dict[str, int] = {}
+        self._free = FreshNames(["start"])
         self._names = {grammar.start: "start"}
         for name in grammar.rules:
             self._names.setdefault(name, self._fresh(name))
@@ -337,47 +323,35 @@ class _Writer:
         self._is_marked = False
         self._spelt: dict[int, str] = {}
 
-    def _has_texts(self) -> bool:
-        """Tell whether the rules have a text that is not empty."""
-
-        def combine(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
-            dfa = self._texts.get(id(node))
-            return ir.rebuild(node, parts) if dfa is None else ir.Regular(dfa, node.span)
-
-        rules = {
-            name: fold(body, ir.children, combine) for name, body in self._grammar.rules.items()
-        }
-        start = self._grammar.start
-        return start in rules and facts_of(ir.Grammar(start, rules)).facts[start].filled
-
-    def _check_size(self, node: ir.Literal | ir.Regular) -> None:
-        """Refuse a part that LLGuidance would need too many rules for."""
-        count = self._texts[id(node)].state_count
-        if isinstance(node, ir.Regular) and count > _MOST_STATES:
-            message = f"this part has {count:,} states; in Lark each would be a rule, and there"
-            message += f" may be {_MOST_STATES:,}"
-            raise GrammarError([self._finding("E106", message, node.span)])
-
-    def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
-        """Return the words of a part that are texts."""
-        if isinstance(node, ir.Literal):
-            # Equal texts have one automaton, which is compared once with those of the others.
-            if node.data not in self._literals:
-                self._literals[node.data] = operations.literal(node.data)
-            dfa = self._literals[node.data]
-        else:
-            dfa = node.dfa
+    def _text_of(self, node: ir.Node) -> ir.Node:
+        """Return a leaf as far as its words are texts; what is lost has none."""
+        match node:
+            case ir.Literal(data):
+                # Equal texts have one automaton, which is compared once with those of the others.
+                if data not in self._literals:
+                    self._literals[data] = operations.literal(data)
+                dfa = self._literals[data]
+            case ir.Regular(dfa):
+                pass
+            case ir.Token() if not self._has_form(node):
+                return ir.Choice((), node.span)
+            case _:
+                return node
         try:
-            to_characters(dfa)
-        except NotTextError:
-            message = "LLGuidance's rules match texts; these bytes are not UTF-8"
-            self.losses.append(Loss(LOST_BYTES, message, node.span))
-            try:
-                return operations.intersect(dfa, _TEXTS)
-            except LimitError as error:
-                what = f"the texts of this part take {error}"
-                raise GrammarError([self._finding("E106", what, node.span)]) from None
-        return dfa
+            if not _is_text(dfa):
+                message = "LLGuidance's rules match texts; these bytes are not UTF-8"
+                self.losses.append(Loss(LOST_BYTES, message, node.span))
+                dfa = operations.intersect(dfa, _TEXTS)
+                node = ir.Regular(dfa, node.span)
+        except LimitError as error:
+            what = f"the texts of this part take {error}"
+            raise GrammarError([self._finding("E106", what, node.span)]) from None
+        if isinstance(node, ir.Regular) and dfa.state_count > _MOST_STATES:
+            message = f"this part has {dfa.state_count:,} states; in Lark each would be a rule, and"
+            message += f" there may be {_MOST_STATES:,}"
+            raise GrammarError([self._finding("E106", message, node.span)])
+        self._texts[id(node)] = dfa
+        return ir.Choice((), node.span) if dfa.is_empty else node
 
     def _finding(self, code: str, message: str, span: Span) -> Diagnostic:
         return Diagnostic(code, message, self._source, span)
@@ -410,12 +384,7 @@ class _Writer:
         base = _NO_NAME.sub("_", name.lower()).strip("_") or "rule"
         if not base[0].isalpha():
             base = f"r_{base}"
-        chosen = base
-        while chosen in self._used:
-            self._numbers[base] = self._numbers.get(base, 1) + 1
-            chosen = f"{base}_{self._numbers[base]}"
-        self._used.add(chosen)
-        return chosen
+        return self._free.fresh(base)
 
     def _in_rule(self, node: ir.Node) -> str:
         if isinstance(node, ir.Call) and node.nonterminal not in self._forms.terminals:
@@ -473,7 +442,7 @@ class _Writer:
         return names[0]
 
     def _has_form(self, node: ir.Token) -> bool:
-        """Tell whether a token can be named; what cannot is a loss."""
+        """Return whether a token can be named; what cannot is a loss."""
         name = node.terminal.name
         if name is None or (name.startswith("<") and name.endswith(">")):
             return True
@@ -499,7 +468,7 @@ _OPERATORS = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
 def _is_llguidance(node: ir.Node) -> bool:
-    """Tell whether Lark has no form for a part."""
+    """Return whether Lark has no form for a part."""
     match node:
         case ir.Repeat(_, low, high):
             return (low, high) not in _OPERATORS
@@ -584,14 +553,6 @@ def print_text(text: str) -> str:
 
 def _one(char: str) -> str:
     return print_class(((ord(char), ord(char)),))
-
-
-def single_characters(dfa: Dfa) -> CodePoints | None:
-    """Return the characters that the words are; None if there are other words."""
-    edges, accepting = (characters := to_characters(dfa)).edges, characters.accepting
-    if len(edges) != 2 or [*accepting] != [False, True] or edges[1]:
-        return None
-    return edges[0][0][0] if len(edges[0]) == 1 else None
 
 
 def print_class(points: CodePoints) -> str:

@@ -31,7 +31,8 @@ class _TreeSitter(Language):
     def outline(self, source: Source, limits: Limits) -> "Outline":
         from kbnf_core.languages.tree_sitter.read import outline_tree_sitter
 
-        return outline_tree_sitter(source, limits)
+        del limits
+        return outline_tree_sitter(source)
 
 
 TREE_SITTER = _TreeSitter()

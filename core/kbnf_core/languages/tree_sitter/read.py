@@ -14,32 +14,25 @@ where losses are permitted, cannot match. One for which ``rules`` has a rule is 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kbnf_core.automata import algebra
-from kbnf_core.automata.expression import Builder, Expression, print_expression
+from kbnf_core.automata.expression import Expression as Texts
 from kbnf_core.automata.operations import literals
-from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.traversal import fold, postorder
+from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, fresh, take, without_lexer
-from kbnf_core.frontend import too_much_work
+from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request
-from kbnf_core.kbnf.tree import Definition, Document, Leaf, Name, Reference
-from kbnf_core.kbnf.tree import Expression as Form
-from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.kbnf.tree import Definition, Expression, Leaf, Name, Reference
 from kbnf_core.text.json_text import NoJsonError, escape, parse_json
-from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
-
-INVALID, UNSUPPORTED, APPROXIMATE = "E001", "E451", "W451"
 
 _PLAIN = frozenset(("ALIAS", "FIELD", "PREC", "PREC_DYNAMIC", "PREC_LEFT", "PREC_RIGHT"))
 """Forms that say nothing about the texts of their content."""
@@ -65,7 +58,11 @@ class Node(NamedTuple):
     @property
     def kind(self) -> str:
         """Its type; empty where it has none."""
-        return str(self.value.get("type", ""))
+        return self.text("type")
+
+    def text(self, name: str) -> str:
+        """Return the text of one of its fields; empty where it has none."""
+        return str(self.value.get(name, ""))
 
 
 def children(node: Node) -> list[Node]:
@@ -81,26 +78,24 @@ def children(node: Node) -> list[Node]:
 
 
 def read_tree_sitter(source: Source, request: Request) -> Parsed:
-    """Read a grammar; findings are in the result. Never raises."""
+    """Read a grammar; findings are in the result. Raises WorkLimitError."""
     return _Reader(source, request).read()
 
 
-def outline_tree_sitter(source: Source, limits: Limits) -> Outline:
+def outline_tree_sitter(source: Source) -> Outline:
     """Return where rules are defined and used; never raises."""
-    del limits
     try:
-        value = parse_json(source.text)
+        rules = _rules(parse_json(source.text))
     except NoJsonError:
         return NOTHING
     source = replace(source, is_json=True)
-    rules = _rules(value)
-    nodes = [node for root in rules.values() for node in _nodes(root)]
     spans = {name: source.locate(root.pointer) for name, root in rules.items()}
     return Outline(
         tuple(Symbol(name, span, span) for name, span in spans.items()),
         tuple(
-            Use(str(node.value.get("name")), source.locate(f"{node.pointer}/name"))
-            for node in nodes
+            OutlineUse(node.text("name"), source.locate(f"{node.pointer}/name"))
+            for root in rules.values()
+            for node in postorder(root, children)
             if node.kind == "SYMBOL"
         ),
     )
@@ -117,80 +112,40 @@ def _rules(value: Any) -> dict[str, Node]:
     }
 
 
-def _nodes(root: Node) -> Iterator[Node]:
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(children(node))
-
-
-class _Reader:
+class _Reader(ForeignReader):
     """Reads one grammar."""
 
     def __init__(self, source: Source, request: Request) -> None:
-        self._source = source
-        self._request = request
-        self._builder = Builder()
-        self._findings: dict[str, Diagnostic] = {}
-        self._losses: dict[str, Loss] = {}
+        super().__init__(source, request)
         self._rules: dict[str, Node] = {}
         self._tokens: dict[str, Token] = {}
-        self._names: set[str] = set()
-        """Names of rules, and of tokens without rules."""
         self._rule = ""
         self._word = ""
         self._contexts: dict[str, str] = {}
         """By the name of reserved words: that of the ``word`` without them."""
 
-    def read(self) -> Parsed:
-        """Return the grammar."""
+    def rules(self) -> Scannerless | None:
         try:
-            value = parse_json(self._source.text)
+            grammar = parse_json(self.source.text)
         except NoJsonError as error:
-            return self._refused(error.reason, error.span)
-        self._rules = _rules(value)
-        if not isinstance(value, dict) or not self._rules:
-            return self._refused("a grammar of tree-sitter has `rules`", self._source.locate(""))
-        self._names = {*self._rules}
-        first = next(iter(self._rules))
-        start = self._request.start or first
-        try:
-            result = self._without_lexer(value, start if start in self._rules else first)
-        except WorkLimitError as error:
-            empty = Parsed(Document(self._source, (), ()), ())
-            return Parsed(empty.document, (too_much_work(empty, error),))
-        findings = tuple(sorted(self._findings.values(), key=Diagnostic.sort_key))
-        document = Document(self._source, tuple(result.definitions), (), generated=result.generated)
-        begin = result.start if start in self._rules else start
-        return Parsed(document, findings, begin, tuple(self._losses.values()))
-
-    def _refused(self, message: str, span: Span) -> Parsed:
-        finding = Diagnostic(INVALID, message, self._source, span)
-        return Parsed(Document(self._source, (), ()), (finding,))
-
-    def _refuse(self, message: str, node: Node, *helps: str) -> Form:
-        """Report a part without an equivalent once, and return what matches nothing instead."""
-        span = self._source.locate(node.pointer)
-        if self._request.lossy:
-            self._losses.setdefault(message, Loss(APPROXIMATE, f"{message}: it cannot match", span))
-        else:
-            helps = (*helps, "with `--lossy` it matches nothing")
-            finding = Diagnostic(UNSUPPORTED, message, self._source, span, helps=helps)
-            self._findings.setdefault(message, finding)
-        return build.nothing(span)
-
-    def _without_lexer(self, grammar: Mapping[str, Any], start: str) -> Scannerless:
-        """Return the rules over characters to which the start leads."""
+            self.error("E001", error.reason, error.span)
+            return None
+        self._rules = _rules(grammar)
+        if not isinstance(grammar, dict) or not self._rules:
+            message = "a grammar of tree-sitter has `rules`"
+            self.error("E001", message, self.source.locate(""))
+            return None
+        self.names, self.made = set(self._rules), FreshNames(self._rules)
+        start = self.start(next(iter(self._rules)))
         extras = _entries(grammar, "extras")
-        skipped = {str(each.value.get("name")) for each in extras if each.kind == "SYMBOL"}
+        skipped = {each.text("name") for each in extras if each.kind == "SYMBOL"}
         uses = {name: _symbols(root) for name, root in self._rules.items()}
         needed = reachable([start, *(skipped & uses.keys())], uses)
         self._word = str(grammar.get("word"))
         bodies: list[Definition] = []
         for name in filter(needed.__contains__, self._rules):
             root, self._rule = self._rules[name], name
-            span, form = self._source.locate(root.pointer), self._form(root)
+            span, form = self.source.locate(root.pointer), self._form(root)
             kind = _content(root).kind
             if name in skipped or kind in _TOKENS:
                 is_immediate = kind == "IMMEDIATE_TOKEN"
@@ -202,15 +157,11 @@ class _Reader:
             if each.kind != "SYMBOL":
                 self._rule = "extra"
                 skipped.add(self._name_token(each, self._form(each), is_skipped=True))
-        limits, budget = self._request.limits, Budget(self._request.limits.work)
-        words = self._words(grammar, limits, budget)
+        everywhere = {*self._words(grammar), *skipped}
         tokens = [*self._tokens.values()]
-        result = without_lexer(bodies, tokens, start, limits, budget, {*words, *skipped})
-        for loss in result.losses:
-            self._losses.setdefault(loss.message, loss)
-        return result.reached()
+        return self.without_lexer(bodies, tokens, start, everywhere).reached()
 
-    def _words(self, grammar: Mapping[str, Any], limits: Limits, budget: Budget) -> Iterable[str]:
+    def _words(self, grammar: Mapping[str, Any]) -> Iterable[str]:
         """Take its reserved words from the word of each context, and return the names of these."""
         word = self._tokens.get(self._word)
         if word is None:
@@ -219,45 +170,43 @@ class _Reader:
         for context, name in contexts.items():
             self._tokens[name] = replace(word, name=Name(name, word.name.span))
             words = [literals(_reserved(grammar, context))]
-            for loss in take(self._tokens[name], words, limits, budget):
-                self._losses.setdefault(loss.message, loss)
+            self.losses += take(self._tokens[name], words, self.request.limits, self.budget)
         return contexts.values()
 
-    def _in_context(self, form: Form, context: str) -> Form:
+    def _in_context(self, form: Expression, context: str) -> Expression:
         """Return a form whose word is the one without the words that are reserved in a context."""
 
-        def change(leaf: Leaf) -> Form:
+        def change(leaf: Leaf) -> Expression:
             if not isinstance(leaf, Reference) or leaf.name.value != self._word:
                 return leaf
             if context not in self._contexts:
-                self._contexts[context] = fresh(f"{self._word}_{context}", self._names)
+                self._contexts[context] = self.made.fresh(f"{self._word}_{context}")
             return build.call(self._contexts[context], leaf.span)
 
         return form if context == "global" else rewrite(form, change)
 
-    def _name_token(self, node: Node, form: Form, *, is_skipped: bool = False) -> str:
+    def _name_token(self, node: Node, form: Expression, *, is_skipped: bool = False) -> str:
         """Add a token under a name of its own, and return that."""
-        name = fresh(self._rule if is_skipped else f"{self._rule}_token", self._names)
-        span = self._source.locate(node.pointer)
+        name = self.made.fresh(self._rule if is_skipped else f"{self._rule}_token")
+        span = self.source.locate(node.pointer)
         self._tokens[name] = Token(Name(name, span), form, span, is_skipped, "", not is_skipped)
         return name
 
-    def _form(self, root: Node) -> Form:
+    def _form(self, root: Node) -> Expression:
         """Return a rule, or a part of one, as a tree of KBNF."""
         form = fold(root, _syntax, self._combine)
-        return (
-            form if form.span != NOWHERE else build.placed(form, self._source.locate(root.pointer))
-        )
+        span = self.source.locate(root.pointer)
+        return build.placed(form, span) if form.span == NOWHERE else form
 
-    def _combine(self, node: Node, parts: list[Form]) -> Form:
-        span = self._source.locate(node.pointer)
+    def _combine(self, node: Node, parts: list[Expression]) -> Expression:
+        span = self.source.locate(node.pointer)
         match node.kind:
             case "SYMBOL":
-                name = str(node.value.get("name"))
+                name = node.text("name")
                 if name in self._rules:
                     return build.call(name, span)
                 help_ = f"write its texts as a rule `{name}` in `rules`"
-                return self._refuse(f"`{name}` is scanned by code", node, help_)
+                return self.nothing(f"`{name}` is scanned by code", span, help_)
             case "SEQ":
                 return build.sequence(*parts, span=span)
             case "CHOICE" if parts:
@@ -269,47 +218,42 @@ class _Reader:
             case kind if kind in _TOKENS:
                 return self._token(node, span)
             case "RESERVED" if parts:
-                return self._in_context(parts[0], str(node.value.get("context_name")))
+                return self._in_context(parts[0], node.text("context_name"))
             case kind if kind in _PLAIN and parts:
                 return parts[0]
             case kind:
-                return self._refuse(f"a rule cannot be `{kind}`", node)
+                return self.nothing(f"a rule cannot be `{kind}`", span)
 
-    def _token(self, node: Node, span: Span) -> Form:
-        """Return what is written as a token: a text, or a pattern."""
+    def _token(self, node: Node, span: Span) -> Expression:
+        """Return the notation of a token: a text, or a pattern."""
         if node.kind == "STRING":
-            form: Form = build.text(str(node.value.get("value", "")), span)
-        else:
-            expression = fold(node, children, self._expression)
-            pattern = print_expression(expression)
-            dfa = compile_regex(pattern, self._request.limits).dfa
-            form = replace(build.regex(pattern, span), dfa=dfa)
+            return build.text(node.text("value"), span)
+        form = self.pattern(fold(node, children, self._texts), span)
         if node.kind == "IMMEDIATE_TOKEN" and _content(self._rules.get(self._rule, node)) != node:
             return build.call(self._name_token(node, form), span)
         return form
 
-    def _expression(self, node: Node, parts: list[Expression]) -> Expression:
+    def _texts(self, node: Node, parts: list[Texts]) -> Texts:
         match node.kind:
             case "STRING":
-                return self._builder.text(str(node.value.get("value", "")))
+                return self.builder.text(node.text("value"))
             case "PATTERN":
-                expression = self._builder.read(_pattern(node))
-                if expression is None:
-                    self._refuse("this pattern cannot be read", node)
-                return algebra.NOTHING if expression is None else expression
+                texts = self.builder.read(_pattern(node))
+                problem = "this pattern cannot be read"
             case "SEQ":
-                return self._builder.sequence(parts)
+                return self.builder.sequence(parts)
             case "CHOICE":
-                return self._builder.alternation(parts)
+                return self.builder.alternation(parts)
             case "REPEAT" | "REPEAT1" if parts:
-                return self._builder.repetition(parts[0], int(node.kind == "REPEAT1"), None)
+                return self.builder.repetition(parts[0], int(node.kind == "REPEAT1"), None)
             case "BLANK":
                 return algebra.EMPTY
-            case _ if parts:
-                return parts[0]
             case kind:
-                self._refuse(f"a token cannot be `{kind}`", node)
-                return algebra.NOTHING
+                texts = parts[0] if parts else None
+                problem = f"a token cannot be `{kind}`"
+        if texts is None:
+            self.refuse(problem, self.source.locate(node.pointer))
+        return algebra.NOTHING if texts is None else texts
 
 
 def _content(node: Node) -> Node:
@@ -325,7 +269,7 @@ def _syntax(node: Node) -> list[Node]:
 
 
 def _symbols(root: Node) -> set[str]:
-    return {str(node.value.get("name")) for node in _nodes(root) if node.kind == "SYMBOL"}
+    return {node.text("name") for node in postorder(root, children) if node.kind == "SYMBOL"}
 
 
 def _entries(grammar: Mapping[str, Any], name: str) -> list[Node]:
@@ -340,7 +284,7 @@ def _reserved(grammar: Mapping[str, Any], context: str) -> list[bytes]:
     """Return the words that are not names where these are expected in a context."""
     reserved = grammar.get("reserved")
     words = _entries(reserved, context) if isinstance(reserved, dict) else []
-    return [str(each.value.get("value")).encode() for each in words if each.kind == "STRING"]
+    return [each.text("value").encode() for each in words if each.kind == "STRING"]
 
 
 def _pattern(node: Node) -> str:
@@ -354,5 +298,5 @@ def _pattern(node: Node) -> str:
             return f"[{'^' * letter.isupper()}{_CLASSES[letter.lower()]}]"
         return build.escaped(escape[4]) if escape[4] else escape[0]
 
-    flags = "(?i)" if "i" in str(node.value.get("flags", "")) else ""
-    return flags + _ESCAPE.sub(one, str(node.value.get("value", "")))
+    flags = "(?i)" if "i" in node.text("flags") else ""
+    return flags + _ESCAPE.sub(one, node.text("value"))

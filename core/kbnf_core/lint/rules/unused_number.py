@@ -51,7 +51,8 @@ def _effective(document: Document) -> set[str]:
 def _counts(definition: Definition) -> bool:
     """Return whether the number is in a count or is compared."""
     return definition.variable is not None and any(
-        number.variable is not None and (number.relation or not isinstance(node, Reference))
+        number.variable is not None
+        and (number.relation or number.add < 0 or not isinstance(node, Reference))
         for node in postorder(definition.body)
         for number in numbers_in(node)
     )

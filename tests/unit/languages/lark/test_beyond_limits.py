@@ -3,8 +3,9 @@
 import pytest
 
 from kbnf_core import Grammar, GrammarError
-from kbnf_core.convert import from_lark
+from kbnf_core.convert import from_lark, to_lark
 from kbnf_core.languages.lark.lexer import product
+from kbnf_core.text.limits import Limits
 
 C_LIKE = r"""
 start: stmt*
@@ -65,3 +66,22 @@ def test_terminals_of_bytes_are_rules_of_their_own() -> None:
 def test_auto_is_the_default_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert from_lark(C_LIKE, lexing="auto").text == from_lark(C_LIKE).text
+
+
+def test_lexemes_of_one_character_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    # None of them can go on, whichever others are expected: 450 words would be compared in pairs.
+    words = [f"{number:09b}".replace("0", "a").replace("1", "b") * 3 for number in range(150)]
+    spelt = (" ".join(f'"{letter}"' for letter in word) for word in words)
+    text = '%llguidance {}\nstart: (word ",")*\nword: /[a-e]/ | ' + "\n  | ".join(spelt) + "\n"
+    grammar = Grammar.from_lark(text, limits=Limits(work=500_000))
+    assert grammar.status(f"{words[7]},c,") == "fits"
+    assert grammar.status(f"{words[7]}a,") == "wrong"
+
+
+def test_many_words_are_written_as_lexemes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    words = [f"an application of the kind {number}" for number in range(600)]
+    text = to_lark(Grammar.from_json_schema({"enum": words}).to_kbnf()).text
+    assert f'"\\"{words[-1]}\\""' in text
+    assert Grammar.from_lark(text).status(f'"{words[-1]}"') == "fits"

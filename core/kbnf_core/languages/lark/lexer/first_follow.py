@@ -21,24 +21,18 @@ from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
-from kbnf_core.automata.algebra import where
-from kbnf_core.ir import Choice, Repeat, Sequence, postorder
+from kbnf_core.automata.beginnings import Beginnings, first_bytes, members
+from kbnf_core.ir import Call, Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import (
-    END,
-    NOTHING,
-    Beginnings,
-    first_bytes,
-    members,
-)
+from kbnf_core.languages.lark.lexer.lookahead import END, NOTHING
 from kbnf_core.languages.lark.reader.model import (
-    Call,
     Embedded,
     Lexeme,
     LexicalGrammar,
     Node,
     Terminal,
 )
+from kbnf_core.lower.facts import names_where, where
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
 
@@ -134,6 +128,12 @@ def analyse(grammar: LexicalGrammar, confusable: Confusable | None, budget: Budg
     return Analysis(grammar, budget).result(confusable)
 
 
+def _is_nullable_leaf(node: Node) -> bool:
+    """Return False: terminals are never empty, those that may be are in a repetition."""
+    del node
+    return False
+
+
 class Analysis:
     """What may begin, and follow, each part of each rule; ``result`` works out the rest."""
 
@@ -151,16 +151,16 @@ class Analysis:
         ]
         self._numbers = {id(leaf): number for number, leaf in enumerate(self._leaves)}
         self._callees = {
-            name: [site.name for site in sites if isinstance(site, Call)]
+            name: [site.nonterminal for site in sites if isinstance(site, Call)]
             for name, sites in self._sites.items()
         }
+        self._nullable_rules = names_where(self._nodes, _is_nullable_leaf)
         self._nullable: dict[int, bool] = {}
-        self._nullable_rules = fixpoint(self._callees, False, self._is_rule_nullable)
         self._begin: dict[int, _Sites] = {}
         self._after: dict[int, After] = {}
         self._following: dict[int, int] = {}
-        for name, nodes in self._nodes.items():
-            self._is_rule_nullable(name, self._nullable_rules)
+        for nodes in self._nodes.values():
+            self._nullable |= where(nodes, _is_nullable_leaf, self._nullable_rules)
             for node in nodes:
                 self._begin[id(node)] = self._first_sites(node)
         self._first_rules = fixpoint(self._callees, 0, self._first_of_rule)
@@ -190,12 +190,6 @@ class Analysis:
 
     # ---- Within a rule ---------------------------------------------------------------------
 
-    def _is_rule_nullable(self, name: str, rules: Mapping[str, bool]) -> bool:
-        nodes = self._nodes[name]
-        found = where(nodes, lambda node: isinstance(node, Call) and rules[node.name])
-        self._nullable.update(found)
-        return found[id(self._rules[name])]
-
     def _first_sites(self, node: Node) -> _Sites:
         match node:
             case Lexeme() | Embedded() | Call():
@@ -219,7 +213,7 @@ class Analysis:
     def _union(self, sites: Iterable[Site], rules: Mapping[str, int]) -> int:
         """Return the leaves that any of ``sites`` may begin with."""
         masks = (
-            rules[site.name] if isinstance(site, Call) else 1 << self._numbers[id(site)]
+            rules[site.nonterminal] if isinstance(site, Call) else 1 << self._numbers[id(site)]
             for site in sites
         )
         return reduce(or_, masks, 0)
@@ -268,7 +262,7 @@ class Analysis:
         for outer, sites in self._sites.items():
             for site in sites:
                 if isinstance(site, Call):
-                    calls[site.name].append((outer, site))
+                    calls[site.nonterminal].append((outer, site))
         seen = self._solve_follow(calls)
         leaving: dict[str | int, _Seen] = dict(seen.items())
         for name, nodes in self._nodes.items():
@@ -432,7 +426,7 @@ class _Together:
         return tuple(self._may)
 
     def _is_joined(self, left: int, right: int) -> bool:
-        """Tell whether all of a set are known to be expected with all of another."""
+        """Return whether all of a set are known to be expected with all of another."""
         return (left, right) in self._joined or any(
             not (left & ~one or right & ~other) for _, one, other in self._largest
         )

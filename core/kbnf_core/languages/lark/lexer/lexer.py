@@ -15,24 +15,23 @@ from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence, fold
+from kbnf_core.automata.beginnings import beginning, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import common_word
 from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
+from kbnf_core.ir import postorder
+from kbnf_core.languages.lark.lexer.first_follow import Confusable, Positions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     END,
     NOTHING,
     State,
-    beginning,
     both,
     cut,
-    first_bytes,
-    members,
     others,
     outside,
     refused,
@@ -45,6 +44,7 @@ from kbnf_core.languages.lark.lexer.maximal_munch import (
     Doubt,
     LexemeSplit,
     LexemeSplitter,
+    is_character,
     scanner_of,
 )
 from kbnf_core.languages.lark.reader.model import (
@@ -92,7 +92,7 @@ class _Reach(NamedTuple):
 
 def _reach_of(node: Regex, parts: list[_Reach]) -> _Reach:
     match node:
-        case Characters():
+        case CharacterSet():
             least = next(iter(node.points), None)
             return _Reach(0 if least is None else len(chr(least[0]).encode()), goes_on=True)
         case Repeat(_, 1, 1):
@@ -242,14 +242,14 @@ class Lexed:
         return self._common(together), self._common(self.positions.follow[number])
 
     def _common(self, leaves: int) -> bytes:
-        found: bytes | None = None
-        for each in members(leaves):
-            leaf = self.positions.leaves[each]
+        result: bytes | None = None
+        for member in members(leaves):
+            leaf = self.positions.leaves[member]
             if isinstance(leaf, Embedded):
                 return b""
             begun = beginning(leaf.terminal.dfa)[: unrepeated(leaf.terminal.opening)]
-            found = begun if found is None else _common(found, begun)
-        return found or b""
+            result = begun if result is None else _common(result, begun)
+        return result or b""
 
     def _after_embedded(self, node: Embedded, before: State) -> dict[State, Dfa | None]:
         if before.hidden or (node.is_grammar and before.is_skipped):
@@ -263,10 +263,12 @@ class Lexed:
         return {State(): None}
 
     def _bars(self, node: Lexeme, number: int) -> bool:
-        """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
+        """Return whether ``node`` is ignored text before what may be an embedded grammar."""
         if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
             return False
-        leaves = (self.positions.leaves[each] for each in members(self.positions.follow[number]))
+        leaves = (
+            self.positions.leaves[member] for member in members(self.positions.follow[number])
+        )
         return any(isinstance(leaf, Embedded) and leaf.is_grammar for leaf in leaves)
 
     def _cut(self, node: Lexeme, number: int, is_start: bool) -> LexemeSplit:
@@ -288,16 +290,16 @@ class Lexed:
                 if self.expected is None
                 else self.expected.looked_for(node)
             )
-            found = self.cutter.scanned(node.terminal, looked_for, following)
+            result = self.cutter.scanned(node.terminal, looked_for, following)
         else:
             if ignored is not None and not is_start:
                 # Ignored text can go on after ignored text, wherever a lexeme has come before.
                 certain.append(ignored)
-            found = self.cutter.cut(node.terminal, certain, possible, following)
-        for doubt in found.doubts:
+            result = self.cutter.cut(node.terminal, certain, possible, following)
+        for doubt in result.doubts:
             self._lose(node, doubt)
         self._check_embedded(node, number)
-        return self._only_next_byte(node, found) if self.byte_only else found
+        return self._only_next_byte(node, result) if self.byte_only else result
 
     def _only_next_byte(self, node: Lexeme, found: LexemeSplit) -> LexemeSplit:
         """Return ``found`` with what the next byte alone decides."""
@@ -350,8 +352,8 @@ class Lexed:
         return must & near, may & near
 
     def _terminals(self, leaves: int) -> list[Terminal]:
-        found = (self.positions.leaves[number] for number in members(leaves))
-        return [*{leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}]
+        result = (self.positions.leaves[number] for number in members(leaves))
+        return [*{leaf.terminal: None for leaf in result if isinstance(leaf, Lexeme)}]
 
     def _check_embedded(self, node: Lexeme, number: int) -> None:
         """Report embedded parts that start alike: their lexemes are not known here."""
@@ -389,7 +391,7 @@ class Lexed:
         for leaf, follow in zip(self.positions.leaves, self.positions.follow, strict=True):
             if not isinstance(leaf, Lexeme) or not leaf.terminal.awaits_end:
                 continue
-            rest = (self.positions.leaves[each] for each in members(follow))
+            rest = (self.positions.leaves[member] for member in members(follow))
             goes_on = any(
                 isinstance(each, Embedded) or each.terminal is not self.grammar.ignored
                 for each in rest
@@ -417,6 +419,24 @@ def _shown(node: Lexeme) -> Span:
     return node.span if node.span.end > node.span.start else node.terminal.span
 
 
+def _has_characters_only(grammar: LexicalGrammar) -> bool:
+    """Return whether each lexeme is one character, as in texts of which no lexer is certain."""
+    dfas: dict[Dfa, None] = {}
+    for body in grammar.rules.values():
+        for node in postorder(body):
+            if isinstance(node, Embedded):
+                return False
+            if isinstance(node, Lexeme) and node.terminal.dfa not in dfas:
+                if not is_character(node.terminal.dfa):
+                    return False
+                dfas[node.terminal.dfa] = None
+    return True
+
+
+def _never(_one: Terminal, _other: Terminal) -> bool:
+    return False
+
+
 def apply_lexer(
     grammar: LexicalGrammar,
     cutter: LexemeSplitter,
@@ -431,6 +451,9 @@ def apply_lexer(
     with_others = cutter.lexing is Lexing.LLGUIDANCE or (
         cutter.lexing is Lexing.LALR and expected is None
     )
-    confusable = cutter.confusable if with_others else None
+    confusable: Confusable | None = cutter.confusable if with_others else None
+    if cutter.lexing is Lexing.LLGUIDANCE and _has_characters_only(grammar):
+        # Whatever is expected with one, none can go on.
+        confusable = _never
     positions = analyse(grammar, confusable, cutter.budget)
     return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)

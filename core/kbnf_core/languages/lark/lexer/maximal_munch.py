@@ -22,20 +22,18 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import Beginnings, exits, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
 from kbnf_core.automata.explore import Product, States, common_word, explore, words_to
 from kbnf_core.automata.nfa import ending_in
+from kbnf_core.automata.to_regex import NotTextError, to_characters
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
-    Beginnings,
     Lookahead,
     after,
     both,
     either,
-    exits,
-    first_bytes,
-    members,
     others,
     outside,
     refused,
@@ -44,6 +42,16 @@ from kbnf_core.languages.lark.lexer.lookahead import (
 from kbnf_core.languages.lark.reader.model import Lexing, Order, Terminal
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
+
+
+def is_character(dfa: Dfa) -> bool:
+    """Return whether all words of an automaton are texts of one character."""
+    try:
+        characters = to_characters(dfa)
+    except NotTextError:
+        return False
+    targets = {target for _, target in characters.edges[0]}
+    return not characters.accepting[0] and not any(characters.edges[to] for to in targets)
 
 
 def is_string(terminal: Terminal) -> bool:
@@ -173,22 +181,22 @@ class ScannerJudge:
 
     def verdicts(self, states: States, _: int) -> tuple[Lookahead, list[Lookahead]]:
         """Return the texts before which any scanner finds the word, and before which each does."""
-        found = [self._found(scanner, states) for scanner in self.scanners]
-        return reduce(either, found, NOTHING), found
+        result = [self._found(scanner, states) for scanner in self.scanners]
+        return reduce(either, result, NOTHING), result
 
     def _found(self, scanner: Scanner, states: States) -> Lookahead:
-        found, left = NOTHING, ANYTHING
+        result, left = NOTHING, ANYTHING
         for each, strings in scanner:
             if each in self._words:
                 becomes = (s for s in strings if self._before(s, states) != NOTHING)
                 if self._is_wanted(each, next(becomes, each)):
-                    found = either(found, both(left, self._before(each, states)))
+                    result = either(result, both(left, self._before(each, states)))
             if each not in self._begun:
                 break
             state = states[self._begun[each]]
             if state != DEAD and each.beginnings is not None:
                 left = both(left, others(after(each.beginnings, state)))
-        return found
+        return result
 
     def _before(self, terminal: Terminal, states: States) -> Lookahead:
         own = self.terminal if is_same(terminal, self.terminal) else terminal
@@ -342,12 +350,12 @@ class LexemeSplitter:
     ) -> list[Terminal]:
         if self.lexing is not Lexing.LLGUIDANCE:
             return []
-        found = {
+        result = {
             id(other): other
             for other in companions
             if other is not terminal and self._matters(terminal, other, following)
         }
-        return [found[key] for key in sorted(found, key=lambda k: found[k].title)]
+        return [result[key] for key in sorted(result, key=lambda k: result[k].title)]
 
     def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
         if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):

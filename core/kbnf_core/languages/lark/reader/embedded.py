@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kbnf_core.conversion.rewrite import Placing, at, placed, rename
-from kbnf_core.conversion.to_kbnf import Names
+from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import call, text_of
@@ -85,7 +85,7 @@ class Embedding:
     """
 
     report: Report
-    names: Names
+    names: Identifiers
     read: ReadGrammar
     others: dict[str, tree.Document | None]
     where: Placing

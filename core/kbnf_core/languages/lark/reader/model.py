@@ -16,12 +16,19 @@ from typing import TypeAlias
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
-from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder, rebuild
+from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder, rebuild
 from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
+
+MOST_VARIANTS = 2_000
+"""Pairs of a rule and a state, and variants of rules that are written, beyond one for each rule."""
+
+
+class TooManyVariantsError(Exception):
+    """More variants than the limit."""
 
 
 class Lexing(Enum):
@@ -103,14 +110,6 @@ class Lexeme:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """A rule."""
-
-    name: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
     """Something that has no lexemes: a special token, a JSON schema, a nested grammar.
 
@@ -128,10 +127,27 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The terminals of an indenter: ``indent`` and ``dedent`` mark where blocks begin and end.
+
+    ``opening`` and ``closing`` are the names of brackets, in which ``newline`` is dropped.
+    ``tab`` is the width of a tab, in columns.
+    """
+
+    newline: Terminal
+    indent: Terminal
+    dedent: Terminal
+    opening: frozenset[str]
+    closing: frozenset[str]
+    tab: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LexicalGrammar:
     """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
 
-    ``skips_first`` says whether ignored text may be before the first lexeme.
+    ``skips_first`` says whether ignored text may be before the first lexeme. With a ``layout``,
+    the rules have its marks until ``lexer.layout`` makes rules of blocks, ``blocks``, of them.
     """
 
     start: str
@@ -139,6 +155,14 @@ class LexicalGrammar:
     spans: Mapping[str, Span]
     ignored: Terminal | None
     skips_first: bool
+    layout: Layout | None = None
+    blocks: frozenset[str] = frozenset()
+
+    @property
+    def most_variants(self) -> int:
+        """The greatest number of variants of all rules; an indenter's brackets double the rules."""
+        has_modes = self.layout is not None and bool(self.layout.opening)
+        return len(self.rules) + MOST_VARIANTS * (2 if has_modes else 1)
 
 
 def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
@@ -181,7 +205,7 @@ def only_reached(grammar: LexicalGrammar) -> LexicalGrammar:
 
 def _callees(grammar: LexicalGrammar) -> dict[str, list[str]]:
     return {
-        name: [node.name for node in postorder(body) if isinstance(node, Call)]
+        name: [node.nonterminal for node in postorder(body) if isinstance(node, Call)]
         for name, body in grammar.rules.items()
     }
 
@@ -250,7 +274,7 @@ def _pattern_of(branch: Node) -> Terminal | None:
 
 
 def _is_within(branch: Node, patterns: list[Terminal], budget: Budget) -> bool:
-    """Tell whether one of the patterns beside a lexeme matches all of its words."""
+    """Return whether one of the patterns beside a lexeme matches all of its words."""
     if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
         return False
     dfa = branch.terminal.dfa

@@ -24,8 +24,8 @@ from kbnf_core.kbnf.read import MANY, number
 from kbnf_core.kbnf.statements import (
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     span_of,
@@ -330,7 +330,7 @@ _NESTED_PART = re.compile(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _WordReader:
     """Reads the words of ``text`` from ``place`` on."""
 
     text: str
@@ -427,7 +427,7 @@ def statements(text: str) -> Iterator[list[Word]]:
 
 
 def _words(text: str) -> Iterator[Word]:
-    return _Reader(text, 1 if text.startswith("\ufeff") else 0).words()
+    return _WordReader(text, 1 if text.startswith("\ufeff") else 0).words()
 
 
 def comments(text: str) -> Iterator[tuple[str, Span]]:
@@ -453,7 +453,7 @@ def is_gbnf(text: str) -> bool:
 
 
 def _goes_on(words: list[Word], line: int) -> bool:
-    """Tell whether the next line that has text starts with ``|``."""
+    """Return whether the next line that has text starts with ``|``."""
     following = (words[index].type for index in range(line, len(words)))
     return next((kind for kind in following if kind != "LINE"), "") == "VBAR"
 
@@ -467,9 +467,9 @@ class Parsed:
 
 
 @cache
-def lark_dialect_parser() -> Parser:
+def lark_dialect_parser() -> StatementParser:
     """Return the parser of one statement."""
-    return Parser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, Builder())
 
 
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -483,7 +483,7 @@ def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
 class _Lark(Metasyntax[lark.Statement]):
     """The statements of a text."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return lark_dialect_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:

@@ -70,10 +70,10 @@ class Report:
     def add(self, other: "Report", where: Placing = lambda span: span) -> None:
         """Note everything that ``other`` has noted, of this source or an embedded text."""
         self.remark = other.remark or self.remark
-        for each in other.errors:
-            self.error(each.code, each.message, where(each.span), *each.helps)
-        for each in other.notes:
-            self.note(each.code, each.message, where(each.span), *each.helps)
+        for error in other.errors:
+            self.error(error.code, error.message, where(error.span), *error.helps)
+        for note in other.notes:
+            self.note(note.code, note.message, where(note.span), *note.helps)
         for loss in other.losses:
             self.loss(loss.code, loss.message, where(loss.span), loss.example)
 
