@@ -1,7 +1,8 @@
 """Values of texts: which reader reads the texts of a grammar, and the value of a whole text.
 
-Without marks a text is one JSON value (``follow``), or one in block YAML (``block_values``). Calls of tools are read by a reading language
-(``messages``) or, where a tag has none, by a grammar whose rules are marked (``calls``).
+Without marks a text is one JSON value (``follow``), or one of block YAML (``block_values``). Calls
+of tools are read by a reading language (``messages``) or, where a tag has none, by a grammar whose
+rules are marked (``calls``).
 
 Tests: tests/unit/languages/tools
 """

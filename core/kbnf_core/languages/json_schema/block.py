@@ -34,7 +34,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kbnf_core import ir
-from kbnf_core.automata import algebra, operations, traversal
+from kbnf_core.automata import operations, traversal
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text, union
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
@@ -60,7 +60,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
     compiled_pattern,
 )
-from kbnf_core.lower.facts import analyse
+from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.locks import cached_property
@@ -292,9 +292,8 @@ class _Layout:
         return name in MARKS or name in self._with_columns or name in self._with_places
 
     @cached_property
-    def _nullable(self) -> frozenset[str]:
-        facts = analyse(ir.Grammar(next(iter(self._rules)), self._rules)).facts
-        return frozenset(name for name in self._rules if facts[name].nullable)
+    def _nullable(self) -> set[str]:
+        return nullable_names(self._rules)
 
     def copies(self, start: str) -> Iterator[tuple[str, str, Node]]:
         """Yield the name of each rule that ``start`` needs, what it is a copy of, and its body."""
@@ -383,13 +382,8 @@ class _Layout:
         """Return by identity which parts of an expression have the empty word, for all columns."""
         known = self._nullables.get(id(root))
         if known is None:
-            known = self._nullables[id(root)] = algebra.where(ir.postorder(root), self._is_empty)
+            known = self._nullables[id(root)] = nullable_parts(root, self._nullable)
         return known
-
-    def _is_empty(self, part: Node) -> bool:
-        if isinstance(part, ir.Call):
-            return part.nonterminal in self._nullable
-        return isinstance(part, ir.Literal) and not part.data
 
     def _some(self, root: Node) -> Node | None:
         """Return an expression without the empty word; None for no other."""
