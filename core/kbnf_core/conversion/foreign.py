@@ -31,7 +31,7 @@ class ForeignReader(ABC):
 
     ``made`` gives names to rules that nobody wrote.
 
-    What is refused is reported once, or ``at_each_place``.
+    A refused construct is reported once, or ``at_each_place``.
     """
 
     at_each_place = False

@@ -115,7 +115,7 @@ def words_of(words: Iterable[Word], comments: list[Comment], budget: Budget) -> 
 
 
 def one_of(ranges: Iterable[tuple[int, int]], span: Span) -> Expression:
-    """Return any one character of a set; halves of surrogate pairs are none."""
+    """Return any one character of a set, which excludes halves of surrogate pairs."""
     points = from_ranges(ranges)
     if not points:
         return build.nothing(span)

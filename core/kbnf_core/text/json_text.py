@@ -133,6 +133,11 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
+def pointer_below(pointer: str, *steps: str) -> str:
+    """Return the JSON Pointer of a member or item inside of the value at a pointer."""
+    return "/".join((pointer, *map(escape, steps)))
+
+
 def steps_of(pointer: str) -> list[str]:
     """Return the names and indices that a JSON Pointer consists of."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
@@ -224,7 +229,7 @@ def _members(value: dict[str, Json]) -> list[Json]:
 
 
 def value_key(value: Json) -> Hashable:
-    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
+    """Return a key under which values equal in JSON Schema collide; true is not 1."""
     if isinstance(value, list):
         return list, tuple(map(value_key, value))
     if isinstance(value, dict):

@@ -51,7 +51,7 @@ _BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
 _LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
 _OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
 _MARKS = _OPENED | {"LPAR", "RPAR", "MINUS", "SEMI", "WRONG_SIGN", "JUNK"}
-"""What is a text, where no text is quoted; of what is opened, only its first character is."""
+"""Words that are texts, where no text is quoted; of an opened one, only its first character is."""
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -294,7 +294,7 @@ _MEMBER = re.compile(r"(#x[0-9A-Fa-f]+|.)(?:-(#x[0-9A-Fa-f]+|.))?", re.DOTALL)
 
 
 def _ranges(written: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of a set, given what is between its brackets."""
+    """Yield the ranges of a set, given the text between its brackets."""
     for member in _MEMBER.finditer(written):
         yield _point(member[1]), _point(member[2] or member[1])
 

@@ -65,7 +65,7 @@ def _has_empty_branch(body: Expression) -> bool:
 
 
 def _leaf(node: Leaf) -> ir.Node:
-    """Return a text, or what is not empty in the place of any other leaf."""
+    """Return a text, or a nonempty one in the place of any other leaf."""
     match node:
         case Terminal(text, span):
             return ir.Literal(text.value.encode(), span)

@@ -423,11 +423,7 @@ def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
 
 
 class Shared:
-    """The shared rules by name, with their calls; a process keeps those of a few options.
-
-    ``punctuation`` are the meanings of a gap, a comma and a colon, ``punctuating`` the rules that
-    these call; ``said`` are the options, as a text.
-    """
+    """The shared rules by name, with their calls; a process keeps those of a few options."""
 
     def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
         self.are_bounded = options.digits is not Digits.ANY
@@ -454,10 +450,6 @@ class Shared:
         after_name = optional(text(" ")) if is_printed else self.gap
         self.comma = comma if is_compact else self.calls["comma"]
         self.colon = colon if is_compact else self.calls["colon"]
-        self.punctuation = self.gap, self.comma, self.colon
-        self.punctuating = frozenset(
-            call.nonterminal for each in self.punctuation for call in ir.calls(each)
-        )
         character = self.spelling.character
         self.is_canonical = options.escapes not in (Escapes.ANY, Escapes.UNICODE)
         if options.escapes is Escapes.ANY:
@@ -491,7 +483,6 @@ class Shared:
         }
         if self.are_bounded:
             self._rules |= self._bounded_numbers(behind)
-        self.said = repr(options)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
 
@@ -563,8 +554,6 @@ class Prelude:
 
     def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
         self._shared = _shared(options, prefix, has_whole_fractions)
-        self.said = self._shared.said
-        self.punctuation, self.punctuating = self._shared.punctuation, self._shared.punctuating
         self.whole_fraction = self._shared.whole_fraction
         self.has_bounded_digits = self._shared.are_bounded
         # Whether the characters of any string are spelt as those of a pattern.

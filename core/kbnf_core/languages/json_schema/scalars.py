@@ -92,6 +92,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
     compiled_pattern,
     lengths_of,
+    word_lengths,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -691,7 +692,7 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
     None where nothing is repeated so often that its copies have many states, or where more than
     the expression says how long words are.
     """
-    if length.high is not None or length.low > fold(whole, _shortest):
+    if length.high is not None or length.low > word_lengths(whole).low:
         return None
 
     def opened(item: Expression) -> tuple[Expression, ...]:
@@ -721,7 +722,7 @@ def _repeats_much(item: Repeat[Expression]) -> bool:
     if item.high is None or item.high < 2:
         return False
     long = fold(item.body, _size)
-    return long >= LONG_BODY and long * item.high >= MANY and fold(item.body, _shortest) > 0
+    return long >= LONG_BODY and long * item.high >= MANY and word_lengths(item.body).low > 0
 
 
 def _size(item: Expression, parts: list[int]) -> int:
@@ -731,40 +732,11 @@ def _size(item: Expression, parts: list[int]) -> int:
     return 1 if isinstance(item, CharacterSet) else sum(parts)
 
 
-def _shortest(item: Expression, parts: list[int]) -> int:
-    """Return the characters of the shortest word."""
-    match item:
-        case CharacterSet():
-            return 1
-        case Repeat(_, low, _):
-            return low * parts[0]
-        case Choice():
-            return min(parts, default=0)
-        case _:
-            return sum(parts)
-
-
 def is_implied(length: Length, whole: Expression) -> bool:
     """Return whether no word of an expression is too short or too long."""
-    most = fold(whole, _longest)
-    is_short = length.high is None or (most is not None and most <= length.high)
-    return is_short and length.low <= fold(whole, _shortest)
-
-
-def _longest(item: Expression, parts: list[int | None]) -> int | None:
-    """Return the characters of the longest word, None where there is none."""
-    if isinstance(item, CharacterSet):
-        return 1
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    match item:
-        case Repeat(_, _, high):
-            return 0 if not known[0] else None if high is None else high * known[0]
-        case Choice():
-            return max(known, default=0)
-        case _:
-            return sum(known)
+    found = word_lengths(whole)
+    is_short = length.high is None or (found.high is not None and found.high <= length.high)
+    return is_short and length.low <= found.low
 
 
 def is_looped(whole: Expression) -> bool:
@@ -845,20 +817,8 @@ def _is_loop(item: Expression) -> bool:
 
 def _fixed(item: Expression) -> int | None:
     """Return the one length that an expression's words have; None where they have several."""
-    match item:
-        case CharacterSet():
-            return 1
-        case Items(items):
-            parts = [_fixed(each) for each in items]
-            return None if None in parts else sum(each or 0 for each in parts)
-        case Choice(items) if items:
-            lengths = {_fixed(each) for each in items}
-            return lengths.pop() if len(lengths) == 1 else None
-        case Repeat(inner, low, high):
-            one = _fixed(inner)
-            return one * low if one is not None and low == high else None
-        case _:
-            return None
+    length = word_lengths(item)
+    return length.low if length.low == length.high else None
 
 
 MOST_STATES = 200_000

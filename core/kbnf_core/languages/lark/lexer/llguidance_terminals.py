@@ -149,7 +149,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         if flags:
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
         elif _FLAGS.search(regex):
-            # They hold to the end of the group, and other expressions may come to stand beside it.
+            # They apply to the end of the group, and other expressions may be put beside it.
             regex = f"(?:{regex})"
         return self._compiled(regex, place)
 

@@ -18,7 +18,7 @@ DIALECT = "I421"
 
 
 class RefusedError(Exception):
-    """A part that leaves no grammar: a finding, to which whoever reads the part adds its place."""
+    """A part that leaves no grammar: a finding, to which the reader of the part adds its place."""
 
     def __init__(self, code: str, message: str, *helps: str) -> None:
         super().__init__(message)
