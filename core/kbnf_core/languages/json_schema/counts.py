@@ -211,12 +211,13 @@ class CountedItems:
         enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
         edges: list[tuple[Node, _ArrayState]] = []
         if self._part.high is None or count < self._part.high:
-            for item, fits, after in self._choices(count, left):
+            for kind, fits, after in self._choices(count, left):
                 fit = self._count(fitting, fits)
-                form = None if fit is None else self._form(item)
+                form = None if fit is None else self._form(kind)
                 if fit is not None and form is not None:
-                    comma = self._writer.prelude.comma if count else EMPTY
-                    edges.append((sequence(comma, form), (self._after(count), fit, after)))
+                    prelude = self._writer.prelude
+                    item = sequence(prelude.comma if count else EMPTY, prelude.item(form))
+                    edges.append((item, (self._after(count), fit, after)))
             if self._in_order and len(left) > 1:
                 edges.append((EMPTY, (count, fitting, left[1:])))
         return Step(count >= self._part.low and enough, edges)
