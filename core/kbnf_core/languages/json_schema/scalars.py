@@ -1,7 +1,8 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-From an automaton of strings its JSON texts follow without a regular expression between: its bytes
-are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
+From an automaton of strings its JSON texts follow without a regular expression between
+(``rules.quoted``): its bytes are symbols, of which those that mean themselves are spelled so, the
+others after a backslash. A
 ``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
 somebody reads it.
 
