@@ -4,7 +4,7 @@ Tests: tests/cli
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -290,7 +290,9 @@ class FileCheck:
                 if field.name != "vocabulary"
             ),
         ]
-        return self._results.entry(subject.source, settings)
+        # Findings about JSON have pointers, those that come back, too.
+        source = replace(subject.source, is_json=language.is_json)
+        return self._results.entry(source, settings)
 
     def _schema_options(self, subject: "_CheckedText") -> dict[str, Any]:
         """Return the options that the text of a file, or the schema of a class, is read with."""

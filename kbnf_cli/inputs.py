@@ -530,7 +530,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
             for part in path.split("."):
                 found = getattr(found, part)
     except (Exception, SystemExit) as error:
-        # Any error of the module is the answer to the one who named it.
+        # Any error of the module is the answer to the caller that named it.
         is_file = module.endswith(".py")
         right = f"name the module, not its file: `{module.removesuffix('.py')}:{path}`"
         why = right if is_file else _sentence(error)

@@ -467,6 +467,13 @@ schema_options = together(
         "schema's x-guidance.  [default: printed]",
     ),
     _schema_option(
+        "--as",
+        "syntax",
+        type=click.Choice(["json", "yaml"]),
+        text="JSON Schema: the texts of values: JSON, or block YAML in one layout."
+        "  [default: json]",
+    ),
+    _schema_option(
         "--order",
         type=click.Choice(["declared", "any"]),
         text="JSON Schema: the order of properties; `any` is for objects with few of them."

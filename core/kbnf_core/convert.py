@@ -88,7 +88,7 @@ def convert(
     )
     reading = read_grammar(Source(text, path), language, request)
     result = target.write(reading, limits)
-    unkept = language.attributes(reading.document.source, limits).unkept
+    unkept = language.attributes(reading.parsed.source, limits).unkept
     return result._replace(
         losses=(*_one_a_place(result.losses), *unkept),
         notes=(*result.notes, *reading.parsed.lint()),

@@ -18,14 +18,14 @@ from kbnf_core.automata.dfa import DEAD, Dfa, class_count
 @lru_cache(maxsize=256)
 def members(mask: int) -> tuple[int, ...]:
     """Return the numbers in a set; the same few sets are asked about again and again."""
-    found = []
+    result = []
     # A scan of digits, as each shift would copy the number.
     digits = f"{mask:b}"[::-1]
     place = digits.find("1")
     while place >= 0:
-        found.append(place)
+        result.append(place)
         place = digits.find("1", place + 1)
-    return tuple(found)
+    return tuple(result)
 
 
 @lru_cache(maxsize=4096)
@@ -44,16 +44,16 @@ def first_bytes(dfa: Dfa) -> int:
 
 def beginning(dfa: Dfa) -> bytes:
     """Return the longest text that every word begins with."""
-    found = bytearray()
+    result = bytearray()
     state, bits = 0, exits(dfa)
     seen = {state}
     while not dfa.is_empty and not dfa.accepting[state] and bits[state].bit_count() == 1:
-        found.append(bits[state].bit_length() - 1)
-        state = dfa.rows[state][dfa.classes[found[-1]]]
+        result.append(bits[state].bit_length() - 1)
+        state = dfa.rows[state][dfa.classes[result[-1]]]
         if state in seen:
             break
         seen.add(state)
-    return bytes(found)
+    return bytes(result)
 
 
 _MOST_COMPARED = 32

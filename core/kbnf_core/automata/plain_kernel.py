@@ -136,9 +136,9 @@ class _Subsets:
             raise _BeyondLimitError
 
     def number(self, subset: tuple[int, ...]) -> int:
-        known = self._numbers.get(subset)
-        if known is not None:
-            return known
+        cached = self._numbers.get(subset)
+        if cached is not None:
+            return cached
         if self._pumps.isdisjoint(subset) or self._tag(subset) != self._all_tags:
             return self._add(subset)
         if self._universal is None:

@@ -58,7 +58,7 @@ def sample_texts(
     out unless there are no others. None takes more tokens than the engine has left. Raises
     ``EngineError`` for a grammar whose texts are all longer than 65,536 bytes.
     """
-    from kbnf_core.mask.completion import MemberNames
+    from kbnf_core.text.member_names import MemberNames
 
     if engine.grammar.is_endless:
         return Samples((), 0, 0)

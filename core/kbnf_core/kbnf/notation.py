@@ -3,6 +3,8 @@
 A ``Notation`` has the methods that a parser calls, by the names in its ``grammar.lark``. Names,
 texts in quotes, groups and repetitions mean the same in most of them. ``Rules`` splits nothing: it
 says which statements are rules (a name and a sign), and explains those that are not.
+
+Tests: tests/unit/kbnf
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -115,7 +117,7 @@ def words_of(words: Iterable[Word], comments: list[Comment], budget: Budget) -> 
 
 
 def one_of(ranges: Iterable[tuple[int, int]], span: Span) -> Expression:
-    """Return any one character of a set; halves of surrogate pairs are none."""
+    """Return any one character of a set, which excludes halves of surrogate pairs."""
     points = from_ranges(ranges)
     if not points:
         return build.nothing(span)

@@ -101,7 +101,8 @@ class Request(NamedTuple):
     whose files can say what differs, leaves open. ``imports`` says which files may be imported;
     ``vocabulary`` is what a text that speaks of tokens speaks of. ``lossy`` asks a language that
     would refuse a part to leave it out and report a loss. ``options`` are the language's own, by
-    the names in ``Language.options``. ``as_tree`` asks for the tree also where nobody wrote rules.
+    the names in ``Language.options``. ``as_tree`` is for conversions: a tag
+    is read to its tree at once, instead of to rules and then to that.
     """
 
     start: str | None = None
@@ -157,13 +158,15 @@ class Marked(NamedTuple):
     The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
     grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
     is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
-    template that messages are read by, and the tools; empty where there is none.
+    template that messages are read by, and the tools; empty where there is none. ``syntax`` is that
+    of values that are not JSON (``parse.block_values``).
     """
 
     document: Document | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None
+    syntax: str = ""
 
 
 class Attributes(NamedTuple):

@@ -16,9 +16,9 @@ of the recogniser, by number; 0 is ``DEAD``. *Position*: a state, and above its 
 *Content*: a list of integers that is stored once, and has a number. *Row*: the states after a state
 by byte class, or the words of a mask.
 
-**Locks.** ``LazyTable.acquire`` is the lock of a grammar's table. Methods that say "the lock is
-held", and private ones that such methods call, do not take it. What is stored never moves while
-it is in use: rows are in segments, contents in deques; so readers take no lock.
+**Locks.** ``LazyTable.acquire`` takes the lock of a grammar's table, which a thread may take again.
+Whatever adds to the table needs it; a method that does not take it is called under it. Rows are in
+segments and contents in deques, which never move, so reading a known row needs no lock.
 """
 
 from libc.math cimport INFINITY

@@ -117,8 +117,7 @@ cdef class CanonicalRows:
                     break
                 symbols.push_back(units[unit])
                 begin = end
-            # Merges do not make a token with a unit that is no token; one of very many units is
-            # taken as such.
+            # Merges make no token of which a unit is missing; one of very many units is treated so.
             if begin < starts[i + 1] or symbols.empty():
                 continue
             merge = self._merge(symbols)
@@ -226,7 +225,7 @@ cdef class CanonicalRows:
         if self.pretokens is None:
             return 0
         if self.pretokens.is_full:
-            # What is remembered here is keyed by its states, whose numbers are given anew.
+            # Entries here are keyed by its states, whose numbers are given anew.
             self.pretokens.forget()
             self._forget()
         while count - place < _LOOK_BACK and self._token(accepted, place - 1) != UNKNOWN:

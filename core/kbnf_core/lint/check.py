@@ -100,7 +100,6 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    reading = reading.linted
     result = [
         *reading.diagnostics,
         *reading.parsed.lint(),

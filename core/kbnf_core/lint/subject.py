@@ -15,7 +15,7 @@ from kbnf_core.frontend import EFFORT, Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar, Literal, Node, Regular, postorder
 from kbnf_core.kbnf.tree import Document, Pattern, PatternKind
 from kbnf_core.lint import LintOptions
-from kbnf_core.lower.facts import Analysis
+from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -158,13 +158,22 @@ class Subject:
 
     @property
     def grammar(self) -> Grammar:
-        """The meaning of the text."""
-        return _there(self.reading.grammar)
+        """The meaning of the text: of its tree, where its parts are places that somebody wrote."""
+        return _there(self._meaning[0])
 
     @property
     def analysis(self) -> Analysis:
         """The analysis of the nonterminals."""
-        return _there(self.reading.analysis)
+        return _there(self._meaning[1])
+
+    @cached_property
+    def _meaning(self) -> tuple[Grammar | None, Analysis | None]:
+        reading = self.reading
+        is_read = reading.parsed.rules is None or not reading.parsed.is_written
+        grammar = reading.grammar if is_read or reading.is_endless else reading.of_tree
+        if grammar is None or grammar is reading.grammar:
+            return reading.grammar, reading.analysis
+        return grammar, analyse(grammar)
 
     @property
     def tables(self) -> "Tables":

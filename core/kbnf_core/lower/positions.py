@@ -307,7 +307,7 @@ class _PositionBuilder:
     def _find_follows(self, rule: _Rule) -> None:
         known: dict[int, _Follow] = {}
         for place, (_, after) in rule.leaves.items():
-            # Occurrences of a loop or of alternatives share what comes after them.
+            # Occurrences of a loop or of alternatives share their following occurrences.
             if after not in known:
                 known[after] = list(self._reached(rule, after, self._empty))
             rule.follows[place] = known[after]

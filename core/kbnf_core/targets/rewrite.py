@@ -175,14 +175,17 @@ def _spellings(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
 def _formats(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
     """Yield a format as a pattern; beside a pattern, what both allow."""
     del root, keyword
-    known = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN).get(str(node.get("format")))
-    if not known:
+    expected = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN).get(str(node.get("format")))
+    if not expected:
         return
     rest = {key: held for key, held in node.items() if key != "format"}
     if "pattern" not in node:
-        yield "`format` written as a pattern", {**rest, "pattern": plain_pattern(f"^({known})$")}
+        yield (
+            "`format` written as a pattern",
+            {**rest, "pattern": plain_pattern(f"^({expected})$")},
+        )
         return
-    expression = _of_automaton(str(node["pattern"]), known)
+    expression = _of_automaton(str(node["pattern"]), expected)
     if expression is not None:
         yield "`format` and `pattern` written as one pattern", {**rest, "pattern": expression}
 

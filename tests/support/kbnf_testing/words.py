@@ -33,7 +33,7 @@ NAMES = re.compile(
 SENTENCES = re.compile(
     r"\b(?:stands?(?! for\b)|stood|perhaps|(?<!look-)behind|remarks?|look(?:s|ed|ing)? after"
     r"|(?:tells?|told)(?! apart)|holds?|held|who(?:m|ever)?|for want of"
-    r"|(?<!there )(?:is|are|was|were) no(?:ne)?(?! (?:longer|more|other)\b)"
+    r"|(?<!there )(?:is|are|was|were) (?-i:no(?:ne)?)(?! (?:longer|more|other)\b)"
     r"|(?:is|are|be) (?:met|said)"
     r"|what (?:is|are|was|were|has|have|had|may|can|cannot|must|comes?|came|became))\b",
     re.IGNORECASE,

@@ -12,6 +12,8 @@ these are texts. Brackets make optional, braces repeat, or only group where the 
 (``{ , <item> }...``), and ``!!`` is prose. Where nothing in a text is quoted, other marks are texts
 too, with those that touch as one (``:=``), and so is a mark that is all of a rule
 (``<left bracket> ::= [``); else they are the operators of W3C.
+
+Tests: tests/unit/languages/ebnf
 """
 
 import re
@@ -51,7 +53,7 @@ _BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
 _LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
 _OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
 _MARKS = _OPENED | {"LPAR", "RPAR", "MINUS", "SEMI", "WRONG_SIGN", "JUNK"}
-"""What is a text, where no text is quoted; of what is opened, only its first character is."""
+"""Words that are texts, where no text is quoted; of an opened one, only its first character is."""
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -294,7 +296,7 @@ _MEMBER = re.compile(r"(#x[0-9A-Fa-f]+|.)(?:-(#x[0-9A-Fa-f]+|.))?", re.DOTALL)
 
 
 def _ranges(written: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of a set, given what is between its brackets."""
+    """Yield the ranges of a set, given the text between its brackets."""
     for member in _MEMBER.finditer(written):
         yield _point(member[1]), _point(member[2] or member[1])
 

@@ -71,7 +71,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
-from kbnf_core.text.json_text import Json, escape, print_json, repeated_names
+from kbnf_core.text.json_text import Json, escape, pointer_below, print_json, repeated_names
 from kbnf_core.text.suggest import COMPARISONS, edits
 
 MISSPELT = "W821"
@@ -194,10 +194,6 @@ class _Survey(Writer):
             self.problems.append(problem._replace(pointer=pointer))
 
 
-def _below(pointer: str, *steps: str) -> str:
-    return "/".join((pointer, *map(escape, steps)))
-
-
 def _no_schema(schema: Json) -> Iterator[Problem]:
     """Yield that an object without a keyword that restricts anything is hardly a schema."""
     if not isinstance(schema, dict) or schema.keys() & _RESTRICTING:
@@ -261,7 +257,7 @@ def _misspelt_members(value: dict[str, Json], pointer: str) -> Iterator[Problem]
             meant = _nearest(name, free)
             if meant is not None:
                 message = f"`{name}` is required, and no property has that name"
-                yield _misnamed(message, _below(pointer, "required", str(number)), meant)
+                yield _misnamed(message, pointer_below(pointer, "required", str(number)), meant)
 
 
 def _misnamed(message: str, pointer: str, meant: str) -> Problem:

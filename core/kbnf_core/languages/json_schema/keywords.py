@@ -22,7 +22,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.json_text import Json, escape, print_json, too_deep, value_key
+from kbnf_core.text.json_text import Json, escape, pointer_below, print_json, too_deep, value_key
 from kbnf_core.text.source import Span
 
 # Problems
@@ -277,9 +277,7 @@ def walk(schema: Json) -> Iterator[Visited]:
             yield visited
             pending += reversed(
                 [
-                    Visited(
-                        inner, "/".join((visited.pointer, *map(escape, steps))), steps[0], visited
-                    )
+                    Visited(inner, pointer_below(visited.pointer, *steps), steps[0], visited)
                     for steps, inner in subschemas(visited.contents)
                 ]
             )

@@ -98,27 +98,20 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.json_text import Json, pointer_below
 from kbnf_core.text.source import Source
 
 
 def pointer_to(place: Place, *steps: str) -> str:
     """Return the JSON Pointer of something in a schema."""
-    return "/".join((place.pointer, *map(escape, steps)))
-
-
-def take_count(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
-    """Return a count of items or members; None where the keyword is missing."""
-    return _count(place, keyword, limits.bound, "bound")
-
-
-def take_length(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
-    """Return a count of characters; None where the keyword is missing."""
-    return _count(place, keyword, limits.length, "length")
+    return pointer_below(place.pointer, *steps)
 
 
 def _count(place: Place, keyword: str, most: int, name: str) -> int | None:
-    """Return a count that is not negative; ``name`` is the limit that it must not pass."""
+    """Return a count that is not negative, None where the keyword is missing.
+
+    ``name`` is the limit that it must not pass.
+    """
     if keyword not in place.contents:
         return None
     value = _number(place.contents[keyword])
@@ -223,8 +216,8 @@ def read_multiple(place: Place) -> Iterator[Literal]:
 
 def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
     """Yield the restriction of ``minLength`` and ``maxLength``."""
-    low = take_length(place, "minLength", limits) or 0
-    high = take_length(place, "maxLength", limits)
+    low = _count(place, "minLength", limits.length, "length") or 0
+    high = _count(place, "maxLength", limits.length, "length")
     if low or high is not None:
         yield Length(low, high), True
 
@@ -301,7 +294,8 @@ def read_counts(
     place: Place, low: str, high: str, limits: SchemaLimits
 ) -> tuple[int | None, int | None]:
     """Return the least and the largest number of items or members; None for no bound."""
-    return take_count(place, low, limits), take_count(place, high, limits)
+    least, most = (_count(place, each, limits.bound, "bound") for each in (low, high))
+    return least, most
 
 
 def read_contains(place: Place, document: Document, limits: SchemaLimits) -> tuple[Contains, ...]:

@@ -37,7 +37,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 from zlib import decompress
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.algebra import Repeat
+from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY
@@ -188,6 +188,27 @@ class Length:
             yield Length(0, self.low - 1)
         if self.high is not None:
             yield Length(self.high + 1, None)
+
+
+def word_lengths(root: Expression) -> Length:
+    """Return the lengths of the shortest and of the longest word of an expression."""
+    return fold(root, _length)
+
+
+def _length(item: Expression, parts: list[Length]) -> Length:
+    lows = [part.low for part in parts]
+    highs = [part.high for part in parts if part.high is not None]
+    is_bounded = len(highs) == len(parts) > 0
+    match item:
+        case CharacterSet():
+            return Length(1, 1)
+        case Repeat(_, low, high):
+            most = None if high is None or not is_bounded else high * highs[0]
+            return Length(low * lows[0], 0 if highs == [0] else most)
+        case Choice():
+            return Length(min(lows, default=0), max(highs) if is_bounded else None)
+        case _:
+            return Length(sum(lows), sum(highs) if len(highs) == len(parts) else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from kbnf_core.languages.tools.detect import (
     entries,
     looks_like_tool,
 )
-from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.json_text import Json, pointer_below
 
 INVALID = "E824"
 REFUSED = "W825"
@@ -477,7 +477,7 @@ def _strange_members(tool: Tool, form: ToolForm) -> Iterator[Problem]:
     pending: list[tuple[Json, str]] = [(tool.schema, tool.schema_pointer)]
     for schema, pointer in pending:
         for steps, inner in subschemas(schema):
-            where = "/".join((pointer, *map(escape, steps)))
+            where = pointer_below(pointer, *steps)
             pending.append((inner, where))
             if steps[0] == "properties" and not re.fullmatch(form.members, steps[1]):
                 message = f"{form.title} refuses the name `{steps[1]}` of a property"

@@ -103,8 +103,7 @@ class _List:
         schema = arguments_of(tool)
         moved = (("", tool.schema_pointer),)
         return SchemaReading(
-            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool)),
-            as_tree=False,
+            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool))
         )
 
 
@@ -129,7 +128,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         options = guided(answer.schema, listed.options)
         facts = listed.facts[id(answer.schema)]
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),), facts)
-        return SchemaReading(text, as_tree=request.as_tree)
+        return SchemaReading(text)
     if answer is not None and answer.tag is not None:
         report = _ListReport(source, {"": answer.pointer})
         nodes = read_value(answer.tag, report, request.limits)
@@ -140,7 +139,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         remarks = listed.notes
     elif how.tool_calls is None:
         try:
-            result = _ObjectCalls(listed, as_tree=request.as_tree)
+            result = _ObjectCalls(listed)
         except GrammarError as error:
             return Parsed(broken(source), tuple(error.diagnostics))
         wrong = [] if result.are_all_possible() else _one_by_one(listed)
@@ -323,9 +322,9 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 class _ObjectCalls(SchemaReading):
     """The calls of some tools as JSON objects."""
 
-    def __init__(self, listed: _List, *, as_tree: bool) -> None:
+    def __init__(self, listed: _List) -> None:
         self._listed = listed
-        super().__init__(_whole(listed), as_tree=as_tree)
+        super().__init__(_whole(listed))
 
     def _oddities(self) -> Iterator[Problem]:
         tools = self._listed.tools
@@ -402,7 +401,7 @@ def _one_by_one(listed: _List) -> list[Diagnostic]:
             # What says so in as many words contradicts only what asks for arguments, our own words.
             findings.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
-        alone = SchemaReading(_whole(replace(listed, tools=(tool,))), as_tree=False)
+        alone = SchemaReading(_whole(replace(listed, tools=(tool,))))
         findings += alone.diagnostics
         if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
             findings.append(alone.empty())

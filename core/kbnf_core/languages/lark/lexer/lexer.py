@@ -1,11 +1,13 @@
 """Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided.
 
 LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
-just this text, it is in the text once: the next lexeme is what is left of its words. LLGuidance
-sees a beginning in the expression, not in the language, and up to the first repetition only: after
-``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What
-it hides it takes back from its output with the token that contains it, so its masks have no token
-that goes on after a stop; the texts are the same, and masks here have such tokens.
+just this text, it is in the text once: the next lexeme is the rest of its words. LLGuidance sees a
+beginning in the expression, not in the language, and up to the first repetition only: after
+``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What it
+hides it takes back from its output with the token that contains it, so its masks have no token that
+goes on after a stop; the texts are the same, and masks here have such tokens.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator, Mapping
@@ -61,7 +63,7 @@ from kbnf_core.text.source import Span
 
 
 def behind(dfa: Dfa, text: bytes) -> Dfa:
-    """Return what is left of the words that begin with ``text``."""
+    """Return the rests of the words that begin with ``text``."""
     if not text or dfa.is_empty:
         return dfa
     state = 0
@@ -124,7 +126,7 @@ class Lexed:
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
     _masks: dict[int, int] = field(default_factory=dict)
     _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
-    """What is lost about a pair of terminals, by place."""
+    """The losses of a pair of terminals, by place."""
 
     @property
     def start(self) -> State:
@@ -263,7 +265,7 @@ class Lexed:
         return {State(): None}
 
     def _bars(self, node: Lexeme, number: int) -> bool:
-        """Return whether ``node`` is ignored text before what may be an embedded grammar."""
+        """Return whether ``node`` is ignored text before a possible embedded grammar."""
         if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
             return False
         leaves = (
@@ -407,7 +409,7 @@ class Lexed:
 
 
 def _spelt(data: bytes) -> str:
-    """Return a text in quotes; controls, and bytes that are no text, by their numbers."""
+    """Return a text in quotes; controls, and invalid bytes, by their numbers."""
     shown = (
         f"\\x{ord(char) & 0xFF:02x}" if ord(char) < 0x20 or "\udc80" <= char <= "\udcff" else char
         for char in data.decode("utf-8", "surrogateescape")

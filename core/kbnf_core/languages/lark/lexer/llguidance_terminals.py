@@ -1,6 +1,8 @@
 """LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions.
 
 Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminals, too.
+
+Tests: tests/unit/languages/lark
 """
 
 import re
@@ -149,7 +151,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         if flags:
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
         elif _FLAGS.search(regex):
-            # They hold to the end of the group, and other expressions may come to stand beside it.
+            # They apply to the end of the group, and other expressions may be put beside it.
             regex = f"(?:{regex})"
         return self._compiled(regex, place)
 

@@ -15,6 +15,8 @@ plain strings:
   of either. Beside a pattern that does so and has all of its flags, a string is not tried itself.
 * What an ignored terminal has found is dropped, whatever it becomes. An ignored string that another
   pattern has found is not: it goes to the parser, which seldom expects it.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -134,7 +136,7 @@ def is_same(one: Terminal, other: Terminal) -> bool:
 
 @dataclass(slots=True)
 class ScannerJudge:
-    """Decides what may follow a word of ``terminal`` so that scanners find it.
+    """Decides which texts may follow a word of ``terminal`` so that scanners find it.
 
     ``dropped`` are the orders of the ignored terminals, ``is_dropped`` distinguishes ignored text
     from a use of its terminal in a rule.
@@ -227,7 +229,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexemeSplit:
-    """The words of a terminal at one position, by what may follow them; and the doubts."""
+    """The words of a terminal at one position, by the texts that may follow; and the doubts."""
 
     classes: tuple[Class, ...]
     doubts: tuple[Doubt, ...]
@@ -243,8 +245,8 @@ MOST_STATES = 20_000
 class _Walk:
     """The product of several automata, as long as the first is alive.
 
-    ``states`` are those met, in the order of a shortest word, which ``words`` holds: the state of
-    each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
+    ``states`` are those reached, in the order of a shortest word, which is in ``words``: the state
+    of each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
     """
 
     def __init__(self, dfas: list[Dfa], budget: Budget, watched: int = 0) -> None:
@@ -279,7 +281,7 @@ class _Walk:
 
 @dataclass(slots=True)
 class LexemeSplitter:
-    """Splits the words of terminals by what may follow them; memoised.
+    """Splits the words of terminals by the texts that may follow them; memoised.
 
     ``LLGUIDANCE`` and ``LALR`` know companions; with the other lexers a lexeme has only itself.
     ``dropped`` are the ignored terminals.
@@ -424,7 +426,7 @@ def _by_rest(terminal: Terminal, following: int) -> Iterable[Class]:
 
 
 class _MunchJudge:
-    """Decides what may follow a word of ``terminal``, given the states of its companions."""
+    """Decides which texts may follow a word of ``terminal``, given the states of its companions."""
 
     def __init__(
         self, terminal: Terminal, certain: list[Terminal], possible: list[Terminal]
@@ -437,7 +439,7 @@ class _MunchJudge:
         self.watched = sum(1 << n for n, each in enumerate(self._companions, 1) if each.is_lazy)
 
     def verdicts(self, states: States, passed: int) -> tuple[Lookahead, list[Lookahead]]:
-        """Return what may follow, and what may with each of the possible companions.
+        """Return the texts that may follow, and those with each of the possible companions.
 
         ``passed`` are the companions, as bits, that have matched a shorter word.
         """

@@ -3,12 +3,14 @@
 Each statement is parsed for itself, so that every mistake of a file is found.
 
 A statement ends with its line, unless the next line that has text starts with ``|``. Objects
-(``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text
-falls into words, so nothing here can fail: what is no word is ``JUNK``.
+(``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text falls
+into words, so nothing here can fail: any other character is ``JUNK``.
 
 ``Builder`` makes the tree while Lark reduces the rules of ``grammar.lark``: each method is called
 with the parts of the rule (or alias) of its name. Optional parts that are missing are left out, so
 parts are told apart by their kinds.
+
+Tests: tests/unit/languages/lark
 """
 
 import json

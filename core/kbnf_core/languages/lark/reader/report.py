@@ -1,4 +1,7 @@
-"""The report of a conversion: errors, losses, and notes that change nothing."""
+"""The report of a conversion: errors, losses, and notes that change nothing.
+
+Tests: tests/unit/languages/lark
+"""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +21,7 @@ DIALECT = "I421"
 
 
 class RefusedError(Exception):
-    """A part that leaves no grammar: a finding, to which whoever reads the part adds its place."""
+    """A part that leaves no grammar: a finding, to which the reader of the part adds its place."""
 
     def __init__(self, code: str, message: str, *helps: str) -> None:
         super().__init__(message)
