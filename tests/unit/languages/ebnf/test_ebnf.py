@@ -161,6 +161,10 @@ def test_iso_is_detected_by_its_commas_and_signs() -> None:
     assert detect('a = "b" ; one, two\nb = %x41 ; c\n', "") is ABNF
 
 
+def test_the_mark_of_terminals_is_left_out() -> None:
+    assert read("[1] a ::= b+\n@terminals\n[2] b ::= 'x'").status("xx") == "fits"
+
+
 def test_operators_after_items_in_the_notation_of_iso() -> None:
     grammar = read("a = 'x'+, (b | 'z')*, 2 * 'y'; b = 'w';")
     assert [grammar.status(each) for each in ("xyy", "xxwzyy", "yy")] == ["fits", "fits", "wrong"]
