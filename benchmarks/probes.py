@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.process import Asked, installed, version_of
 
 SECONDS = 120.0
@@ -136,7 +136,7 @@ THREADS = {
 _WORDS = {"ok": "ok", "weak": "**not enforced**", "rejects": "rejects valid", "refuses": "refuses"}
 
 
-def lines(results: dict[str, dict[str, Result]]) -> Iterator[str]:
+def lines(results: dict[str, dict[str, Examined]]) -> Iterator[str]:
     """Yield the section: the table, the threads, and what was found of each construct."""
     names = list(next(iter(results.values())))
     yield f"| construct | {' | '.join(f'{name} {version_of(name)}' for name in names)} |"

@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Vocabulary, allocate_bitmask
 from kbnf_core.engine import Engine
-from kbnf_core.farm import MADE, Outcome, Task, run_tasks
+from kbnf_core.farm import MADE, Task, TaskOutcome, run_tasks
 from kbnf_core.grammar import Grammar
 from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.store import open_store, sizes
@@ -68,7 +68,7 @@ def tasks_for(url: Path, schemas: list[str]) -> list[Task]:
     return [Task(str(url), str(number), recipe) for number, recipe in enumerate(recipes)]
 
 
-def farm(url: Path, schemas: list[str], workers: int) -> tuple[float, list[Outcome]]:
+def farm(url: Path, schemas: list[str], workers: int) -> tuple[float, list[TaskOutcome]]:
     """Fill a store; return seconds, and the outcomes of the artifacts that were made."""
     warm = tasks_for(url, ["true", '{"type":"null"}'])
     tasks = tasks_for(url, schemas)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbnf_core.grammar import Grammar
-from kbnf_core.targets.engines import ENGINES, Adapter, Reader, RefusedError
+from kbnf_core.targets.engines import ENGINES, Adapter, EngineReader, RefusedError
 from kbnf_core.targets.judges import Texts
 from kbnf_core.text.errors import KbnfError
 
@@ -23,7 +23,7 @@ STRICTEST: Mapping[str, Mapping[str, Any]] = {
 class Ours:
     """kbnf, asked as the others are."""
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         """Compile a schema. Raises ``RefusedError``."""
         del language, options
         try:
@@ -50,5 +50,5 @@ class _WithOptions:
     adapter: Adapter
     options: Mapping[str, Any]
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         return self.adapter.compile(language, text, {**self.options, **options})

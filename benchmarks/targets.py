@@ -24,7 +24,7 @@ import click
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, compact, pointer_to
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.targets.values import visits
@@ -136,11 +136,11 @@ def _replays(exam: Exam, asked: Asked, finding: Finding) -> bool:
     return not exam.takes(asked, value) and exam.judges.fits(value) is not False
 
 
-def _weak(result: Result) -> set[str]:
+def _weak(result: Examined) -> set[str]:
     return {each.pointer for each in result.findings if each.fault is Fault.WEAK}
 
 
-def _explains(result: Result, exam: Exam, value: Json) -> bool:
+def _explains(result: Examined, exam: Exam, value: Json) -> bool:
     """Return whether a finding about rejected documents is at a place that a value has."""
     rejects = [each for each in result.findings if each.fault is Fault.REJECTS]
     if any(each.keyword == "additionalProperties" for each in rejects):

@@ -1,4 +1,7 @@
-"""``python -m kbnf_cli`` is ``kbnf``."""
+"""``python -m kbnf_cli`` is ``kbnf``.
+
+Tests: tests/cli
+"""
 
 from kbnf_cli.main import run
 

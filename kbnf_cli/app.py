@@ -1,4 +1,7 @@
-"""The ``kbnf`` command and its subcommands, which are loaded when they are used."""
+"""The ``kbnf`` command and its subcommands, which are loaded when they are used.
+
+Tests: tests/cli/test_encodings.py, tests/cli/test_help.py
+"""
 
 from importlib import import_module
 
@@ -47,13 +50,13 @@ class LazyGroup(click.Group):
     def groups(self, ctx: click.Context) -> dict[str, list[tuple[str, click.Command]]]:
         """Return the groups that have commands, by their titles."""
         left = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        found: dict[str, list[tuple[str, click.Command]]] = {}
+        result: dict[str, list[tuple[str, click.Command]]] = {}
         for title, names in (*GROUPS.items(), ("Aliases of convert", tuple(left))):
             for name in names:
                 command = left.pop(name, None)
                 if command is not None and not command.hidden:
-                    found.setdefault(title, []).append((name, command))
-        return found
+                    result.setdefault(title, []).append((name, command))
+        return result
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -96,16 +99,16 @@ class LazyGroup(click.Group):
 
 def _renamed(console: Console, command: str, arguments: list[str]) -> list[str]:
     """Return the arguments of a command with the present names of options, and note the others."""
-    found: list[str] = []
+    result: list[str] = []
     for number, argument in enumerate(arguments):
         if argument == "--":
-            return [*found, *arguments[number:]]
+            return [*result, *arguments[number:]]
         former, sign, value = argument.partition("=")
         present = RENAMED.get((command, former))
         if present is not None:
             console.note(f"`{former}` of `kbnf {command}` is called `{present}` now")
-        found.append(argument if present is None else f"{present}{sign}{value}")
-    return found
+        result.append(argument if present is None else f"{present}{sign}{value}")
+    return result
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -1,4 +1,7 @@
-"""``kbnf check``: options, the command, and its report."""
+"""``kbnf check``: options, the command, and its report.
+
+Tests: tests/cli/test_check.py, tests/cli/test_check_cache.py
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +13,7 @@ from typing import TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from kbnf_cli.checking import SEVERITIES, CheckOptions, FileCheck, Report
+from kbnf_cli.checking import SEVERITIES, CheckOptions, FileCheck, FileReport
 from kbnf_cli.config import TARGET_NAMES
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import CHECKED, STDIN, find_grammars, read_bytes, write_text
@@ -47,7 +50,7 @@ from kbnf_core.text.errors import ConfigError, KbnfError
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResults:
     """The findings in some files, and how to show them.
 
     ``fixable`` are those that ``--fix`` would fix, by identity; ``width`` is the terminal's.
@@ -60,22 +63,22 @@ class Found:
     survey: Survey = NOBODY
 
 
-def _text(found: Found) -> Segments:
+def _text(found: CheckResults) -> Segments:
     """Return the long form, with an empty line after each finding."""
-    shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
+    shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
     long = (render_text(each, found.width, is_fixable=is_) for each, is_ in shown)
     return [part for each in long for part in (*each, NEWLINE)]
 
 
-def _concise(found: Found) -> Segments:
-    shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
+def _concise(found: CheckResults) -> Segments:
+    shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
     return [part for each, is_ in shown for part in render_concise(each, is_fixable=is_)]
 
 
-def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
-    """Return what shows findings as a function of ``diagnostics.formats`` does."""
+def _for_programs(name: str, *more: str) -> Callable[[CheckResults], Segments]:
+    """Return a function that shows findings as one of ``diagnostics.formats`` does."""
 
-    def render(found: Found) -> Segments:
+    def render(found: CheckResults) -> Segments:
         from kbnf_core.text.diagnostics import formats
 
         arguments = (getattr(found, each) for each in ("diagnostics", *more))
@@ -84,10 +87,12 @@ def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
     return render
 
 
-def _statistics(found: Found) -> Segments:
+def _statistics(found: CheckResults) -> Segments:
     """Return how often each code was found, the most frequent first."""
-    counts = Counter(each.code for each in found.diagnostics)
-    fixable = {each.code for each in found.diagnostics if id(each) in found.fixable}
+    counts = Counter(diagnostic.code for diagnostic in found.diagnostics)
+    fixable = {
+        diagnostic.code for diagnostic in found.diagnostics if id(diagnostic) in found.fixable
+    }
     lines = [
         f"{count}\t{code}\t{FIXABLE if code in fixable else '[ ]'} {CATALOGUE[code].name}\n"
         for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -95,7 +100,7 @@ def _statistics(found: Found) -> Segments:
     return [Segment("".join(lines))]
 
 
-FORMATS: dict[str, Callable[[Found], Segments]] = {
+FORMATS: dict[str, Callable[[CheckResults], Segments]] = {
     "text": _text,
     "concise": _concise,
     "json": _for_programs("json", "files", "survey"),
@@ -110,13 +115,13 @@ FOR_PEOPLE = {"text", "concise"}
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What becomes of reports, as the options ask."""
+class Reporting:
+    """The output and status of reports, as the options ask."""
 
     console: Console
     asked: CheckOptions
 
-    def act(self, reports: Sequence[Report]) -> int:
+    def act(self, reports: Sequence[FileReport]) -> int:
         """Do it; return the exit status."""
         if self.asked.show_diff:
             return self._show_diff(reports)
@@ -126,7 +131,7 @@ class Outcome:
             return self._accept(reports, self.asked.write_baseline)
         return self._deliver(reports)
 
-    def _show_diff(self, reports: Sequence[Report]) -> int:
+    def _show_diff(self, reports: Sequence[FileReport]) -> int:
         from kbnf_core.text.diagnostics.segments import diff
 
         for report in reports:
@@ -136,7 +141,7 @@ class Outcome:
         self._announce_fixes(_all(reports), 0)
         return Exit.FINDINGS if fixed else Exit.CLEAN
 
-    def _write_fixed(self, reports: Sequence[Report]) -> None:
+    def _write_fixed(self, reports: Sequence[FileReport]) -> None:
         fixed = 0
         for report in reports:
             if report.path == STDIN:
@@ -151,7 +156,7 @@ class Outcome:
         if fixed:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
-    def _accept(self, reports: Sequence[Report], file: Path) -> int:
+    def _accept(self, reports: Sequence[FileReport], file: Path) -> int:
         from kbnf_core.text.diagnostics.stored import write_baseline
 
         found = _all(reports)
@@ -159,7 +164,7 @@ class Outcome:
         self.console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
         return Exit.CLEAN
 
-    def _deliver(self, reports: Sequence[Report]) -> int:
+    def _deliver(self, reports: Sequence[FileReport]) -> int:
         """Show the findings that are not accepted already, and return the exit status."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
@@ -167,7 +172,9 @@ class Outcome:
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
         survey = _survey(reports)
-        found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width(), survey)
+        found = CheckResults(
+            diagnostics, len(reports), self._fixable(diagnostics), self._width(), survey
+        )
         render = _statistics if self.asked.statistics else FORMATS[self.asked.format_]
         shown = render(found)
         if self.asked.format_ in FOR_PEOPLE and not self.asked.statistics:
@@ -183,11 +190,11 @@ class Outcome:
             )
         if survey.targets and self.asked.format_ in FOR_PEOPLE:
             self._say_who_was_asked(survey)
-        left = {id(each) for each in diagnostics}
+        left = {id(diagnostic) for diagnostic in diagnostics}
         counts = (
-            each.severity >= report.fail_on and id(each) in left
+            diagnostic.severity >= report.fail_on and id(diagnostic) in left
             for report in reports
-            for each in report.diagnostics
+            for diagnostic in report.diagnostics
         )
         return Exit.FINDINGS if any(counts) and not self.asked.exit_zero else Exit.CLEAN
 
@@ -207,9 +214,9 @@ class Outcome:
         if self.asked.fix:
             return frozenset()
         return frozenset(
-            id(each)
-            for each in diagnostics
-            if any(fix.safe or self.asked.unsafe_fixes for fix in each.fixes)
+            id(diagnostic)
+            for diagnostic in diagnostics
+            if any(fix.safe or self.asked.unsafe_fixes for fix in diagnostic.fixes)
         )
 
     def _announce_fixes(self, diagnostics: Sequence[Diagnostic], fixable: int) -> None:
@@ -221,7 +228,8 @@ class Outcome:
         if self.asked.unsafe_fixes:
             return
         unsafe = sum(
-            bool(each.fixes) and not any(fix.safe for fix in each.fixes) for each in diagnostics
+            bool(diagnostic.fixes) and not any(fix.safe for fix in diagnostic.fixes)
+            for diagnostic in diagnostics
         )
         if unsafe and fixable:
             self.console.note(f"{unsafe:,} more with --unsafe-fixes")
@@ -232,7 +240,7 @@ class Outcome:
         """Return the width of the terminal for the output, if it is one."""
         return None if self.asked.output_file is not None else self.console.width()
 
-    def _show(self, reports: Sequence[Report]) -> Callable[[Segments], None]:
+    def _show(self, reports: Sequence[FileReport]) -> Callable[[Segments], None]:
         if self.asked.output_file is not None:
             return partial(_write, self.asked.output_file)
         # The fixed text of stdin is on stdout.
@@ -240,7 +248,7 @@ class Outcome:
         return self.console.findings if is_taken else self.console.data
 
 
-def _survey(reports: Sequence[Report]) -> Survey:
+def _survey(reports: Sequence[FileReport]) -> Survey:
     """Return the survey of all files together."""
     surveys = [report.survey for report in reports if report.survey is not None]
     targets = dict.fromkeys(target for survey in surveys for target in survey.targets)
@@ -281,7 +289,7 @@ def _write(file: Path, rendered: Segments) -> None:
     write_text(file, plain(rendered))
 
 
-def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:
+def _all(reports: Sequence[FileReport]) -> tuple[Diagnostic, ...]:
     return tuple(diagnostic for report in reports for diagnostic in report.diagnostics)
 
 
@@ -405,8 +413,8 @@ class _TargetNames(click.ParamType[tuple[str, ...]]):
         """Complete the last name."""
         del ctx, param
         before, comma, last = incomplete.rpartition(",")
-        found = (name for name in TARGET_NAMES if name.startswith(last))
-        return [CompletionItem(f"{before}{comma}{name}") for name in found]
+        result = (name for name in TARGET_NAMES if name.startswith(last))
+        return [CompletionItem(f"{before}{comma}{name}") for name in result]
 
 
 lint_options = together(
@@ -469,7 +477,7 @@ def check(console: Console, asked: CheckOptions) -> int:
 
     def run(files: Sequence[Path]) -> int:
         reports = _check(console, files, FileCheck(console, asked), asked.jobs)
-        return Outcome(console, asked).act(reports)
+        return Reporting(console, asked).act(reports)
 
     if asked.statistics and asked.format_ not in FOR_PEOPLE:
         raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
@@ -497,7 +505,7 @@ def _settings_text(asked: CheckOptions, files: Sequence[Path]) -> str:
 
 def _check(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> list[Report]:
+) -> list[FileReport]:
     """Return the reports of the files that can be read; of the others, say why not."""
     reports = []
     for result in _results(console, files, check_one, jobs):
@@ -513,7 +521,7 @@ def _check(
 
 def _results(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> Iterator[Report | KbnfError]:
+) -> Iterator[FileReport | KbnfError]:
     """Check files, several at a time where there are enough to pay for starting processes."""
     if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
         yield from _one_by_one(console, files, check_one)
@@ -531,7 +539,7 @@ def _results(
 
 def _one_by_one(
     console: Console, files: Sequence[Path], check_one: FileCheck
-) -> Iterator[Report | KbnfError]:
+) -> Iterator[FileReport | KbnfError]:
     for path in console.track(files, "checking"):
         console.detail(f"checking {'<stdin>' if path == STDIN else path}")
         yield check_one(path)
@@ -539,7 +547,7 @@ def _one_by_one(
 
 def _side_by_side(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> Iterator[Report | KbnfError]:
+) -> Iterator[FileReport | KbnfError]:
     from kbnf_core.processes import ProcessError
 
     with console.progress("checking") as progress:

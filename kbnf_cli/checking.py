@@ -1,7 +1,10 @@
-"""The options of ``kbnf check`` as a value, and the check of one file: find, select, fix."""
+"""The options of ``kbnf check`` as a value, and the check of one file: find, select, fix.
+
+Tests: tests/cli
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +15,7 @@ from kbnf_cli.files import STDIN, read_source
 from kbnf_cli.inputs import (
     FileInputs,
     Inputs,
-    Readable,
+    ReadableText,
     is_artifact,
     is_class,
     language_for,
@@ -22,7 +25,7 @@ from kbnf_cli.inputs import (
     read_vocabulary,
     schema_of_model,
 )
-from kbnf_cli.results import Entry, Recording, Results, open_results
+from kbnf_cli.results import Recording, ResultEntry, Results, open_results
 from kbnf_core.kernel import has_engine
 from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -44,7 +47,7 @@ SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(Inputs, FileInputs):
-    """What a run of ``kbnf check`` is asked for."""
+    """The options of a run of ``kbnf check``."""
 
     reads_several = True
 
@@ -97,7 +100,7 @@ class CheckOptions(Inputs, FileInputs):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FileReport:
     """One file: its text before and after fixing, the fixes, and the remaining findings.
 
     Findings of at least ``fail_on`` make the run fail. ``survey`` is what targets were asked,
@@ -136,7 +139,7 @@ class FileCheck:
     def _vocabulary_for(self) -> "Callable[[str, tuple[int, ...]], Vocabulary]":
         return cache(partial(read_vocabulary, self._console))
 
-    def __call__(self, path: Path) -> Report | SourceError:
+    def __call__(self, path: Path) -> FileReport | SourceError:
         """Check one file, or stdin for ``-``; return why it cannot be read where it cannot.
 
         Findings are about the text after fixing, if that is requested. Nothing is written. Raises
@@ -144,8 +147,8 @@ class FileCheck:
         """
         return self._report(path, self._find)
 
-    def recall(self, path: Path) -> Report | SourceError | None:
-        """Return what the call would where all of it is in the cache; None where it is not."""
+    def recall(self, path: Path) -> FileReport | SourceError | None:
+        """Return the result of the call where all of it is in the cache; None where it is not."""
         if self._results is None or path == STDIN:
             return None
         try:
@@ -160,7 +163,7 @@ class FileCheck:
         for panel in self._panels.values():
             panel.close()
 
-    def _report(self, path: Path, find_in: "_Find") -> Report | SourceError:
+    def _report(self, path: Path, find_in: "_Find") -> FileReport | SourceError:
         asked = self._asked
         file = asked.name_of(path)
         settings = asked.settings.over(self._settings_for(file))
@@ -174,11 +177,11 @@ class FileCheck:
         before = source.text
         if invalid is not None:
             kept = _selected([invalid], settings, file)
-            return Report(path, name, before, before, (), kept, fail_on)
+            return FileReport(path, name, before, before, (), kept, fail_on)
 
         def find(text: str) -> tuple[Diagnostic, ...]:
             return _selected(
-                find_in(_Subject(Source(text, name), file, settings, from_)),
+                find_in(_CheckedText(Source(text, name), file, settings, from_)),
                 settings,
                 file,
             )
@@ -192,16 +195,16 @@ class FileCheck:
             after, fixed = result.text, result.applied
         found = find(after)
         survey, failures = self._surveys.pop(name, (None, ()))
-        return Report(path, name, before, after, fixed, found, fail_on, survey, failures)
+        return FileReport(path, name, before, after, fixed, found, fail_on, survey, failures)
 
-    def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
+    def _find(self, subject: "_CheckedText") -> Sequence[Diagnostic]:
         """Return all findings about a text, from the cache if they are there."""
         options = self._lint_options(subject.settings)
         asked = _asked(subject)
         entry = None if asked else self._entry(subject, options)
-        found = None if entry is None else entry.recall()
-        if found is not None:
-            return found
+        result = None if entry is None else entry.recall()
+        if result is not None:
+            return result
         imports = Recording()
         checked = self._check(subject, options, imports)
         if asked:
@@ -216,7 +219,7 @@ class FileCheck:
             entry.keep(checked, imports)
         return checked
 
-    def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
+    def _ask(self, subject: "_CheckedText", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep the answers."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
 
@@ -233,13 +236,13 @@ class FileCheck:
             grammar = self._grammar(subject)
             checked = Checked() if grammar is None else check_grammar(grammar, panel)
         survey = Survey(
-            tuple((each.name, each.version, each.how) for each in panel.targets),
+            tuple((target.name, target.version, target.how) for target in panel.targets),
             tuple((name, row.tool, row.target, row.verdict) for row in checked.rows),
         )
         self._surveys[name] = survey, tuple(panel.failures)
         return checked.findings
 
-    def _grammar(self, subject: "_Subject") -> "Grammar | None":
+    def _grammar(self, subject: "_CheckedText") -> "Grammar | None":
         """Return the grammar in a text, None where it has errors: they are findings already."""
         from kbnf_core import Grammar
 
@@ -257,17 +260,17 @@ class FileCheck:
         except GrammarError:
             return None
 
-    def _recall(self, subject: "_Subject") -> Sequence[Diagnostic]:
-        """Return what the cache has about a text; raises ``_UnknownError`` if it has nothing."""
+    def _recall(self, subject: "_CheckedText") -> Sequence[Diagnostic]:
+        """Return the cached findings about a text; raises ``_UnknownError`` if there are none."""
         if _asked(subject):
             raise _UnknownError
         entry = self._entry(subject, self._lint_options(subject.settings))
-        found = None if entry is None else entry.recall()
-        if found is None:
+        result = None if entry is None else entry.recall()
+        if result is None:
             raise _UnknownError
-        return found
+        return result
 
-    def _entry(self, subject: "_Subject", options: "LintOptions") -> Entry | None:
+    def _entry(self, subject: "_CheckedText", options: "LintOptions") -> ResultEntry | None:
         """Return the entry of the findings, which is named after everything that decides them."""
         if self._results is None:
             return None
@@ -281,11 +284,17 @@ class FileCheck:
             self._schema_options(subject),
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
-            *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
+            *(
+                getattr(options, field.name)
+                for field in fields(options)
+                if field.name != "vocabulary"
+            ),
         ]
-        return self._results.entry(subject.source, settings)
+        # Findings about JSON have pointers, those that come back, too.
+        source = replace(subject.source, is_json=language.is_json)
+        return self._results.entry(source, settings)
 
-    def _schema_options(self, subject: "_Subject") -> dict[str, Any]:
+    def _schema_options(self, subject: "_CheckedText") -> dict[str, Any]:
         """Return the options that the text of a file, or the schema of a class, is read with."""
         given = {**(subject.settings.options or {}), **self._asked.schema}
         if is_class(str(subject.file)):
@@ -295,7 +304,7 @@ class FileCheck:
         return dict(own_options(given, subject.language))
 
     def _check(
-        self, subject: "_Subject", options: "LintOptions", recording: Recording
+        self, subject: "_CheckedText", options: "LintOptions", recording: Recording
     ) -> Sequence[Diagnostic]:
         from kbnf_core.lint.check import check
 
@@ -328,7 +337,7 @@ class FileCheck:
         )
 
 
-def _asked(subject: "_Subject") -> tuple[str, ...]:
+def _asked(subject: "_CheckedText") -> tuple[str, ...]:
     """Return the engines and services that are asked; answers of engines are not kept."""
     names = subject.settings.targets or ()
     if subject.has_schemas:
@@ -348,18 +357,18 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
 
 
 _OURS = frozenset(("E801", "E804", "W808"))
-"""What the conversion to a grammar of this library cannot keep of a schema."""
+"""Constructs of a schema that the conversion to a grammar of this library cannot keep."""
 
 _OF_FORMS = frozenset(("E809", "W825"))
-"""What the service refuses that has the form of a list of tools, or whose strict mode is asked."""
+"""Refusals of a service for lists of tools in its form, or with its strict mode."""
 
 
 class _UnknownError(Exception):
-    """What the cache does not have."""
+    """The findings are not in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class _CheckedText:
     """A text to check, of a file with its settings."""
 
     source: Source
@@ -380,7 +389,7 @@ class _Subject:
         return self.language in (JSON_SCHEMA, TOOL_LIST)
 
 
-_Find: TypeAlias = Callable[[_Subject], Sequence[Diagnostic]]
+_Find: TypeAlias = Callable[[_CheckedText], Sequence[Diagnostic]]
 
 
 def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diagnostic | None]":
@@ -393,7 +402,7 @@ def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diag
 
 
 @lru_cache(maxsize=1)
-def _inside(path: Path) -> Readable:
+def _inside(path: Path) -> ReadableText:
     """Return the text that an artifact was made of; it is asked for its language, too."""
     return Inputs(isolated=True).text(path)
 

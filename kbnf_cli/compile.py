@@ -1,4 +1,7 @@
-"""``kbnf compile``: grammars to artifacts on disk."""
+"""``kbnf compile``: grammars to artifacts on disk.
+
+Tests: tests/cli/test_compile.py
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,12 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileInputs(Inputs, FileInputs):
-    """What a run of ``kbnf compile`` reads."""
+    """The inputs of a run of ``kbnf compile``."""
 
     reads_several = True
 
 
-class _Task:
+class _CompileTask:
     """Compiles one grammar after the other; sent to worker processes, so it is plain data."""
 
     def __init__(self, inputs: Inputs, lossy: bool) -> None:
@@ -67,7 +70,7 @@ class _Task:
         return self._vocabulary
 
 
-class _TableTask(_Task):
+class _TableTask(_CompileTask):
     """Builds the device table of one grammar after the other."""
 
     def __init__(self, inputs: Inputs, lossy: bool, states: int) -> None:
@@ -211,7 +214,7 @@ def compile_(
         raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
     inputs = replace(inputs, vocab=vocab, eos=eos)
     lossy = filling.lossy
-    task = _TableTask(inputs, lossy, max_states) if device_table else _Task(inputs, lossy)
+    task = _TableTask(inputs, lossy, max_states) if device_table else _CompileTask(inputs, lossy)
     files = find_grammars(paths, console.note, inputs.choice(EXTENSIONS))
     work = _outputs(files, output, device_table)
     if len(work) == 1:
@@ -241,7 +244,7 @@ def _outputs(
     return named
 
 
-def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int:
+def _compile_one(console: Console, task: _CompileTask, grammar: Path, out: Path) -> int:
     from kbnf_core.device import TableTooLargeError
 
     task.vocabulary(console)
@@ -257,7 +260,9 @@ def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int
     return Exit.CLEAN
 
 
-def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], jobs: int) -> int:
+def _compile_many(
+    console: Console, task: _CompileTask, work: list[tuple[Path, Path]], jobs: int
+) -> int:
     failures = 0
     with console.progress(f"compiling {len(work)} grammars") as progress:
         for done, (job, outcome) in enumerate(run_jobs(task, work, jobs), 1):

@@ -1,4 +1,7 @@
-"""``kbnf complete``: the end of texts that were cut."""
+"""``kbnf complete``: the end of texts that were cut.
+
+Tests: tests/cli/test_complete.py
+"""
 
 import json
 import sys
@@ -10,8 +13,8 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.match import (
+    MatchVerdict,
     Split,
-    Verdict,
     all_texts,
     as_printed,
     judge,
@@ -45,8 +48,8 @@ texts_options = together(
 """A grammar and texts: files, ``--text``, ``--lines`` and ``--escaped``."""
 
 
-def head_of(schema: str, verdict: Verdict) -> dict[str, object]:
-    """Return what an object about a text begins with."""
+def head_of(schema: str, verdict: MatchVerdict) -> dict[str, object]:
+    """Return the first members of an object about a text."""
     text = verdict.text
     return {"schema": schema, "path": text.path, "line": text.line, "status": verdict.status}
 
@@ -115,20 +118,20 @@ def _end_of(engine: "Engine", data: bytes, tokens: int | None) -> bytes:
     engine.reset()
     if data:
         engine.try_accept_new_bytes(data)
-    found = engine.shortest_completion(fewest=tokens is not None)
+    result = engine.shortest_completion(fewest=tokens is not None)
     if tokens is None:
-        if found.data is None:
+        if result.data is None:
             from kbnf_core.repair import NO_END
 
             raise EngineError(NO_END)
-        return found.data
-    if found.tokens is None or len(found.tokens) > tokens:
-        if found.tokens is None:
+        return result.data
+    if result.tokens is None or len(result.tokens) > tokens:
+        if result.tokens is None:
             raise EngineError("no tokens of the vocabulary complete the text")
-        least = len(found.tokens)
+        least = len(result.tokens)
         enough = "1 token is" if least == 1 else f"{least:,} tokens are"
         raise EngineError(f"--tokens {tokens} is too small: {enough} enough")
-    return engine.vocabulary.decode(found.tokens)
+    return engine.vocabulary.decode(result.tokens)
 
 
 def _write(console: Console, kept: bytes, added: bytes) -> None:
@@ -139,7 +142,7 @@ def _write(console: Console, kept: bytes, added: bytes) -> None:
     console.data([Segment(next(texts)), Segment(next(texts), Role.ACCEPTED), Segment("\n")])
 
 
-def _value(verdict: Verdict, added: bytes | None) -> dict[str, object]:
+def _value(verdict: MatchVerdict, added: bytes | None) -> dict[str, object]:
     """Return the object that ``schemas/complete.schema.json`` describes."""
     value = head_of(SCHEMA, verdict)
     if verdict.status == "wrong":

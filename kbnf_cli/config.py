@@ -7,6 +7,8 @@ take precedence over all of them.
 
 Keys are the names of options without their hyphens. Those of options of commands are not listed
 here: they are read, and refused, as the option itself reads them.
+
+Tests: tests/cli/test_config.py, tests/cli/test_options.py
 """
 
 import json
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from kbnf_cli.files import Patterns
+from kbnf_cli.files import IgnorePatterns
 from kbnf_cli.options import (
     CONFIGURATION,
     NAMES,
@@ -93,7 +95,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a configuration file can set; None where it says nothing.
+    """The settings of a configuration file; None for those that it leaves out.
 
     ``select``, ``extend_select`` and ``ignore`` are prefixes of codes. ``vocab`` is ``bytes``
     or a path, relative paths being taken from the configuration file's directory.
@@ -118,9 +120,9 @@ class Settings:
     per_file_ignores: FileIgnores | None = None
     start: str | None = None
     finish: Finish | None = None
-    exclude: Patterns | None = None
-    extend_exclude: Patterns | None = None
-    include: Patterns | None = None
+    exclude: IgnorePatterns | None = None
+    extend_exclude: IgnorePatterns | None = None
+    include: IgnorePatterns | None = None
     force_exclude: bool | None = None
     extend: str | None = None
     options: Mapping[str, Any] | None = None
@@ -128,7 +130,7 @@ class Settings:
 
     @property
     def defaults(self) -> Defaults:
-        """What grammars that say nothing themselves begin and end with."""
+        """The start and finish of grammars without settings of their own."""
         return Defaults(self.start, self.finish)
 
     @property
@@ -166,7 +168,7 @@ class Settings:
 
     def over(self, other: "Settings") -> "Settings":
         """Return these settings, with those of ``other`` where these say nothing."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         own = {name: value for name, value in values.items() if value is not None}
         for name in ("options", "commands"):
             own[name] = {**(getattr(other, name) or {}), **(own.get(name) or {})} or None
@@ -249,7 +251,7 @@ def command_defaults(
         if has_config:
             raise
         return {}
-    found = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
+    result = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
     keys = keys_of(command)
     table = (settings.commands or {}).get(name, Table({}, Path(), ""))
     for key, value in table.values.items():
@@ -258,19 +260,19 @@ def command_defaults(
             message = f"`[{name}]` has no key `{key}`; {above}"
             raise ConfigError(f"{table.file}{_position(table.text, key, name)}: {message}")
         try:
-            found[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
+            result[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
         except ValueError as error:
             where = f"{table.file}{_position(table.text, key, name)}"
             raise ConfigError(f"{where}: `{key}`: {error}") from error
-    return found
+    return result
 
 
 def keys_of(command: click.Command) -> dict[str, click.Option]:
     """Return the options that the table of a command may set, by their keys."""
-    found = {key_of(each): each for each in command.params if isinstance(each, click.Option)}
+    result = {key_of(each): each for each in command.params if isinstance(each, click.Option)}
     return {
         key: each
-        for key, each in found.items()
+        for key, each in result.items()
         if key not in KEYS and key not in _ABOUT_SETTINGS and not each.is_eager
     }
 
@@ -329,10 +331,10 @@ def _position(text: str, key: str, table: str = "") -> str:
     head = rf"(?:tool\.kbnf\.?)?{re.escape(table)}"
     within = re.search(rf"(?m)^[ \t]*\[{head}\]", text)
     pattern = re.compile(rf"""(?m)^[ \t]*(?:\[(?:tool\.kbnf\.)?)?["']?({re.escape(key)})\b""")
-    found = pattern.search(text, within.end() if within else 0)
-    if found is None:
+    match = pattern.search(text, within.end() if within else 0)
+    if match is None:
         return ""
-    before = text[: found.start(1)]
+    before = text[: match.start(1)]
     return f":{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
@@ -392,7 +394,7 @@ def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
 
 
 TARGET_NAMES = (*dict.fromkeys((*ENGINE_NAMES, *TARGETS, *HOST_NAMES, *SERVICE_NAMES)), ALL)
-"""What `--target` takes."""
+"""The values of `--target`."""
 
 
 def _targets(value: Any, _: Path) -> tuple[str, ...]:
@@ -419,10 +421,10 @@ def _count(value: Any, _: Path) -> int:
     return value
 
 
-def _patterns(value: Any, directory: Path) -> Patterns:
+def _patterns(value: Any, directory: Path) -> IgnorePatterns:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError("a list of patterns, as in a .gitignore, is needed")
-    patterns = Patterns(directory.resolve(), tuple(value))
+    patterns = IgnorePatterns(directory.resolve(), tuple(value))
     patterns.compile()
     return patterns
 
@@ -474,7 +476,7 @@ _PARSERS |= {key: partial(_of_option, each) for key, each in _OPTIONS.items()}
 _CONSOLE = frozenset(str(each.name) for each in options_in(common_options))
 
 KEYS = tuple(_PARSERS)
-"""What a configuration file may set, beside the tables of commands."""
+"""The keys of a configuration file, beside the tables of commands."""
 
 _FIELDS = {"target": "targets", "from": "from_"}
 """Keys that are named like an option, where the field is not."""
@@ -492,7 +494,9 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         # A selector of all codes is an empty prefix.
         value = [each or "ALL" for each in value]
-    return json.dumps(value.lines if isinstance(value, Patterns) else value, ensure_ascii=False)
+    return json.dumps(
+        value.lines if isinstance(value, IgnorePatterns) else value, ensure_ascii=False
+    )
 
 
 def _similar(key: str, known: Sequence[str]) -> str:

@@ -3,6 +3,8 @@
 Data goes to stdout; notes, progress and errors go to stderr. rich is imported when something
 is coloured, so plain output does not pay for it.
 So is the end of a run: its exit status, which scripts rely on, and a failure as one message.
+
+Tests: tests/unit/play/test_step.py
 """
 
 import os
@@ -64,7 +66,7 @@ class Verbosity(Enum):
 
 
 def explain_error(error: Exception) -> str:
-    """Return what an error of ours, or of the system, says to users."""
+    """Return the message of an error of ours, or of the system, for users."""
     if isinstance(error, KbnfError) or not isinstance(error, OSError):
         return str(error)
     if error.errno == EBADF:
@@ -135,7 +137,7 @@ class Console:
             self._write([Segment(f"{visible(text)}\n")], sys.stderr)
 
     def error(self, message: str, *hints: str) -> None:
-        """Say what went wrong, and what to do about it."""
+        """Report an error, and how to proceed."""
         head = [Segment("error:", Role.ERROR), Segment(f" {visible(message)}\n")]
         helps = [
             part
@@ -229,7 +231,7 @@ class Console:
         self._print(segments, self._rich(stream))
 
     def _drawn(self, segments: Segments) -> str:
-        """Return what would be written to stdout, with its colours."""
+        """Return the text for stdout, with its colours."""
         if not self.is_coloured(sys.stdout):
             return plain(segments)
         screen = self._rich(sys.stdout)
@@ -253,7 +255,7 @@ class Console:
 
 
 class Exit(IntEnum):
-    """What the process ends with."""
+    """The exit status of the process."""
 
     CLEAN = 0
     FINDINGS = 1
@@ -268,7 +270,7 @@ DEBUG_VARIABLE = "KBNF_DEBUG"
 
 
 def report(error: BaseException, console: Console) -> int:
-    """Say what ``error`` means to the user and return the exit status."""
+    """Report ``error`` to the user and return the exit status."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else Exit.TROUBLE
     if _is_interrupt(error):

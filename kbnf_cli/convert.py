@@ -1,4 +1,7 @@
-"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language."""
+"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language.
+
+Tests: tests/cli/test_convert.py
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +37,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     examples,
+    indenter_option,
     lexing_option,
     schema_options,
     together,
@@ -145,7 +149,7 @@ def convert_any(
     paths = [each for each in sources if isinstance(each, Path)]
     if sources and not models:
         direction = Direction(conversion.convert, target.extension)
-        wanted = [each for each in EXTENSIONS if each != target.extension]
+        wanted = [extension for extension in EXTENSIONS if extension != target.extension]
         return convert_all(console, paths, wanted, lambda _: direction, delivery)
     if models:
         source, language = Source(schema_of_model(models[0]), models[0]), JSON_SCHEMA
@@ -260,7 +264,11 @@ def _require_kbnf(text: str, name: str) -> None:
     """Raise ``GrammarError`` for a text that was taken for KBNF and is in another language."""
     from kbnf_core.kbnf.read import parse_kbnf
 
-    foreign = [each for each in parse_kbnf(Source(text, name)).diagnostics if each.code == "E008"]
+    foreign = [
+        diagnostic
+        for diagnostic in parse_kbnf(Source(text, name)).diagnostics
+        if diagnostic.code == "E008"
+    ]
     if foreign:
         raise GrammarError(foreign)
 
@@ -319,6 +327,7 @@ _DETAILS = {
         """,
         options=(
             lexing_option,
+            indenter_option,
             conversion_options,
         ),
     ),

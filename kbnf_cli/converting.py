@@ -1,6 +1,8 @@
 """Shared parts of the commands that convert: formats, options, schemas for engines, delivery.
 
 A conversion that loses something writes nothing, unless ``--lossy`` allows it.
+
+Tests: tests/cli
 """
 
 import json
@@ -56,7 +58,7 @@ MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class OutputFormat:
     """A format: its name in options, and its files.
 
     ``is_written`` says whether something can be converted to it.
@@ -95,7 +97,7 @@ def _files_of(language: Language) -> str:
 
 FORMATS = (
     *(
-        Format(
+        OutputFormat(
             each.name.lower().replace(" ", "-"),
             _files_of(each),
             _ABOUT.get(each.name, each.name),
@@ -103,7 +105,7 @@ FORMATS = (
         )
         for each in LANGUAGES
     ),
-    Format(MODEL, "module:Class", "pydantic models, dataclasses"),
+    OutputFormat(MODEL, "module:Class", "pydantic models, dataclasses"),
 )
 
 READ = tuple(each.name for each in FORMATS if each.name != MODEL)
@@ -163,12 +165,12 @@ class Direction:
 
     def convert_for(self, target: str | None, source: Source) -> Conversion:
         """Convert a text, to the spelling that ``target``, an engine for KBNF, knows."""
-        found = self.convert(source.text, source.name)
+        result = self.convert(source.text, source.name)
         if target not in WITHOUT_RAW or self.extension != KBNF.extension:
-            return found
+            return result
         from kbnf_core.kbnf.read import without_raw
 
-        return found._replace(text=without_raw(found.text))
+        return result._replace(text=without_raw(result.text))
 
 
 Directions: TypeAlias = Callable[[Path], Direction]
@@ -298,7 +300,7 @@ def deliver(
     delivery: Delivery,
     target: Path | None,
 ) -> Exit:
-    """Convert ``source``, report what that lost, and write the result, to ``target`` if given."""
+    """Convert ``source``, report its losses, and write the result, to ``target`` if given."""
     conversion = direction.convert_for(delivery.target, source)
     withheld = bool(conversion.losses) and not delivery.lossy
     if delivery.format_ == "json":
@@ -379,7 +381,7 @@ def _convert(
     from kbnf_core.targets.exam import Fault
     from kbnf_core.targets.judges import replaced
     from kbnf_core.targets.process import Asked
-    from kbnf_core.targets.rewrite import Change, rewrite
+    from kbnf_core.targets.rewrite import KeywordChange, rewrite
     from kbnf_core.text.json_text import steps_of
 
     language = language or detect(text, name)
@@ -392,7 +394,7 @@ def _convert(
         raise click.UsageError(f"--for {engine} needs a JSON Schema or tools{advice}")
     value = json.loads(text)
     asked = Asked(engine)
-    changes: list[Change] = []
+    changes: list[KeywordChange] = []
     refused: list[Diagnostic] = []
     weak: list[Diagnostic] = []
     try:

@@ -1,4 +1,7 @@
-"""``kbnf diagram``: railroad diagrams."""
+"""``kbnf diagram``: railroad diagrams.
+
+Tests: tests/cli/test_diagram.py
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,7 +61,9 @@ def diagram(
     """
     chosen = format_ or _format_of(output)
     reading = read_whole(inputs.text(grammar), inputs.start)
-    console.diagnostics(each for each in reading.diagnostics if reading.is_loss(each))
+    console.diagnostics(
+        diagnostic for diagnostic in reading.diagnostics if reading.is_loss(diagnostic)
+    )
     text = _draw(reading, chosen)
     if output is None:
         console.text(text)
@@ -80,5 +85,5 @@ def _draw(reading: "Reading", format_: str) -> str:
     from kbnf_core.kbnf.diagram import render_html, render_svg
 
     if format_ == "svg":
-        return render_svg(reading.document)
-    return render_html(reading.document, reading.start)
+        return render_svg(reading.parsed.readable())
+    return render_html(reading.parsed.readable(), reading.start)

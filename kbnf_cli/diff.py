@@ -1,4 +1,7 @@
-"""``kbnf diff``: compare the languages of two grammars; text, JSON, SARIF, GitHub's annotations."""
+"""``kbnf diff``: compare the languages of two grammars; text, JSON, SARIF, GitHub's annotations.
+
+Tests: tests/cli/test_diff.py
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +17,7 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     GRAMMAR_OR_CLASS,
     Inputs,
-    Readable,
+    ReadableText,
     is_artifact,
     language_for,
     note_vocabulary,
@@ -61,7 +64,7 @@ class Forbids:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SourcePair:
     """The names of two sources, the question about them, and the result.
 
     ``source`` is the second of them.
@@ -78,15 +81,15 @@ class Compared:
 
     @property
     def forbidden(self) -> "list[tuple[str, str, Answer]]":
-        """What counts: which has a text, which lacks it, and the answer."""
+        """The differences that count: the side with a text, the side without it, and the answer."""
         old, new = self.old, self.new
-        found = (
+        result = (
             (self.forbids.old_only, old, new, self.found.old_only),
             (self.forbids.new_only, new, old, self.found.new_only),
         )
         return [
             (has, lacks, answer)
-            for counts, has, lacks, answer in found
+            for counts, has, lacks, answer in result
             if counts and not (answer.verdict.value == "none" or self._is_allowed(answer))
         ]
 
@@ -108,8 +111,8 @@ _RELATIONS = {
 }
 
 
-def as_text(compared: Compared) -> Segments:
-    """Return the relation, a line for each side, and what it is about."""
+def as_text(compared: SourcePair) -> Segments:
+    """Return the relation, a line for each side, and its subject."""
     old, new = visible(compared.old), visible(compared.new)
     relation = compared.found.relation.value
     text, texts = "text", "texts"
@@ -139,7 +142,7 @@ def _measure(answer: "Answer") -> str:
     return f"a shortest one{length}"
 
 
-def as_json(compared: Compared) -> Segments:
+def as_json(compared: SourcePair) -> Segments:
     """Return the object that ``schemas/diff.schema.json`` describes."""
     found = compared.found
     value = {
@@ -176,17 +179,17 @@ def _text(data: bytes) -> str | None:
         return None
 
 
-def as_sarif(compared: Compared) -> Segments:
+def as_sarif(compared: SourcePair) -> Segments:
     """Return a SARIF log with a result for each side that counts."""
     return [Segment(render_sarif(list(_findings(compared))))]
 
 
-def as_github(compared: Compared) -> Segments:
+def as_github(compared: SourcePair) -> Segments:
     """Return an annotation for each side that counts."""
     return [Segment(render_github(list(_findings(compared))))]
 
 
-def _findings(compared: Compared) -> Iterator[Diagnostic]:
+def _findings(compared: SourcePair) -> Iterator[Diagnostic]:
     """Yield findings, which are at the beginning of NEW."""
     for has, lacks, answer in compared.forbidden:
         if answer.verdict.value == "some":
@@ -201,7 +204,7 @@ def _findings(compared: Compared) -> Iterator[Diagnostic]:
         yield Diagnostic(code, message, compared.source, Span(0, 0), notes=compared.found.notes)
 
 
-RENDERERS: dict[str, Callable[[Compared], Segments]] = {
+RENDERERS: dict[str, Callable[[SourcePair], Segments]] = {
     "text": as_text,
     "json": as_json,
     "sarif": as_sarif,
@@ -220,7 +223,7 @@ _FORBIDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class DiffInputs(Inputs):
-    """What a comparison reads."""
+    """The inputs of a comparison."""
 
     reads_several = True
 
@@ -309,33 +312,35 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
             refuse_schema_options(inputs.schema, name, JSON_SCHEMA)
             return _Side(name, source, options=own_options(inputs.schema_for(path), JSON_SCHEMA))
         if language is BNF and inputs.vocab is None:
-            note_vocabulary(console, read_whole(Readable(source, BNF), inputs.start))
+            note_vocabulary(console, read_whole(ReadableText(source, BNF), inputs.start))
     vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
     grammar = inputs.grammar(path, vocabulary)
     console.diagnostics(grammar.losses)
     return _Side(name, grammar.source, grammar)
 
 
-def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool) -> Compared:
+def _compare(
+    sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool
+) -> SourcePair:
     from kbnf_core.diff import compare
     from kbnf_core.diff.comparison import compare_schemas, compare_with_schema
 
     old, new = sides
     if old.grammar is None and new.grammar is None:
-        found = compare_schemas(
+        result = compare_schemas(
             old.source.text, new.source.text, old_options=old.options, new_options=new.options
         )
     else:
         one, two = _grammar(old), _grammar(new)
-        found = compare(one, two)
+        result = compare(one, two)
         schema, other = (old, two) if old.grammar is None else (new, one)
         if schema.grammar is None:
-            found = compare_with_schema(schema.source.text, schema.options, other, found)
+            result = compare_with_schema(schema.source.text, schema.options, other, result)
     forbids = _FORBIDS[mode, breaking]
     left, right = old.name, new.name
     if left == right:
         left, right = f"OLD ({left})", f"NEW ({right})"
-    return Compared(left, right, new.source, mode, breaking, forbids, allow_unknown, found)
+    return SourcePair(left, right, new.source, mode, breaking, forbids, allow_unknown, result)
 
 
 def _grammar(side: _Side) -> "Grammar":

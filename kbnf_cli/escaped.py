@@ -3,6 +3,8 @@ r"""Escapes: bytes as they are shown, and as they are typed.
 Typed text has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte; ``\uHHHH``
 and ``\u{H...}`` are a character; a backslash before anything else gives that character, so ``\:``,
 ``\#`` and ``\\`` type characters that have a meaning in the console.
+
+Tests: tests/cli/test_escaped.py
 """
 
 import re
@@ -59,8 +61,8 @@ def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
     Where most of them can occur it says which cannot: ``any byte but "a"``, and ``any character
     but "<"`` where those beyond ASCII are the first bytes of UTF-8.
     """
-    found = list(ranges)
-    members = {byte for low, high in found for byte in range(low, high + 1)}
+    result = list(ranges)
+    members = {byte for low, high in result for byte in range(low, high + 1)}
     ascii_ = {byte for byte in members if byte < _ASCII}
     if members - ascii_ == _UTF8_LEADS:
         if len(ascii_) > _MANY:
@@ -69,7 +71,7 @@ def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
         return f"{_listed(byte_ranges(ascii_))}, {beyond}" if ascii_ else beyond
     if len(members) > _BYTES - _MANY:
         return _all_but("any byte", set(range(_BYTES)) - members)
-    return _listed(found) or "nothing"
+    return _listed(result) or "nothing"
 
 
 def _all_but(everything: str, missing: set[int]) -> str:
@@ -160,7 +162,7 @@ def _unescape(match: re.Match[str]) -> bytes:
 
 
 def write_typed(data: bytes) -> str:
-    """Return what to type for ``data`` as one line: ``read_typed`` gives it back.
+    """Return the typed form of ``data`` in one line: ``read_typed`` gives it back.
 
     It is the one spelling of lines: what ``sample`` prints, ``play`` saves and runs, and with
     ``--escaped`` the commands for texts read and print.

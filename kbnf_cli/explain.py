@@ -1,7 +1,9 @@
-"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
+"""``kbnf explain``: the texts that a rule of a grammar matches, in words and by examples.
+
+Tests: tests/cli/test_explain.py
+"""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     GrammarOr,
     Inputs,
-    Readable,
+    ReadableText,
     complete_rule,
     lacks_vocabulary,
     note_vocabulary,
@@ -44,8 +46,8 @@ from kbnf_core.text.errors import KbnfError
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.frontend import Reading
-    from kbnf_core.kbnf.tree import Definition
-    from kbnf_core.text.source import Span
+    from kbnf_core.kbnf.tree import Definition, Document
+    from kbnf_core.text.source import Source, Span
 
 
 SCHEMA = "kbnf.explain/1"
@@ -125,27 +127,29 @@ def explain(
     found = _readable(subject, inputs)
     console.diagnostics(found.losses)
     reading = read_whole(found, None)
+    document = reading.parsed.readable()
     name = rule or reading.start
-    if name not in reading.document.first_names and name not in _rules(reading):
-        raise click.ClickException(_unknown(name, reading))
+    if name not in document.first_names and not _members(reading, name):
+        raise click.ClickException(_unknown(name, document))
     vocabulary = None
     if lacks_vocabulary(reading):
         vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
         if inputs.vocab is None:
             note_vocabulary(console, reading)
-    explained = _explain(found, reading, name, vocabulary)
+    whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
+    explained = _explain(whole, document, name, vocabulary)
     if format_ == "json":
-        console.text(json.dumps(_value(explained, reading)) + "\n")
+        console.text(json.dumps(_value(explained, document.source)) + "\n")
         return Exit.CLEAN
-    console.data(_text(explained, reading))
-    if rule is None and len(reading.document.first_names) > 1:
-        console.note(f"other rules: {_others(reading, name)}")
+    console.data(_text(explained, document.source))
+    if rule is None and len(document.first_names) > 1:
+        console.note(f"other rules: {_others(document, name)}")
     return Exit.CLEAN
 
 
-def _others(reading: "Reading", name: str) -> str:
-    origins = reading.document.origins
-    names = (each.name.value for each in reading.document.definitions)
+def _others(document: "Document", name: str) -> str:
+    origins = document.origins
+    names = (each.name.value for each in document.definitions)
     written = dict.fromkeys(origins.get(each, each) for each in names)
     others = [each for each in written if each and each != origins.get(name, name)]
     more = [f"and {len(others) - _OTHERS:,} more"] if len(others) > _OTHERS else []
@@ -160,51 +164,46 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _rules(reading: "Reading") -> Mapping[str, object]:
-    return {} if reading.grammar is None else reading.grammar.rules
-
-
 def _members(reading: "Reading", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
-    return [each for each in _rules(reading) if name in (each, family_of(each))]
+    rules = () if reading.explained is None else reading.explained.rules
+    return [each for each in rules if name in (each, family_of(each))]
 
 
-def _readable(subject: str | Path, inputs: Inputs) -> Readable:
+def _readable(subject: str | Path, inputs: Inputs) -> ReadableText:
     if isinstance(subject, Path):
         return inputs.text(subject)
     from kbnf_core.languages import KBNF
     from kbnf_core.text.source import Source
 
-    return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
+    return ReadableText(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
 
 
-def _unknown(name: str, reading: "Reading") -> str:
+def _unknown(name: str, document: "Document") -> str:
     from kbnf_core.text.suggest import Suggestions
 
-    close = Suggestions(reading.document.first_names).closest(name)
+    close = Suggestions(document.first_names).closest(name)
     advice = f"did you mean `{close}`?" if close else "`kbnf explain GRAMMAR` lists them"
     return f"the grammar has no rule `{name}`; {advice}"
 
 
 def _explain(
-    found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading", document: "Document", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
-    definitions = [d for d in reading.document.definitions if d.name.value == name] or [
+    definitions = [d for d in document.definitions if d.name.value == name] or [
         d for d in reading.written_out.definitions if d.name.value == name
     ]
-    origins = reading.document.origins
-    whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
-    first, follow, may_end = _borders(whole, name)
+    first, follow, may_end = _borders(reading, name)
     return Explained(
         name,
         tuple(definitions),
-        tuple(str(line) for each in definitions for line in describe(each.body, origins)),
+        tuple(str(line) for each in definitions for line in describe(each.body, document.origins)),
         tuple(part for each in definitions for part in _regexes(each)),
-        _shortest(found, next(iter(_members(reading, name)), name), vocabulary),
+        _shortest(reading, next(iter(_members(reading, name)), name), vocabulary),
         first,
         follow,
-        may_end and not whole.is_endless,
-        tuple(_users(reading, name)),
+        may_end and not reading.is_endless,
+        tuple(_users(document, name)),
     )
 
 
@@ -216,26 +215,32 @@ def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
     ]
 
 
-def _users(reading: "Reading", name: str) -> "list[str]":
-    definitions = reading.document.definitions
+def _users(document: "Document", name: str) -> "list[str]":
+    definitions = document.definitions
     family = family_of(name)
     users = (d.name.value for d in definitions if any(n.value == family for n in uses_in(d.body)))
-    origins = reading.document.origins
+    origins = document.origins
     return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
 
 
 def _shortest(
-    found: Readable, name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading", name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
-    """Return shortest texts of a rule; None where it cannot be used by itself."""
-    from kbnf_core import Engine, Grammar, Vocabulary
+    """Return shortest texts of a rule; None where it has none that is finite and of bytes alone."""
+    from kbnf_core import Engine, Grammar, Vocabulary, ir
     from kbnf_core.config import Finish
+    from kbnf_core.lower.facts import analyse
 
+    if reading.explained is None or reading.is_endless:
+        return None
+    rules = ir.Grammar(name, reading.explained.rules)
+    analysis = analyse(rules)
+    if not analysis.facts[name].filled:
+        return None
     try:
-        reading = read_whole(found, name, vocabulary)
-        if reading.is_endless:
-            return None
-        grammar = Grammar.of(replace(reading, finish=Finish.EOS))
+        grammar = Grammar.of(
+            replace(reading, start=name, grammar=rules, analysis=analysis, finish=Finish.EOS)
+        )
         engine = Engine(grammar, vocabulary or Vocabulary.bytes())
         return engine.shortest_texts(_TEXTS).texts or None
     except KbnfError:
@@ -244,11 +249,12 @@ def _shortest(
 
 def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
-    from kbnf_core.lower.facts import END, Firsts, follow_sets
+    from kbnf_core.lower.facts import END, Firsts, analyse, follow_sets
 
-    rules, analysis = reading.grammar, reading.analysis
-    if rules is None or analysis is None:
+    rules = reading.explained
+    if rules is None:
         return (), (), False
+    analysis = analyse(rules)
     members = _members(reading, name)
     firsts = Firsts(rules, analysis)
     follows = follow_sets(rules, analysis, firsts)
@@ -260,8 +266,7 @@ def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     return tuple(byte_ranges(first)), tuple(byte_ranges(follow - {END})), END in follow
 
 
-def _text(explained: Explained, reading: "Reading") -> Segments:
-    source = reading.document.source
+def _text(explained: Explained, source: "Source") -> Segments:
     out: Segments = []
     for definition in explained.definitions:
         text = visible(source.slice(definition.span)).rstrip("\n")
@@ -298,24 +303,23 @@ def _followed(explained: Explained) -> str:
     return ", ".join(ways) or "nothing: no text ends after it, or the start does not lead to it"
 
 
-def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:
+def _value(explained: Explained, source: "Source") -> dict[str, Any]:
     """Return the object that ``schemas/explain.schema.json`` describes."""
     from kbnf_core.text.diagnostics.formats import span_value
 
-    source = reading.document.source
     texts = explained.texts
     return {
         "schema": SCHEMA,
         "path": source.name,
         "rule": explained.name,
-        "spans": [span_value(source, each.span) for each in explained.definitions],
+        "spans": [span_value(source, definition.span) for definition in explained.definitions],
         "words": list(explained.words),
         "regexes": [
             {"regex": regex, "span": span_value(source, span)} for regex, span in explained.regexes
         ],
         "shortest": None
         if texts is None
-        else [{"text": each.decode("utf-8", "replace"), "hex": each.hex()} for each in texts],
+        else [{"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts],
         "begins": [list(bounds) for bounds in explained.first],
         "followed": {
             "bytes": [list(bounds) for bounds in explained.follow],

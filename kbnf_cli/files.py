@@ -6,6 +6,8 @@ ignores; ``exclude`` and ``include`` say more. A file that is named is read what
 Beginners pass a pattern, a rule, a schema or the text itself where a file is expected. Each kind
 has one hint with a command that works as it is printed (``hints_for``); a test runs every one of
 them.
+
+Tests: tests/cli/test_files.py
 """
 
 import json
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Patterns:
+class IgnorePatterns:
     """Patterns as in a ``.gitignore`` in the directory ``base``, which is resolved."""
 
     base: Path
@@ -47,7 +49,7 @@ class Patterns:
         return self.verdict(path, suffix) is True
 
     def verdict(self, path: Path, suffix: str) -> bool | None:
-        """Return what the last pattern says that matches, None if there is none."""
+        """Return the verdict of the last pattern that matches, None if there is none."""
         if path == self.base or not path.is_relative_to(self.base):
             return None
         inner = path.relative_to(self.base).as_posix()
@@ -67,25 +69,25 @@ class Patterns:
 _MODEL = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})
-"""Directories of what others wrote: not looked into, unless ``exclude`` says otherwise."""
+"""Directories of third-party files: not searched, unless ``exclude`` says otherwise."""
 
 
 JSON = ".json"
 CHECKED = (*EXTENSIONS, ".schema.json", ".tools.json")
-"""How the names end of what ``kbnf check`` looks for in directories: other JSON may be anything."""
+"""Suffixes of the files that ``kbnf check`` searches in directories: other JSON may be anything."""
 
 
 class Exclusions(Protocol):
-    """What settings say about the files that count."""
+    """The settings about the files that count."""
 
     @property
-    def exclude(self) -> Patterns | None: ...  # noqa: D102 - as `config.Settings` has it
+    def exclude(self) -> IgnorePatterns | None: ...  # noqa: D102 - as `config.Settings` has it
 
     @property
-    def extend_exclude(self) -> Patterns | None: ...  # noqa: D102
+    def extend_exclude(self) -> IgnorePatterns | None: ...  # noqa: D102
 
     @property
-    def include(self) -> Patterns | None: ...  # noqa: D102
+    def include(self) -> IgnorePatterns | None: ...  # noqa: D102
 
     @property
     def force_exclude(self) -> bool | None: ...  # noqa: D102
@@ -93,17 +95,17 @@ class Exclusions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileChoice:
-    """Says what counts in a directory, by how names end, and the settings of the place.
+    """Selects the files of a directory, by their suffixes and the settings of the place.
 
     ``but`` is left out beside what the settings exclude.
     """
 
     extensions: Collection[str]
     settings_for: Callable[[Path], Exclusions] | None = None
-    but: Patterns | None = None
+    but: IgnorePatterns | None = None
 
     def in_directory(self, directory: Path) -> "DirectoryChoice":
-        """Return what counts among the entries of a resolved directory."""
+        """Return the selected files among the entries of a resolved directory."""
         settings = None if self.settings_for is None else self.settings_for(directory / "entry")
         return DirectoryChoice(self.extensions, settings, self.but)
 
@@ -120,11 +122,11 @@ class FileChoice:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryChoice:
-    """What counts among the entries of one directory."""
+    """The selected files among the entries of one directory."""
 
     extensions: Collection[str]
     settings: Exclusions | None
-    but: Patterns | None = None
+    but: IgnorePatterns | None = None
 
     def leaves_out(self, entry: Path, suffix: str) -> bool:
         """Return whether an entry is excluded; ``suffix`` is ``/`` for directories."""
@@ -139,7 +141,7 @@ class DirectoryChoice:
         Where it takes one with an extension of no language, that is KBNF.
         """
         include = None if self.settings is None else self.settings.include
-        is_one = any(file.name.endswith(each) for each in self.extensions)
+        is_one = any(file.name.endswith(extension) for extension in self.extensions)
         if include is None or (is_one and file.suffix not in EXTENSIONS):
             return is_one
         language = file.suffix if file.suffix in EXTENSIONS else KBNF.extension
@@ -160,7 +162,7 @@ _LARGEST_IGNORE = 2**24
 """Bytes of a ``.gitignore`` that is read."""
 
 
-def rules_in(directory: Path) -> tuple[Patterns, ...]:
+def rules_in(directory: Path) -> tuple[IgnorePatterns, ...]:
     """Return the rules that a resolved directory adds: at most one element."""
     file = directory / ".gitignore"
     if not os.path.isfile(file):
@@ -170,10 +172,10 @@ def rules_in(directory: Path) -> tuple[Patterns, ...]:
     except SourceError:
         # As for git, a file that cannot be read has no rules.
         return ()
-    return (Patterns(directory, tuple(lines)),)
+    return (IgnorePatterns(directory, tuple(lines)),)
 
 
-def rules_above(directory: Path) -> tuple[Patterns, ...]:
+def rules_above(directory: Path) -> tuple[IgnorePatterns, ...]:
     """Return the rules of the resolved directories above, from the repository's root down.
 
     None outside a repository. A directory that is itself ignored was named on purpose, so
@@ -184,13 +186,13 @@ def rules_above(directory: Path) -> tuple[Patterns, ...]:
     return () if is_ignored(directory, "/", rules) else rules
 
 
-def is_ignored(path: Path, suffix: str, rules: Sequence[Patterns]) -> bool:
+def is_ignored(path: Path, suffix: str, rules: Sequence[IgnorePatterns]) -> bool:
     """Return whether git ignores the resolved ``path``; ``suffix`` is ``/`` for directories.
 
     The innermost file that says anything decides.
     """
     verdicts = (rule.verdict(path, suffix) for rule in reversed(rules))
-    return next((each for each in verdicts if each is not None), False)
+    return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def _parents_in_repository(directory: Path) -> list[Path]:
@@ -219,8 +221,8 @@ def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice) -> list
     listed is returned itself: it cannot be read either. Raises ``SourceError`` for a path that does
     not exist.
     """
-    found = {file for path in paths for file in _expand(path, note, choice)}
-    return sorted(found, key=Path.as_posix)
+    result = {file for path in paths for file in _expand(path, note, choice)}
+    return sorted(result, key=Path.as_posix)
 
 
 def read_source(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
@@ -274,21 +276,21 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
             raise SourceError(str(path), _why_missing(path))
         return [] if path != STDIN and choice.drops(path) else [path]
     top = path.resolve()
-    found: list[Path] = []
+    result: list[Path] = []
     others: list[Path] = []
     for file in _walk(top, choice, others):
         shown = path / file.relative_to(top)
         if _is_odd(file):
             note(f"skipped {shown}: not a regular file")
         else:
-            found.append(shown)
+            result.append(shown)
     if others and choice.extensions == CHECKED:
         files = f"{count_of(len(others), 'other file')} in JSON"
         note(f"{path}: left out {files}; name those that are schemas or lists of tools")
-    if not found:
+    if not result:
         wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
         note(f"warning: {path}: the directory contains no grammar ({wanted})")
-    return found
+    return result
 
 
 def is_model_name(text: str) -> bool:
@@ -405,7 +407,11 @@ def _similar(name: str) -> str | None:
     from kbnf_core.text.suggest import Suggestions
 
     path = Path(name)
-    names = {each: each for each in grammar_names()} if path.parent == Path() else {}
+    names = (
+        {grammar_name: grammar_name for grammar_name in grammar_names()}
+        if path.parent == Path()
+        else {}
+    )
     with suppress(OSError):
         names |= {each.name: str(path.parent / each.name) for each in path.parent.iterdir()}
     near = Suggestions(names).closest(path.name)

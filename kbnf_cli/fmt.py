@@ -1,4 +1,7 @@
-"""``kbnf fmt``: bring grammars into their canonical layout."""
+"""``kbnf fmt``: bring grammars into their canonical layout.
+
+Tests: tests/cli/test_fmt.py
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +28,7 @@ from kbnf_core.text.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _FileLayout:
     """A file before and after formatting; ``after`` is None where ``errors`` prevent that."""
 
     path: Path
@@ -91,14 +94,14 @@ def fmt(
     return Exit.FINDINGS if counts else Exit.CLEAN
 
 
-def _lay_out(path: Path, name: str) -> _Layout:
+def _lay_out(path: Path, name: str) -> _FileLayout:
     from kbnf_core.kbnf.format import format_kbnf
 
     if is_artifact(path):
         raise SourceError(name, f"it is an artifact: `kbnf convert {name}` prints its grammar")
     source, invalid = read_source(path, name)
     if invalid is not None:
-        return _Layout(path, name, source.text, None, (invalid,))
+        return _FileLayout(path, name, source.text, None, (invalid,))
     language = language_of(name)
     if language is not KBNF:
         other = Diagnostic(
@@ -108,12 +111,12 @@ def _lay_out(path: Path, name: str) -> _Layout:
             Span(0, 0),
             helps=(f"convert it: `kbnf convert {name}`",),
         )
-        return _Layout(path, name, source.text, None, (other,))
+        return _FileLayout(path, name, source.text, None, (other,))
     formatted = format_kbnf(source)
-    return _Layout(path, name, source.text, formatted.text, formatted.errors)
+    return _FileLayout(path, name, source.text, formatted.text, formatted.errors)
 
 
-def _write(console: Console, layout: _Layout) -> None:
+def _write(console: Console, layout: _FileLayout) -> None:
     if layout.after is None:
         return
     if layout.path == STDIN:
@@ -122,7 +125,7 @@ def _write(console: Console, layout: _Layout) -> None:
         write_text(layout.path, layout.after)
 
 
-def _summarise(console: Console, layouts: list[_Layout], done: str) -> None:
+def _summarise(console: Console, layouts: list[_FileLayout], done: str) -> None:
     """Name the files that change, and count the others."""
     for layout in layouts:
         if layout.changes:

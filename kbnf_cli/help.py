@@ -2,6 +2,8 @@
 
 Of roff's ``man`` macros those are read that ``man/`` uses: one source for ``man kbnf.5`` and
 ``kbnf help language``, which needs neither ``man`` nor a checkout.
+
+Tests: tests/cli/test_help.py
 """
 
 import re
@@ -33,7 +35,7 @@ Word = tuple[Segment, ...]
 
 
 def page_title(roff: str) -> str:
-    """Return what the NAME of a page says that it is about."""
+    """Return the title in the NAME of a page."""
     line = roff.partition(".SH NAME\n")[2].partition("\n")[0]
     return "".join(part.text for part in inline(line.partition(r" \- ")[2]))
 
@@ -223,7 +225,7 @@ def _line(each: Rule, width: int) -> Segments:
 
 
 def _no_rule(code: str) -> str:
-    near = [f"{each.code} ({each.name})" for each in nearest_rules(code)]
+    near = [f"{rule.code} ({rule.name})" for rule in nearest_rules(code)]
     advice = f"did you mean {' or '.join(near)}?" if near else "`kbnf rule` lists all"
     return f"there is no rule {code!r}; {advice}"
 
@@ -304,7 +306,7 @@ _MOST_FOUND = 20
 
 
 def _all_pages(context: click.Context) -> Iterator[tuple[str, str, str]]:
-    """Yield the topics with what they are about and their text, in small letters."""
+    """Yield the topics with their titles and texts, in small letters."""
     for name in (*_PAGES, *_commands(context)):
         page = _page(context, name) or ""
         text = "".join(part.text for part in render_page(page, _WIDEST))
@@ -332,7 +334,7 @@ def _no_topic(context: click.Context, topic: str) -> str:
 
     names = [*_PAGES, "grammars", "codes", *_commands(context)]
     near = Suggestions(names).closest(topic)
-    codes = [each.code for each in nearest_rules(topic)]
+    codes = [rule.code for rule in nearest_rules(topic)]
     close = [near] if near else codes
     advice = f"did you mean {' or '.join(close)}?" if close else "`kbnf help` lists the topics"
     return f"there is no topic {topic!r}, and no page contains it; {advice}"

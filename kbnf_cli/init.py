@@ -1,4 +1,7 @@
-"""``kbnf init``: the files of a first grammar, from a template."""
+"""``kbnf init``: the files of a first grammar, from a template.
+
+Tests: tests/cli/test_init.py
+"""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -152,7 +155,7 @@ tool-calls = "hermes"
 """
 
 
-class Template(NamedTuple):
+class Beginning(NamedTuple):
     """The files of a beginning: a name, and the extension and text of the grammar; examples."""
 
     name: str
@@ -163,12 +166,12 @@ class Template(NamedTuple):
 
 
 TEMPLATES = {
-    "grammar": Template("person", ".kbnf", GRAMMAR, EXAMPLES),
-    "json": Template("person", ".schema.json", SCHEMA, SCHEMA_EXAMPLES),
-    "tools": Template("weather", ".tools.json", TOOLS, TOOLS_EXAMPLES, TOOLS_SETTINGS),
-    "language": Template("tasks", ".kbnf", LANGUAGE, LANGUAGE_EXAMPLES),
+    "grammar": Beginning("person", ".kbnf", GRAMMAR, EXAMPLES),
+    "json": Beginning("person", ".schema.json", SCHEMA, SCHEMA_EXAMPLES),
+    "tools": Beginning("weather", ".tools.json", TOOLS, TOOLS_EXAMPLES, TOOLS_SETTINGS),
+    "language": Beginning("tasks", ".kbnf", LANGUAGE, LANGUAGE_EXAMPLES),
 }
-"""What `--template` names: a record as a grammar, a JSON Schema, tools, a small language."""
+"""The values of `--template`: a record as a grammar, a JSON Schema, tools, a small language."""
 
 HOOKS = """\
 repos:

@@ -2,6 +2,8 @@
 
 A grammar is a text in any language, an artifact, the name of one that is included, or a class of
 Python, ``module:Class``, as its JSON Schema. The last imports, and so runs, the module.
+
+Tests: tests/cli
 """
 
 import json
@@ -20,7 +22,7 @@ from click.shell_completion import CompletionItem
 
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_bytes, read_text
+from kbnf_cli.files import STDIN, FileChoice, IgnorePatterns, is_model_name, read_bytes, read_text
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import JSON_SCHEMA
@@ -40,7 +42,7 @@ _WITHOUT_RULES = ("JSON Schema", "Tool list")
 """Languages whose texts have no rules to be shown, and are written as KBNF."""
 
 UNNAMED = "<stdin>"
-"""What stdin is called where nobody named it."""
+"""The name of stdin unless an option gives one."""
 
 
 class GrammarPath(click.Path):
@@ -58,9 +60,9 @@ class GrammarPath(click.Path):
         """Return the path that is meant; fail for a name of none."""
         name = os.fspath(value)
         if not os.path.lexists(name):
-            found = grammar_file(name)
-            if found is not None:
-                return found
+            result = grammar_file(name)
+            if result is not None:
+                return result
         if name.startswith(PREFIX):
             listed = ", ".join(grammar_names())
             self.fail(f"there is no grammar {name!r}; there are {listed}", param, ctx)
@@ -121,12 +123,12 @@ class GrammarOr(click.ParamType[str | Path]):
 
 
 def name_of(path: Path, stdin_filename: Path | None) -> Path:
-    """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+    """Return the name of a file: stdin's name for ``-``, a shipped grammar by its own."""
     return (stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadableText:
     """A text that ``read_grammar`` takes as one of ``language``."""
 
     source: "Source"
@@ -214,7 +216,9 @@ def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Langu
         raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
 
 
-def open_written(path: Path, name: str, start: str | None, from_: str | None = None) -> Readable:
+def open_written(
+    path: Path, name: str, start: str | None, from_: str | None = None
+) -> ReadableText:
     """Return the text of a grammar as it is written, and its language; an artifact's own text.
 
     Raises what ``open_any_grammar`` raises.
@@ -222,10 +226,10 @@ def open_written(path: Path, name: str, start: str | None, from_: str | None = N
     if is_artifact(path):
         return _text_inside(path, start)
     source = read_text(path, name)
-    return Readable(source, language_for(source.text, name, from_))
+    return ReadableText(source, language_for(source.text, name, from_))
 
 
-def _text_inside(path: Path, start: str | None) -> Readable:
+def _text_inside(path: Path, start: str | None) -> ReadableText:
     """Return the text that an artifact was made of; as KBNF where it imports other files."""
     from kbnf_core.artifact.manifest import read_text
     from kbnf_core.languages import KBNF, named
@@ -234,12 +238,12 @@ def _text_inside(path: Path, start: str | None) -> Readable:
     source, manifest = read_text(path)
     _check_start(path, start, manifest.start)
     if "%import" not in source.text:
-        return Readable(source, named(manifest.language or KBNF.name) or KBNF)
-    return Readable(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
+        return ReadableText(source, named(manifest.language or KBNF.name) or KBNF)
+    return ReadableText(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
 
 
 def read_whole(
-    found: Readable, start: str | None, vocabulary: "Vocabulary | None" = None
+    found: ReadableText, start: str | None, vocabulary: "Vocabulary | None" = None
 ) -> "Reading":
     """Read a text, and what it imports; what it says of tokens, it says of ``vocabulary``.
 
@@ -258,7 +262,7 @@ def read_whole(
 
 def lacks_vocabulary(reading: "Reading") -> bool:
     """Return whether a text takes tokens of a vocabulary that is not known."""
-    return any(each.code == "W405" for each in reading.losses)
+    return any(loss.code == "W405" for loss in reading.losses)
 
 
 def note_vocabulary(console: Console, reading: "Reading") -> None:
@@ -333,12 +337,12 @@ class FileInputs:
 
     @property
     def file_settings(self) -> Settings:
-        """What the options set rather than a configuration file."""
+        """The settings of options rather than of a configuration file."""
         return Settings(exclude=_from_here(self.exclude), force_exclude=self.force_exclude or None)
 
 
-def _from_here(lines: tuple[str, ...]) -> Patterns | None:
-    return Patterns(Path.cwd().resolve(), lines) if lines else None
+def _from_here(lines: tuple[str, ...]) -> IgnorePatterns | None:
+    return IgnorePatterns(Path.cwd().resolve(), lines) if lines else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,17 +363,17 @@ class Inputs:
     """Whether there may be grammars in other languages beside schemas."""
 
     def name_of(self, path: Path) -> Path:
-        """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+        """Return the name of a file: stdin's name for ``-``, a shipped grammar by its own."""
         return name_of(path, self.stdin_filename)
 
     def settings_source(self) -> SettingsFor:
-        """Return where settings come from; raises what ``config.settings_source`` raises."""
+        """Return the source of settings; raises the errors of ``config.settings_source``."""
         return settings_source(self.config_file, self.isolated)
 
     def grammar(
         self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
     ) -> "Grammar":
-        """Return the grammar in a file; takes and raises what ``open_any_grammar`` does.
+        """Return the grammar in a file, with the arguments and errors of ``open_any_grammar``.
 
         Without a vocabulary it is that of texts.
         """
@@ -377,7 +381,7 @@ class Inputs:
         options = dict(self.schema_for(path))
         if vocabulary is None:
             options.pop("token_markers", None)
-        found = open_any_grammar(
+        result = open_any_grammar(
             path,
             name.as_posix(),
             self.start,
@@ -388,15 +392,15 @@ class Inputs:
             self._from(path),
             lossy=lossy,
         )
-        if self.start is not None and found.language.name in _WITHOUT_RULES:
+        if self.start is not None and result.language.name in _WITHOUT_RULES:
             raise ConfigError(
-                f"--start is for grammars with rules; {name} is {found.language.name}"
+                f"--start is for grammars with rules; {name} is {result.language.name}"
             )
         if not self.reads_several:
-            refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
-        return found
+            refuse_schema_options(self.schema, self.name_of(path).as_posix(), result.language)
+        return result
 
-    def text(self, path: Path) -> Readable:
+    def text(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file; of a schema, which has no rules, its KBNF.
 
         Raises what ``open_any_grammar`` raises.
@@ -409,14 +413,14 @@ class Inputs:
             return written
         grammar = self.grammar(path, None)
         name = f"{self.name_of(path).as_posix()} (as KBNF)"
-        return Readable(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
+        return ReadableText(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
 
-    def written(self, path: Path) -> Readable:
+    def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""
         name = self.name_of(path).as_posix()
-        found = open_written(path, name, self.start, self._from(path))
-        refuse_schema_options(self.schema, name, found.language)
-        return found
+        result = open_written(path, name, self.start, self._from(path))
+        refuse_schema_options(self.schema, name, result.language)
+        return result
 
     def schema_for(self, path: Path) -> Mapping[str, Any]:
         """Return the options of languages for a file: those given, then those configured."""
@@ -486,9 +490,9 @@ def vocabulary_file(name: str) -> Path:
         return path
     from kbnf_core.vocab.files import cached_vocabulary, hub_folder
 
-    found = cached_vocabulary(name)
-    if found is not None:
-        return found
+    result = cached_vocabulary(name)
+    if result is not None:
+        return result
     near = _similar_vocabulary(path)
     hint = f"did you mean `{near}`?" if near else "nothing is downloaded"
     raise SourceError(name, f"no such file, nor a model of that name in {hub_folder()}; {hint}")
@@ -526,7 +530,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
             for part in path.split("."):
                 found = getattr(found, part)
     except (Exception, SystemExit) as error:
-        # Any error of the module is the answer to the one who named it.
+        # Any error of the module is the answer to the caller that named it.
         is_file = module.endswith(".py")
         right = f"name the module, not its file: `{module.removesuffix('.py')}:{path}`"
         why = right if is_file else _sentence(error)

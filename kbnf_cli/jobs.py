@@ -1,4 +1,7 @@
-"""Independent work on several processors."""
+"""Independent work on several processors.
+
+Tests: tests/cli
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +23,7 @@ def default_jobs() -> int:
 
 
 def jobs_option(what: str) -> Callable[[_Command], _Command]:
-    """Return what adds ``--jobs``."""
+    """Return a decorator that adds ``--jobs``."""
     help_ = f"{what}  [default: processors]"
     return click.option(
         "-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, help=help_

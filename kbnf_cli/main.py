@@ -2,6 +2,8 @@
 
 Nothing is imported at the top that Python has not loaded by itself: an interrupt while a module is
 imported is to be seen in ``run``, too.
+
+Tests: tests/cli
 """
 
 import gc

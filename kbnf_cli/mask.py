@@ -1,4 +1,7 @@
-"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
+"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens.
+
+Tests: tests/cli/test_mask.py
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -96,7 +99,7 @@ def _token_ids(text: str) -> tuple[int, ...]:
     except ValueError:
         message = f"{text!r} is not a list of token ids such as 1,2,3"
         raise click.BadParameter(message) from None
-    if any(each < 0 for each in ids):
+    if any(token_id < 0 for token_id in ids):
         raise click.BadParameter("a token id is not negative")
     return ids
 
@@ -111,7 +114,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _token_or_text(text: str) -> int | bytes | str:
-    """Return a token id for digits, bytes for what follows ``text:``, and anything else as it is.
+    """Return a token id for digits, bytes after ``text:``, and anything else as it is.
 
     The last may be the name of a special token as well as a text.
     """

@@ -1,4 +1,7 @@
-"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot occur."""
+"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot occur.
+
+Tests: tests/cli
+"""
 
 import io
 import json

@@ -3,6 +3,8 @@
 The tokens of a vocabulary in the orders that lists show them in.
 
 Allowed tokens by place in the grammar: the terminals at which their first bytes are expected.
+
+Tests: tests/cli
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,10 +64,10 @@ _ORDERS: "WeakKeyDictionary[Vocabulary, TokenOrder]" = WeakKeyDictionary()
 
 def order_of(vocabulary: "Vocabulary") -> TokenOrder:
     """Return the orders of a vocabulary, the same object each time."""
-    found = _ORDERS.get(vocabulary)
-    if found is None:
-        found = _ORDERS[vocabulary] = TokenOrder(vocabulary)
-    return found
+    cached = _ORDERS.get(vocabulary)
+    if cached is None:
+        cached = _ORDERS[vocabulary] = TokenOrder(vocabulary)
+    return cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,8 @@ def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[Li
     """Return the places at terminals; a nonterminal is shown by the terminals inside it."""
     names = engine.grammar.names
     source = engine.grammar.source
-    found = [place for place in places if source.slice(place.span) not in names]
-    return sorted(found, key=lambda place: (place.span, place.rules))
+    result = [place for place in places if source.slice(place.span) not in names]
+    return sorted(result, key=lambda place: (place.span, place.rules))
 
 
 def by_place(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
@@ -119,18 +121,18 @@ def by_place(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
 
 def _shortest_ways(places: "list[LivePlace]") -> "list[LivePlace]":
     """Return one place a terminal, that with the fewest rules on the way."""
-    found: dict[object, LivePlace] = {}
+    result: dict[object, LivePlace] = {}
     for place in sorted(places, key=lambda each: len(each.rules)):
-        found.setdefault((place.span, place.offset, place.expected), place)
-    return sorted(found.values(), key=lambda place: (place.span, place.rules))
+        result.setdefault((place.span, place.offset, place.expected), place)
+    return sorted(result.values(), key=lambda place: (place.span, place.rules))
 
 
 def _taking(places: "list[LivePlace]", byte: int) -> "tuple[LivePlace, ...]":
     """Return the places that expect a byte; failing that, those that take whole tokens."""
-    found = tuple(
+    result = tuple(
         place for place in places if any(low <= byte <= high for low, high in place.expected)
     )
-    return found or tuple(place for place in places if not place.expected)
+    return result or tuple(place for place in places if not place.expected)
 
 
 _INDENT = " " * 10
@@ -167,14 +169,14 @@ def matching(vocabulary: "Vocabulary", ids: Sequence[int], wanted: str) -> list[
 
     data = as_bytes(wanted)
     if not is_pattern(wanted):
-        return [each for each in ids if data in vocabulary.decode((each,))]
+        return [token_id for token_id in ids if data in vocabulary.decode((token_id,))]
     end = monotonic() + _REGEX_SECONDS
     try:
-        found = regex.compile(data[1:-1]).search
+        result = regex.compile(data[1:-1]).search
         return [
-            each
-            for each in ids
-            if found(vocabulary.decode((each,)), timeout=max(0.0, end - monotonic()))
+            token_id
+            for token_id in ids
+            if result(vocabulary.decode((token_id,)), timeout=max(0.0, end - monotonic()))
         ]
     except regex.error as error:
         raise ConfigError(f"not a regular expression: {error}") from None
@@ -270,7 +272,7 @@ def _token_row(vocabulary: "Vocabulary", token_id: int) -> str:
 
 
 def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
-    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
+    """Return the text shown for a token: its bytes in quotes, or the name of a special one."""
     data = vocabulary.token(token_id)
     if data is not None:
         return escaped(data)

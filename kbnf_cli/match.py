@@ -1,4 +1,7 @@
-"""``kbnf match``: whether texts are in a language, and where they leave it."""
+"""``kbnf match``: whether texts are in a language, and where they leave it.
+
+Tests: tests/cli/test_match.py
+"""
 
 import json
 from collections.abc import Iterator
@@ -67,7 +70,7 @@ def as_printed(data: bytes, split: Split | None) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class MatchedText:
     """A text, where it is from, and its line there, None where it is all of it."""
 
     path: str
@@ -76,14 +79,14 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MatchVerdict:
     """The outcome of a text: ``message`` says why it does not fit, at ``offset``.
 
     ``expected`` are inclusive ranges of bytes, ``places`` those of the grammar that expect them.
     ``with_break``: its last line break is part of it.
     """
 
-    text: Text
+    text: MatchedText
     message: str | None
     offset: int
     expected: tuple[tuple[int, int], ...] = ()
@@ -172,8 +175,8 @@ def match(
     return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
 
 
-def _has_escapes(engine: "Engine", verdict: Verdict) -> bool:
-    """Return whether a line does not fit as it is, and does with what its escapes mean."""
+def _has_escapes(engine: "Engine", verdict: MatchVerdict) -> bool:
+    """Return whether a line does not fit as it is, but does with its escapes decoded."""
     if verdict.matches or b"\\" not in verdict.data:
         return False
     with suppress(TypingError):
@@ -181,7 +184,7 @@ def _has_escapes(engine: "Engine", verdict: Verdict) -> bool:
     return False
 
 
-def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
+def _read_before(engine: "Engine", verdict: MatchVerdict) -> "Tree | None":
     """Return the certain part of the tree before the place where a text does not fit."""
     if verdict.matches:
         return None
@@ -194,17 +197,19 @@ def all_texts(
     files: tuple[Path, ...],
     given: tuple[str, ...],
     split: Split | None,
-) -> Iterator[Text]:
+) -> Iterator[MatchedText]:
     """Return the texts that options name, that of stdin without any; files are read one by one."""
     files = files if files or given else (STDIN,)
     if grammar == STDIN and STDIN in files:
         raise click.UsageError("the grammar and a text cannot both be read from stdin")
     # Those of the command line are the bytes that the shell passed.
-    named = (Text("<text>", text.encode("utf-8", "surrogateescape")) for text in given)
+    named = (MatchedText("<text>", text.encode("utf-8", "surrogateescape")) for text in given)
     return chain(named, _read_texts(console, files, split))
 
 
-def _read_texts(console: Console, files: tuple[Path, ...], split: Split | None) -> Iterator[Text]:
+def _read_texts(
+    console: Console, files: tuple[Path, ...], split: Split | None
+) -> Iterator[MatchedText]:
     """Yield the texts; report a file that cannot be read, and go on."""
     for file in files:
         try:
@@ -216,14 +221,14 @@ def _read_texts(console: Console, files: tuple[Path, ...], split: Split | None) 
             continue
         name = UNNAMED if file == STDIN else file.as_posix()
         if split is None:
-            yield Text(name, data)
+            yield MatchedText(name, data)
             continue
         lines = data.split(b"\n")
         if not lines[-1]:
             lines.pop()
         for number, line in enumerate((each.removesuffix(b"\r") for each in lines), 1):
             try:
-                yield Text(name, _unescaped(line) if split == "escaped" else line, number)
+                yield MatchedText(name, _unescaped(line) if split == "escaped" else line, number)
             except TypingError as error:
                 console.problem(ConfigError(f"{name}:{number}: {error}"))
 
@@ -232,12 +237,12 @@ def _unescaped(line: bytes) -> bytes:
     return read_typed(line.decode("utf-8", "surrogateescape"))
 
 
-def without_break(text: Text) -> bytes:
+def without_break(text: MatchedText) -> bytes:
     """Return a text without the line break at its end; a line has none."""
     return text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
 
 
-def judge(engine: "Engine", text: Text) -> Verdict:
+def judge(engine: "Engine", text: MatchedText) -> MatchVerdict:
     """Try a text without the line break at its end, then with it."""
     bare = without_break(text)
     verdict = _try(engine, text, bare)
@@ -245,23 +250,23 @@ def judge(engine: "Engine", text: Text) -> Verdict:
         return verdict
     whole = _try(engine, text, text.data)
     if whole.matches:
-        return Verdict(text, None, len(text.data), with_break=True)
+        return MatchVerdict(text, None, len(text.data), with_break=True)
     return verdict
 
 
-def _try(engine: "Engine", text: Text, data: bytes) -> Verdict:
+def _try(engine: "Engine", text: MatchedText, data: bytes) -> MatchVerdict:
     engine.reset()
     try:
         if data:
             engine.try_accept_new_bytes(data)
     except RejectedError as error:
         why = engine.why(data)
-        return Verdict(text, why.reason, error.byte_offset, why.expected, _places(engine, why))
+        return MatchVerdict(text, why.reason, error.byte_offset, why.expected, _places(engine, why))
     if engine.can_finish():
-        return Verdict(text, None, len(data))
+        return MatchVerdict(text, None, len(data))
     why = engine.why(b"")
     message = "the text ends too early"
-    return Verdict(text, message, len(data), why.expected, _places(engine, why))
+    return MatchVerdict(text, message, len(data), why.expected, _places(engine, why))
 
 
 def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
@@ -271,7 +276,7 @@ def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     return (*shown, *([more_places(len(places))] if len(places) > PLACES else []))
 
 
-def lines_of(verdict: Verdict, columns: int | None) -> Segments:
+def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
     """Return the lines that show a verdict, cut to ``columns`` cells."""
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
@@ -327,7 +332,7 @@ def _wrapped(text: str, columns: int | None) -> str:
     return ("\n" + " " * _KEY).join(lines)
 
 
-def _excerpt(verdict: Verdict) -> tuple[str, str]:
+def _excerpt(verdict: MatchVerdict) -> tuple[str, str]:
     """Return a piece of the text before the place and after it, on one line."""
     data, at = verdict.text.data, verdict.offset
     begin = max(data.rfind(b"\n", 0, at) + 1, at - _BEFORE)
@@ -338,7 +343,7 @@ def _excerpt(verdict: Verdict) -> tuple[str, str]:
     return before, behind
 
 
-def position_of(verdict: Verdict) -> tuple[int, int]:
+def position_of(verdict: MatchVerdict) -> tuple[int, int]:
     """Return line and column of the place, from 1, the column in code points."""
     before = verdict.text.data[: verdict.offset]
     first = verdict.text.line or 1
@@ -346,7 +351,7 @@ def position_of(verdict: Verdict) -> tuple[int, int]:
     return first + before.count(b"\n"), len(last) + 1
 
 
-def value_of_place(verdict: Verdict) -> dict[str, object]:
+def value_of_place(verdict: MatchVerdict) -> dict[str, object]:
     """Return where a text stops fitting, and the expected terminals there."""
     line, column = position_of(verdict)
     return {
@@ -358,7 +363,7 @@ def value_of_place(verdict: Verdict) -> dict[str, object]:
     }
 
 
-def _value(verdict: Verdict, tree: "Tree | None") -> str:
+def _value(verdict: MatchVerdict, tree: "Tree | None") -> str:
     """Return an entry of the object that ``schemas/match.schema.json`` describes, as JSON."""
     value = {
         "path": verdict.text.path,

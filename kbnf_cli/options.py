@@ -1,6 +1,11 @@
-"""Options that several commands share, and the names of the commands, by purpose."""
+"""Options that several commands share, and the names of the commands, by purpose.
+
+Tests: tests/cli/test_options.py, tests/cli/test_man.py
+"""
 
 import json
+import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
@@ -12,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from kbnf_cli.console import Colour, Console, Verbosity
+from kbnf_core.languages.lark.indenter import attributes_of
 from kbnf_core.targets import SERVICE_NAMES
 from kbnf_core.text.errors import KbnfError
 
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
 
 CONFIGURATION = ("kbnf.toml", "pyproject.toml")
-"""What configuration files are called; the first wins."""
+"""The names of configuration files; the first wins."""
 
 
 def may_be_configured(arguments: Sequence[str]) -> bool:
@@ -30,7 +36,7 @@ def may_be_configured(arguments: Sequence[str]) -> bool:
     """
     here = Path.cwd()
     folders = (here, *here.parents)
-    is_named = any(each.startswith("--config") for each in arguments)
+    is_named = any(argument.startswith("--config") for argument in arguments)
     return is_named or any((folder / name).exists() for folder in folders for name in CONFIGURATION)
 
 
@@ -41,7 +47,7 @@ GROUPS = {
     "Ship": ("compile", "store"),
     "Help": ("help", "rule", "lsp"),
 }
-"""The commands by what they are for; a command of none is listed after them."""
+"""The commands by their purposes; a command without one is listed after them."""
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 
@@ -113,7 +119,7 @@ TOPICS = {
     "json-schema": "JSON Schema and tools",
     "settings": "Settings and files",
 }
-"""The pages of `kbnf help` that describe options of many commands, with what these are for."""
+"""The pages of `kbnf help` that describe options of many commands, with their subjects."""
 
 
 _HELP_WIDTH = 44
@@ -143,12 +149,12 @@ class SharedOption(click.Option):
         return TOPICS[self.topic], "\b\n" + "\n".join(lines)
 
     def full_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return what the page of the topic says of this option."""
+        """Return the description of this option on the page of the topic."""
         return super().get_help_record(ctx)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
-    """Return what adds several options, listed in this order."""
+    """Return a decorator that adds several options, listed in this order."""
 
     def add(command: _Command) -> _Command:
         for option in reversed(options):
@@ -172,7 +178,7 @@ def options_in(*decorators: Callable[[Any], Any]) -> list[click.Option]:
 def format_option(
     formats: Iterable[str], text: str, default: str = "text"
 ) -> Callable[[_Command], _Command]:
-    """Return what adds ``--format``."""
+    """Return a decorator that adds ``--format``."""
     kinds = click.Choice(list(formats))
     return click.option(
         "--format", "format_", type=kinds, default=default, show_default=True, help=text
@@ -363,11 +369,11 @@ file_options = together(
         help="Skip excluded files even if they are named.",
     ),
 )
-"""What says which files in directories are left out: see ``inputs.FileInputs``."""
+"""The options that leave out files in directories: see ``inputs.FileInputs``."""
 
 
 def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Command], _Command]:
-    """Return what adds an option for JSON Schemas; ``schema`` is a value of those given."""
+    """Return a decorator that adds an option for JSON Schemas, a value of ``schema``."""
 
     def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         given = context.params.setdefault("schema", {})
@@ -393,8 +399,39 @@ lexing_option = _schema_option(
     " rules cannot keep of that is a warning.  [default: as the grammar's dialect does]",
 )
 
+
+class _IndenterType(click.ParamType[dict[str, Any]]):
+    """An ``Indenter`` of Lark, by its module and class; the value is its attributes."""
+
+    name = "indenter"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return value
+        # Commands of Python packages do not look for modules where they are run.
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            return attributes_of(pkgutil.resolve_name(value))
+        except (ImportError, AttributeError, ValueError) as error:
+            self.fail(f"{value}: {error}", parameter, context)
+        finally:
+            sys.path.pop(0)
+
+
+indenter_option = _schema_option(
+    "--indenter",
+    type=_IndenterType(),
+    metavar="MODULE:CLASS",
+    text="Lark: the `Indenter` that the grammar is used with, as `lark.indenter:PythonIndenter`;"
+    " its module is imported, also from the current folder.  [default: by the usual names, if the"
+    " grammar declares `_INDENT` and `_DEDENT`]",
+)
+
 schema_options = together(
     lexing_option,
+    indenter_option,
     _schema_option(
         "--integers",
         type=click.Choice(["plain", "fraction"]),
@@ -428,6 +465,13 @@ schema_options = together(
         text="JSON Schema: whitespace between tokens: as JSON printers write it; none; a "
         "blank or one line break with indentation in every gap; any. Takes precedence over the "
         "schema's x-guidance.  [default: printed]",
+    ),
+    _schema_option(
+        "--as",
+        "syntax",
+        type=click.Choice(["json", "yaml"]),
+        text="JSON Schema: the texts of values: JSON, or block YAML in one layout."
+        "  [default: json]",
     ),
     _schema_option(
         "--order",
@@ -496,4 +540,4 @@ Those that were given are the parameter ``schema``.
 """
 
 input_options = together(vocabulary_options, grammar_options, schema_options, config_options)
-"""What says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""
+"""The options that select the grammar, vocabulary and settings: see ``inputs.Inputs``."""

@@ -1,4 +1,7 @@
-"""``kbnf parse``: which rules matched which parts of a text."""
+"""``kbnf parse``: which rules matched which parts of a text.
+
+Tests: tests/cli/test_parse.py
+"""
 
 import json
 from collections.abc import Callable
@@ -11,9 +14,9 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
 from kbnf_cli.match import (
+    MatchedText,
+    MatchVerdict,
     Split,
-    Text,
-    Verdict,
     all_texts,
     lines_of,
     lines_options,
@@ -183,7 +186,7 @@ class _Value(NamedTuple):
 def _value_reader(
     grammar: "Grammar", wanted: _Wanted | None, prefix: str | None
 ) -> Callable[[bytes], _Value] | None:
-    """Return the reader of what is printed in place of a tree: a message or a value."""
+    """Return the reader of the value printed in place of a tree: a message or a JSON value."""
     from kbnf_core.parse.messages import MessageReader
 
     if prefix is not None:
@@ -214,7 +217,7 @@ def _end_of(grammar: "Grammar", data: bytes) -> str | None:
     return None
 
 
-def _shown(text: Text, found: _Value, format_: str) -> Any:
+def _shown(text: MatchedText, found: _Value, format_: str) -> Any:
     """Return the output for a value: of calls, in JSON, also the accepted deviations."""
     if found.reader is None or format_ != "json":
         return found.value
@@ -223,8 +226,8 @@ def _shown(text: Text, found: _Value, format_: str) -> Any:
     return {**_head(text), **known, **({} if found.end is None else {"completion": found.end})}
 
 
-def _note_forgiven(console: Console, text: Text, found: _Value, format_: str) -> Exit:
-    """Report what the grammar does not allow, and was read; return the exit status."""
+def _note_forgiven(console: Console, text: MatchedText, found: _Value, format_: str) -> Exit:
+    """Report deviations from the grammar that were accepted; return the exit status."""
     if found.reader is None:
         return Exit.CLEAN
     cut = found.reader.cut
@@ -249,7 +252,7 @@ def known_rule(grammar: "Grammar", name: str) -> str:
     return name
 
 
-def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
+def _read(read: Callable[[bytes], T], text: MatchedText, partial: bool) -> T:
     """Read a text without the line break at its end, then with it; a part of one with it first."""
     bare = without_break(text)
     first, second = (text.data, bare) if partial else (bare, text.data)
@@ -262,13 +265,15 @@ def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
         raise
 
 
-def _note_cut(console: Console, grammar: "Grammar", text: Text, is_partial: bool) -> None:
+def _note_cut(console: Console, grammar: "Grammar", text: MatchedText, is_partial: bool) -> None:
     """Report that a value is only the certain part of a text that was cut."""
     if is_partial and grammar.status(without_break(text)) == "cut":
         console.note(f"{text.path}: the text is cut; this is the certain part")
 
 
-def _report(console: Console, text: Text, error: ParseError | MessageError, format_: str) -> None:
+def _report(
+    console: Console, text: MatchedText, error: ParseError | MessageError, format_: str
+) -> None:
     if isinstance(error, NoValueError | MessageError):
         console.error(f"{text.path}: {error}")
         return
@@ -278,7 +283,7 @@ def _report(console: Console, text: Text, error: ParseError | MessageError, form
         from kbnf_core.mask.why import unexpected
 
         message = unexpected(error.data, error.offset, error.expected)
-    verdict = Verdict(text, message, error.offset, error.expected, path)
+    verdict = MatchVerdict(text, message, error.offset, error.expected, path)
     if format_ in ("tree", "sexp"):
         console.data(lines_of(verdict, console.width()))
         return
@@ -291,14 +296,14 @@ def _report(console: Console, text: Text, error: ParseError | MessageError, form
     console.text(json.dumps({**_head(text), "error": value}) + "\n")
 
 
-def _head(text: Text) -> dict[str, Any]:
+def _head(text: MatchedText) -> dict[str, Any]:
     from kbnf_core.parse.tree import SCHEMA
 
     return {"schema": SCHEMA, "path": text.path, "line": text.line}
 
 
 def _show(
-    console: Console, text: Text, tree: "Tree | None", format_: str, is_one_of_many: bool
+    console: Console, text: MatchedText, tree: "Tree | None", format_: str, is_one_of_many: bool
 ) -> None:
     if format_ == "json":
         head = json.dumps(_head(text))

@@ -1,4 +1,7 @@
-"""``kbnf repair``: the nearest texts of a language, and the edits."""
+"""``kbnf repair``: the nearest texts of a language, and the edits.
+
+Tests: tests/cli/test_repair.py
+"""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from kbnf_cli.complete import head_of, texts_options
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import shown
 from kbnf_cli.inputs import Inputs, open_engine
-from kbnf_cli.match import Split, Verdict, all_texts, as_printed, judge, position_of
+from kbnf_cli.match import MatchVerdict, Split, all_texts, as_printed, judge, position_of
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -41,7 +44,7 @@ _DONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class RepairOptions:
     """Which repairs are wanted."""
 
     most: float
@@ -80,11 +83,11 @@ class Search:
 @stdin_option
 @common_options
 @click.pass_obj
-@as_value(Search)
+@as_value(RepairOptions)
 @as_value(Inputs)
 def repair(
     console: Console,
-    search: Search,
+    search: RepairOptions,
     inputs: Inputs,
     grammar: Path,
     files: tuple[Path, ...],
@@ -127,7 +130,7 @@ def repair(
     return status
 
 
-def _say_none(console: Console, verdict: Verdict, search: Search) -> None:
+def _say_none(console: Console, verdict: MatchVerdict, search: RepairOptions) -> None:
     without = " that invents nothing" if search.no_invent else ""
     console.error(
         f"{verdict.text.path}: no repair{without} costs at most {search.most:g}",
@@ -135,7 +138,7 @@ def _say_none(console: Console, verdict: Verdict, search: Search) -> None:
     )
 
 
-def _lines(verdict: Verdict, found: "Repair") -> Segments:
+def _lines(verdict: MatchVerdict, found: "Repair") -> Segments:
     """Return a line for each edit, and one for all of them."""
     lines: Segments = []
     for edit in found.edits:
@@ -164,11 +167,11 @@ def _lines(verdict: Verdict, found: "Repair") -> Segments:
     return lines
 
 
-def _place_of(verdict: Verdict, offset: int) -> tuple[int, int]:
-    return position_of(Verdict(verdict.text, None, offset))
+def _place_of(verdict: MatchVerdict, offset: int) -> tuple[int, int]:
+    return position_of(MatchVerdict(verdict.text, None, offset))
 
 
-def _difference(verdict: Verdict, found: "Repair") -> str:
+def _difference(verdict: MatchVerdict, found: "Repair") -> str:
     name = verdict.text.path
     before, after = (
         each.decode("utf-8", "replace").splitlines(keepends=True)
@@ -178,7 +181,7 @@ def _difference(verdict: Verdict, found: "Repair") -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _value(verdict: Verdict, found: "list[Repair]") -> dict[str, object]:
+def _value(verdict: MatchVerdict, found: "list[Repair]") -> dict[str, object]:
     """Return the object that ``schemas/repair.schema.json`` describes."""
     return {
         **head_of(SCHEMA, verdict),
@@ -196,7 +199,7 @@ def _value(verdict: Verdict, found: "list[Repair]") -> dict[str, object]:
     }
 
 
-def _edit_value(verdict: Verdict, edit: "Edit") -> dict[str, object]:
+def _edit_value(verdict: MatchVerdict, edit: "Edit") -> dict[str, object]:
     line, column = _place_of(verdict, edit.start)
     return {
         "kind": edit.kind,

@@ -1,4 +1,4 @@
-"""The cache of what ``kbnf check`` found, by content.
+"""The cache of findings of ``kbnf check``, by content.
 
 An entry is named after everything that decides the findings: the program, the name and the text of
 the file, the settings of its lints. Other files that were read, imported ones, are in it with a
@@ -8,6 +8,8 @@ selected or ignored, so those settings may change.
 Entries are JSON after a digest of it: a damaged one is a miss, and none can run code. They are
 written beside and renamed, so any number of processes may share a folder. One that belongs to
 another user is a miss, too; the folder is made for its owner alone.
+
+Tests: tests/cli/test_check_cache.py
 """
 
 import json
@@ -42,7 +44,7 @@ FORMAT = 1
 
 _OWN = ("kbnf_core", "kbnf_cli")
 _LIBRARIES = ("regex", "lark", "interegular", "jsonschema", "referencing")
-"""What others wrote and findings depend on."""
+"""Libraries on which findings depend."""
 
 _DIGEST = 32
 """Bytes of a digest in hexadecimal."""
@@ -50,16 +52,16 @@ _DIGEST = 32
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A cache in ``folder`` of what one state of the program, called ``program``, finds."""
+    """A cache in ``folder`` of the findings of one state of the program, called ``program``."""
 
     folder: Path
     program: str
 
-    def entry(self, source: Source, settings: Sequence[object]) -> "Entry":
+    def entry(self, source: Source, settings: Sequence[object]) -> "ResultEntry":
         """Return the entry of the findings in a text; ``settings`` are values that JSON has."""
         key = json.dumps([FORMAT, self.program, source.path, source.text, settings])
         digest = _digest(key.encode())
-        return Entry(self.folder / f"{digest}{SUFFIX}", digest, source)
+        return ResultEntry(self.folder / f"{digest}{SUFFIX}", digest, source)
 
     def make_room(self) -> None:
         """Evict old entries, best effort, until the others have their size."""
@@ -67,7 +69,7 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ResultEntry:
     """The entry of the findings in ``source``, under the name ``key``."""
 
     path: Path
@@ -84,11 +86,11 @@ class Entry:
             value = json.loads(payload)
             if any(_digest_of(load_text(path)) != seen for path, seen in value["imports"].items()):
                 return None
-            found = from_stored(value, self.source)
+            result = from_stored(value, self.source)
             os.utime(self.path)
         except (OSError, LookupError, TypeError, ValueError):
             return None
-        return found
+        return result
 
     def keep(self, found: "Sequence[Diagnostic]", imports: "Recording") -> None:
         """Store findings, best effort; ``imports`` are the files that were read for them."""
@@ -108,7 +110,7 @@ class Entry:
 
 
 class Recording:
-    """Reads imported files, and remembers what it read."""
+    """Reads imported files, and records them."""
 
     def __init__(self) -> None:
         self.digests: dict[str, str | None] = {}

@@ -1,4 +1,7 @@
-"""``kbnf sample``: texts of a language."""
+"""``kbnf sample``: texts of a language.
+
+Tests: tests/cli/test_sample.py
+"""
 
 import json
 from collections.abc import Collection, Sequence
@@ -140,8 +143,8 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
     from kbnf_core.examples.sampling import count_texts, sample_texts
 
     if wish.shortest:
-        found = engine.shortest_texts(wish.number)
-        return found.texts, count_texts(engine, wish.number) if found.is_all else None
+        result = engine.shortest_texts(wish.number)
+        return result.texts, count_texts(engine, wish.number) if result.is_all else None
     drawn = sample_texts(
         engine,
         wish.number,

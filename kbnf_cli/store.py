@@ -1,6 +1,8 @@
 """``kbnf store`` and ``kbnf compile --store``: stores of artifacts managed, and filled.
 
 Tasks of ``compile --store`` run in processes here, or on a cluster of Dask or Ray.
+
+Tests: tests/cli/test_store.py
 """
 
 import json
@@ -36,7 +38,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from kbnf_core.artifact.read import Description
     from kbnf_core.device import TokenTable
-    from kbnf_core.farm import Outcome, Task
+    from kbnf_core.farm import Task, TaskOutcome
     from kbnf_core.store import ArtifactStore
     from kbnf_core.store.keys import Recipe
 
@@ -242,7 +244,7 @@ def fill(
     store.backend.reach(may_be_new=True)
     read = [read_vocabulary(console, name, inputs.eos) for name in vocabularies]
     fingerprints = {each.fingerprint: name for each, name in zip(read, vocabularies, strict=True)}
-    report = _Report(console, fingerprints)
+    report = _OutcomeReport(console, fingerprints)
     with ExitStack() as stack:
         if options.report is not None:
             report.file = stack.enter_context(open(options.report, "w", encoding="utf-8"))
@@ -266,7 +268,7 @@ def fill(
     return Exit.CLEAN if is_clean else Exit.FINDINGS
 
 
-class _Report:
+class _OutcomeReport:
     """Writes the outcome of each task; ``counts`` has their number by status."""
 
     def __init__(self, console: Console, names: dict[str, str]) -> None:
@@ -277,7 +279,7 @@ class _Report:
         self._console = console
         self._names = names
 
-    def write(self, outcome: "Outcome") -> None:
+    def write(self, outcome: "TaskOutcome") -> None:
         """Write an outcome to the report, and why there is no artifact to stderr."""
         outcome = replace(outcome, message=_placed(outcome.message, outcome.name))
         self.counts[outcome.status] += 1
@@ -349,7 +351,11 @@ def _absolute(url: str) -> str:
 
 
 def _recipes(
-    console: Console, report: _Report, options: Filling, inputs: Inputs, paths: tuple[Path, ...]
+    console: Console,
+    report: _OutcomeReport,
+    options: Filling,
+    inputs: Inputs,
+    paths: tuple[Path, ...],
 ) -> "Iterator[tuple[str, Recipe]]":
     """Yield the sources below ``paths`` with their names, having reported invalid ones."""
     for path in find_grammars(paths, console.note, _SOURCES):
@@ -545,14 +551,14 @@ def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
     from kbnf_core.store import damage
 
     count = sum(1 for _ in opened.known_keys())
-    found = 0
+    result = 0
     with console.busy("reading everything"):
         for error in damage(opened, remove):
-            found += 1
+            result += 1
             console.error(str(error))
     done = "removed" if remove else "damaged"
-    console.note(f"{count:,} artifacts, {found:,} {done}")
-    return Exit.FINDINGS if found else Exit.CLEAN
+    console.note(f"{count:,} artifacts, {result:,} {done}")
+    return Exit.FINDINGS if result else Exit.CLEAN
 
 
 def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:

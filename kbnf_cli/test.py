@@ -1,6 +1,8 @@
 """``kbnf test``: run the examples of grammars.
 
 The results of ``kbnf test`` for one grammar (examples, coverage), and their display.
+
+Tests: tests/cli/test_advice.py, tests/cli/test_any_grammar.py
 """
 
 import json
@@ -39,7 +41,7 @@ from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Vocabulary
-    from kbnf_core.examples.cases import Coverage, Example, Expectation, Outcome
+    from kbnf_core.examples.cases import Coverage, Example, ExampleOutcome, Expectation
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What the examples of a grammar use, and its text."""
+    """The rules and alternatives that the examples of a grammar use, and its text."""
 
     source: Source
     coverage: "Coverage"
@@ -108,7 +110,7 @@ def run_suite(
     return Suite(name, tuple(map(_case, outcomes)), (), covered)
 
 
-def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[Outcome]":
+def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[ExampleOutcome]":
     from kbnf_core import Engine
     from kbnf_core.examples.cases import run_examples
 
@@ -125,7 +127,7 @@ def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation
     yield from read_comments(grammar.reading.document)
 
 
-def _case(outcome: "Outcome") -> Case:
+def _case(outcome: "ExampleOutcome") -> Case:
     from kbnf_core.examples.cases import Example
 
     example, status = outcome.example, outcome.status.value
@@ -139,10 +141,10 @@ def _case(outcome: "Outcome") -> Case:
     return Case("next", example.name, subject, "", status, outcome.message)
 
 
-def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
+def _cover(grammar: "Grammar", outcomes: "list[ExampleOutcome]") -> Covered | None:
     from kbnf_core.examples.cases import Example, Status, cover
 
-    passed = [each.example for each in outcomes if each.status is Status.PASSED]
+    passed = [outcome.example for outcome in outcomes if outcome.status is Status.PASSED]
     texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]
     return Covered(grammar.source, cover(grammar.explained, texts, _authors_names(grammar)))
 
@@ -151,13 +153,13 @@ _NAME = re.compile(r"[\w-]+")
 
 
 def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
-    """Return what the author calls each rule; None for what a conversion made of other parts."""
+    """Return the author's name of each rule; None for rules that a conversion made."""
     source = grammar.source
-    found = {}
+    result = {}
     for name, span in grammar.names.items():
         written = source.slice(span)
-        found[name] = written if _NAME.fullmatch(written) else None
-    return found
+        result[name] = written if _NAME.fullmatch(written) else None
+    return result
 
 
 def _note_recordings(console: Console, path: Path) -> None:
@@ -183,7 +185,7 @@ _ROLES = {"failed": Role.ERROR, "skipped": Role.WARNING, "passed": Role.HELP}
 
 
 def as_text(suites: Sequence[Suite]) -> Segments:
-    """Return a line for each grammar, and below it what failed or was skipped."""
+    """Return a line for each grammar, and below it the failed and skipped examples."""
     return [part for suite in suites for part in _suite_text(suite)]
 
 
@@ -212,7 +214,7 @@ def _case_text(case: Case) -> Segments:
 
 
 def describe(case: Case) -> str:
-    """Return where a test is and, shortened, what it is about."""
+    """Return where a test is and, shortened, its text."""
     subject = case.subject if len(case.subject) <= 60 else f"{case.subject[:57]}..."
     return f"{visible(case.name)} {subject}".rstrip()
 
@@ -230,17 +232,17 @@ def _coverage_text(covered: Covered) -> Segments:
         lines.append(
             f"not looked at, for they have too many derivations: {coverage.given_up} examples"
         )
-    for each in coverage.unused_alternatives:
-        if each.rule not in coverage.unused_rules:
-            text = " ".join(symbol_at(source, each.span).split())
-            place = place_in(source, each.span)
-            lines.append(f"unused alternative of {each.rule}: {text} at {place}")
+    for alternative in coverage.unused_alternatives:
+        if alternative.rule not in coverage.unused_rules:
+            text = " ".join(symbol_at(source, alternative.span).split())
+            place = place_in(source, alternative.span)
+            lines.append(f"unused alternative of {alternative.rule}: {text} at {place}")
     return [Segment(f"  {line}\n") for line in lines]
 
 
 def as_json(suites: Sequence[Suite]) -> Segments:
     """Return the object that ``schemas/test.schema.json`` describes."""
-    summary = {each: sum(suite.count(each) for suite in suites) for each in sorted(_ROLES)}
+    summary = {role: sum(suite.count(role) for suite in suites) for role in sorted(_ROLES)}
     value = {
         "schema": SCHEMA,
         "grammars": [_suite_value(suite) for suite in suites],
@@ -272,8 +274,11 @@ def _coverage_value(covered: Covered) -> dict[str, Any]:
         "unused_rules": list(coverage.unused_rules),
         "alternatives": len(coverage.alternatives),
         "unused_alternatives": [
-            {"rule": each.rule, "span": span_value(covered.source, each.span)}
-            for each in coverage.unused_alternatives
+            {
+                "rule": alternative.rule,
+                "span": span_value(covered.source, alternative.span),
+            }
+            for alternative in coverage.unused_alternatives
         ],
         "given_up": coverage.given_up,
     }
@@ -289,7 +294,7 @@ def as_junit(suites: Sequence[Suite]) -> Segments:
 
 def _junit_suite(suite: Suite) -> tuple[dict[str, str], str, list[JunitCase]]:
     errors = [
-        Case("grammar", each.code, "", "", "failed", _one_line(each)) for each in suite.errors
+        Case("grammar", error.code, "", "", "failed", _one_line(error)) for error in suite.errors
     ]
     cases = [*suite.cases, *errors]
     name = visible(suite.name)
@@ -301,12 +306,12 @@ def _junit_suite(suite: Suite) -> tuple[dict[str, str], str, list[JunitCase]]:
     }
     tests: list[JunitCase] = [
         (
-            f"{each.kind} {describe(each)}",
-            _TAGS[each.status],
-            {"message": visible(each.message)},
+            f"{case.kind} {describe(case)}",
+            _TAGS[case.status],
+            {"message": visible(case.message)},
             None,
         )
-        for each in cases
+        for case in cases
     ]
     return attributes, name, tests
 
@@ -317,7 +322,7 @@ def _one_line(diagnostic: Diagnostic) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteInputs(Inputs, FileInputs):
-    """What a run of ``kbnf test`` reads."""
+    """The inputs of a run of ``kbnf test``."""
 
     reads_several = True
 

@@ -1,4 +1,7 @@
-"""``kbnf trace``: what a grammar did to a model."""
+"""``kbnf trace``: the effect of a grammar on a model.
+
+Tests: tests/cli/test_trace.py
+"""
 
 import json
 from dataclasses import asdict
@@ -68,20 +71,20 @@ def trace(
     vocabulary = None if plain.vocabulary.name == BUILT_IN else plain.vocabulary
     try:
         with click.open_file(log, encoding="utf-8", errors="replace") as lines:
-            found = trace_log(engine, read_log(lines, vocabulary))
+            result = trace_log(engine, read_log(lines, vocabulary))
     except LogError as error:
         raise SourceError("<stdin>" if log == "-" else log, str(error)) from None
     except OSError as error:
         raise SourceError(log, error.strerror or str(error)) from None
     if format_ == "json":
-        console.text(json.dumps(_value(found, vocabulary)) + "\n")
+        console.text(json.dumps(_value(result, vocabulary)) + "\n")
     else:
-        console.text("".join(f"{line}\n" for line in _lines(found, vocabulary)))
-    for line in found.rejected:
+        console.text("".join(f"{line}\n" for line in _lines(result, vocabulary)))
+    for line in result.rejected:
         console.note(f"line {line}: the grammar does not accept this token; its text ends here")
-    for number in found.unfinished:
+    for number in result.unfinished:
         console.note(f"text {number} ends before the grammar does")
-    return Exit.FINDINGS if found.rejected or found.unfinished else Exit.CLEAN
+    return Exit.FINDINGS if result.rejected or result.unfinished else Exit.CLEAN
 
 
 def _lines(found: "Trace", vocabulary: "Vocabulary | None") -> list[str]:

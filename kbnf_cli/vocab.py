@@ -1,4 +1,7 @@
-"""``kbnf vocab``: look at a vocabulary."""
+"""``kbnf vocab``: look at a vocabulary.
+
+Tests: tests/cli/test_vocab.py
+"""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -2,6 +2,8 @@
 
 Looks at times and sizes rather than asking the system for events: this works on every file system,
 also in containers, and grammars are few.
+
+Tests: tests/cli/test_check_options.py
 """
 
 import time
@@ -26,7 +28,7 @@ Beside = Callable[[Path], Iterable[Path]]
 
 
 def watch_option(does: str) -> Callable[[_Command], _Command]:
-    """Add ``--watch``, with what it does again."""
+    """Add ``--watch``, with the action that it repeats."""
     return click.option(
         "--watch", "watches", is_flag=True, help=f"{does} again whenever a file changes."
     )
@@ -76,7 +78,7 @@ _Seen: TypeAlias = dict[Path, tuple[int, int]] | str
 def _changed(
     look: Callable[[], tuple[Sequence[Path], _Seen]], seen: _Seen
 ) -> tuple[Sequence[Path], _Seen]:
-    """Look until something is not as it was ``seen``, and is whole; return what it is now."""
+    """Poll until something differs from ``seen``, and is complete; return its new state."""
     while True:
         time.sleep(INTERVAL)
         files, now = look()

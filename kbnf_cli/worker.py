@@ -6,6 +6,8 @@ other.
 A task yields results, each more complete than the one before. So a task that is given up leaves
 what it had found by then, and the outcome says that this is not all: it is ``Unknown``, with the
 reason, and cannot be taken for ``Known``, the last result of a task that was completed.
+
+Tests: tests/unit/test_worker.py, tests/lsp/test_workshop.py
 """
 
 import asyncio
@@ -63,7 +65,7 @@ class Worker:
     async def run(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given
     ) -> Known[_Made] | Unknown[_Made]:
-        """Return what ``task``, a function of a module, makes of ``given``, after what waits."""
+        """Return the result of ``task``, a function of a module, for ``given``, in turn."""
         self._waiting += 1
         self._others_wait.set()
         try:
@@ -129,7 +131,7 @@ class Worker:
     async def _in_time(
         self, turn: float, patience: float, exchange: Callable[[], Reason | None]
     ) -> Reason | None:
-        """Return what an exchange with the process returns, or that it took too long."""
+        """Return the result of an exchange with the process, or that it took too long."""
         answer = asyncio.create_task(asyncio.to_thread(exchange))
         await asyncio.wait({answer}, timeout=turn)
         if not answer.done():

@@ -2,6 +2,8 @@
 
 A bitmask has a row a text and a bit a token id: int32 words, bit ``id % 32`` of word ``id // 32``,
 the layout of XGrammar and LLGuidance. ``mask.bits.apply_bitmask`` puts it on logits.
+
+Tests: tests/unit/mask/test_ahead.py
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +20,7 @@ from kbnf_core.mask.bits import as_words, check_rows, checked_tree, word_count
 from kbnf_core.text.errors import VocabularyError
 
 BATCHES = Ahead()
-"""What works ahead for engines of batches, where nobody else does."""
+"""The work ahead for engines of batches without one of their own."""
 
 
 def allocate_bitmask(rows: int, size: int) -> npt.NDArray[np.int32]:
@@ -37,7 +39,7 @@ def fill_bitmasks(
     *,
     ahead: bool = True,
 ) -> None:
-    """Write what each engine allows into its row of ``out``, as ``Engine.fill_bitmask`` does.
+    """Write the mask of each engine into its row of ``out``, as ``Engine.fill_bitmask`` does.
 
     ``rows`` are those of the engines in turn, by default the first ones; without an engine (None)
     a row allows everything. With ``threads`` above one, at most one for each processor, they share
@@ -71,7 +73,7 @@ def fill_tree_bitmasks(
     tokens: Any,
     rows: Iterable[SupportsIndex] | None = None,
 ) -> None:
-    """Do for each engine what ``Engine.fill_tree_bitmasks`` does.
+    """Fill for each engine as ``Engine.fill_tree_bitmasks`` does.
 
     ``parents`` and ``tokens``: integers, of the shape (engines, nodes). The tree of an engine
     begins in its row of ``rows``, by default after that of the engine before it; without an
@@ -97,9 +99,9 @@ def fill_tree_bitmasks(
 
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
     """Raise ``VocabularyError`` unless all engines are over the same tokens, whatever ends them."""
-    used = {each.vocabulary for each in engines if each is not None}
+    used = {engine.vocabulary for engine in engines if engine is not None}
     if len(used) < 2:
         return
     bases = {each.base or each for each in used}
-    if len(bases) > 1 and len({each.fingerprint for each in bases}) > 1:
+    if len(bases) > 1 and len({base.fingerprint for base in bases}) > 1:
         raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

@@ -3,8 +3,10 @@
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
 the work is done in processes of their own (``processes``), which receive a ``Job`` and send back
-the automata (``Compiled``): a server's loop goes on meanwhile, since nothing here keeps the
+the automata (``SentGrammar``): a server's loop goes on meanwhile, since nothing here keeps the
 interpreter for long.
+
+Tests: tests/serving/test_compiler.py
 """
 
 import ctypes
@@ -64,7 +66,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class SentGrammar:
     """The data sent of a grammar between processes: its automata, and how texts end."""
 
     start: str
@@ -72,7 +74,7 @@ class Compiled:
     tables: Tables
 
     @classmethod
-    def of(cls, grammar: Grammar) -> "Compiled":
+    def of(cls, grammar: Grammar) -> "SentGrammar":
         """Return a grammar for travelling; raises ``GrammarError`` where a limit is passed."""
         return cls(grammar.start, grammar.finish, grammar.tables)
 
@@ -90,9 +92,9 @@ class Compiled:
         )
 
 
-def compile_job(job: Job) -> Compiled:
+def compile_job(job: Job) -> SentGrammar:
     """Return a compiled grammar, in the process that works on it; raises ``KbnfError``."""
-    return Compiled.of(job.grammar())
+    return SentGrammar.of(job.grammar())
 
 
 ENTRY_BYTES = 4_096
@@ -108,7 +110,7 @@ KEPT_FREE = 1 / 8
 
 @dataclass(slots=True)
 class _Entry:
-    """A grammar that is kept, or its error; ``source_bytes`` is the size of what names it."""
+    """A grammar that is kept, or its error; ``source_bytes`` is the size of its key."""
 
     grammar: Future[Grammar]
     source_bytes: int
@@ -122,7 +124,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What a compiler did, for a server to watch.
+    """The counts of a compiler, for a server to monitor.
 
     Counted since it was made: ``hits`` and ``misses``, requests for a grammar that was kept, or
     waited for, and others; ``refusals``, refused requests by the code of the finding, or the name
@@ -144,8 +146,8 @@ class Metrics:
     ahead_seconds: float
 
 
-class _Counts:
-    """What threads count; ``hits``, ``misses``, ``evictions`` under the compiler's lock."""
+class _CompilerCounts:
+    """The counts of threads; ``hits``, ``misses``, ``evictions`` under the compiler's lock."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.evictions = 0
@@ -212,7 +214,7 @@ class Compiler:
         JSON_SCHEMA.check_options(self._schema_options)
         self.ahead: Ahead | None = ahead_for(ahead)
         self._memory = memory
-        self._counts = _Counts()
+        self._counts = _CompilerCounts()
         self._limits = limits
         self._lock = new_lock()
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
@@ -264,7 +266,7 @@ class Compiler:
         )
 
     def close(self) -> None:
-        """End the workers, whatever they are doing; what they had not done is cancelled."""
+        """End the workers, whatever they are doing; unfinished work is cancelled."""
         if self._belongs_to_parent():
             return
         with self._lock:
@@ -314,11 +316,11 @@ class Compiler:
         which the exception is ``DeadlineError``; the work goes on for later requests. Without
         workers it is done when this returns, and nothing is late.
         """
-        found = self._submit(kind, source, options)
-        found.add_done_callback(self._counts.note)
-        if deadline is None or found.done():
-            return found
-        answer = _in_time(found, deadline)
+        result = self._submit(kind, source, options)
+        result.add_done_callback(self._counts.note)
+        if deadline is None or result.done():
+            return result
+        answer = _in_time(result, deadline)
         answer.add_done_callback(self._counts.note_late)
         return answer
 
@@ -350,7 +352,7 @@ class Compiler:
         return future
 
     def _finished(self, grammar: Grammar) -> Grammar:
-        """Return a grammar with what its engines do by default."""
+        """Return a grammar with the defaults of its engines."""
         grammar.ahead, grammar.canonical = self.ahead, self.canonical
         return grammar
 
@@ -440,7 +442,10 @@ def _may_succeed(future: Future[Grammar]) -> bool:
 
 
 def _settle(
-    future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar], counts: _Counts
+    future: Future[Grammar],
+    job: Job,
+    finished: Callable[[Grammar], Grammar],
+    counts: _CompilerCounts,
 ) -> None:
     if not future.set_running_or_notify_cancel():
         return
@@ -511,14 +516,14 @@ def _in_time(found: Future[Grammar], seconds: float) -> Future[Grammar]:
 
 
 def _compiled(
-    job: Job, finished: Callable[[Grammar], Grammar], counts: _Counts, process: Process
+    job: Job, finished: Callable[[Grammar], Grammar], counts: _CompilerCounts, process: Process
 ) -> Grammar:
     """Return the grammar of a job that a process works on. Raises ``KbnfError`` only."""
     before = process.spent()
     try:
         for _ in range(STRIKES):
             try:
-                answer: Compiled = process.call(compile_job, job)
+                answer: SentGrammar = process.call(compile_job, job)
             except ProcessError:
                 continue
             return finished(answer.restored(job))

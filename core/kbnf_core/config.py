@@ -2,6 +2,8 @@
 
 The fields that the Rust engine has are accepted so that programs can move over by changing an
 import. Those that configure its internals mean nothing here; each says so.
+
+Tests: tests/unit/test_config_limits.py
 """
 
 import enum

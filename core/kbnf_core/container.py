@@ -4,6 +4,8 @@ The layout is described, and read, in ``container_layout.py``. The arrays are vi
 bytes, which are read or mapped. (What they contain is for the caller to check; ``digest`` says
 whether they are those that were written.) A mapped file must not be shortened or written over by
 anybody, since that ends the process: replace it, as ``write_container`` does.
+
+Tests: tests/unit/test_container.py
 """
 
 import hashlib
@@ -61,14 +63,14 @@ def checksum(arrays: Mapping[str, Array]) -> int:
     ``_ROW`` words, all second ones and so on, which takes a quarter of the time. A row is not
     aligned with a page or a block of the disk: where those change places, the sums do change.
     """
-    found = 0
+    result = 0
     for name, array in sorted(arrays.items()):
         head, data = _digested(name, array)
         end = len(data) - len(data) % (8 * _ROW)
         sums = data[:end].view("<u8").reshape(-1, _ROW).sum(axis=0, dtype="<u8")
         for part in (head, sums.data, data[end:].data):
-            found = zlib.crc32(part, found)
-    return found
+            result = zlib.crc32(part, result)
+    return result
 
 
 def _digested(name: str, array: Array) -> tuple[bytes, npt.NDArray[np.uint8]]:

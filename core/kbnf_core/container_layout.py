@@ -7,6 +7,8 @@ so each is aligned by itself. The metadata is one JSON text under ``__metadata__
 contain texts only. See https://github.com/huggingface/safetensors#format.
 
 Nothing in such a file is code, and everything in the header is checked before it is used.
+
+Tests: tests/unit/test_container.py
 """
 
 import json
@@ -45,7 +47,7 @@ class ContainerError(KbnfError, ValueError):
         super().__init__(f"{path}: {reason}")
 
 
-class Entry(NamedTuple):
+class ArrayEntry(NamedTuple):
     """An array: its type, its shape, and the offsets in the file."""
 
     dtype: str
@@ -58,7 +60,7 @@ class Layout(NamedTuple):
     """A file's bytes, the arrays in them, in the order of the file, and the metadata."""
 
     data: bytes | mmap.mmap
-    entries: dict[str, Entry]
+    entries: dict[str, ArrayEntry]
     metadata: dict[str, Any]
 
     def bytes_of(self, name: str) -> bytes | None:
@@ -111,7 +113,9 @@ def _parse(data: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:
     return document, 8 + length
 
 
-def _entries(size: int, document: Mapping[str, Any], first: int) -> Iterator[tuple[str, Entry]]:
+def _entries(
+    size: int, document: Mapping[str, Any], first: int
+) -> Iterator[tuple[str, ArrayEntry]]:
     """Yield the arrays in the order of the file; they leave no gaps and do not overlap."""
     entries = [(name, _entry(name, value)) for name, value in document.items()]
     # An empty array begins where its neighbour does.
@@ -125,12 +129,12 @@ def _entries(size: int, document: Mapping[str, Any], first: int) -> Iterator[tup
         if (first + begin) % _ITEM_BYTES[dtype]:
             _fail(f"array {name!r} is not aligned")
         expected = end
-        yield name, Entry(dtype, shape, first + begin, first + end)
+        yield name, ArrayEntry(dtype, shape, first + begin, first + end)
     if first + expected != size:
         _fail(f"damaged: {size - first - expected} bytes follow the last array")
 
 
-def _entry(name: str, value: Any) -> Entry:
+def _entry(name: str, value: Any) -> ArrayEntry:
     """Return an array, whose offsets count from the first; each checked by itself and together."""
     if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
         _fail(f"damaged: array {name!r} is not described by dtype, shape and data_offsets")
@@ -146,7 +150,7 @@ def _entry(name: str, value: Any) -> Entry:
     # NumPy multiplies the other sizes of an empty array too.
     if prod(each or 1 for each in shape) * size >= 2**62:
         _fail(f"damaged: array {name!r} has an impossible shape or place")
-    return Entry(dtype, tuple(shape), offsets[0], offsets[1])
+    return ArrayEntry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
 def _are_sizes(values: Any) -> bool:

@@ -3,6 +3,8 @@
 A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
 text with errors, and reports a loss for everything that it could not keep; nothing changes
 silently.
+
+Tests: tests/unit/conversion, tests/cli/test_convert.py
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,11 +87,11 @@ def convert(
         as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
-    found = target.write(reading, limits)
-    unkept = language.attributes(reading.document.source, limits).unkept
-    return found._replace(
-        losses=(*_one_a_place(found.losses), *unkept),
-        notes=(*found.notes, *reading.parsed.lint()),
+    result = target.write(reading, limits)
+    unkept = language.attributes(reading.parsed.source, limits).unkept
+    return result._replace(
+        losses=(*_one_a_place(result.losses), *unkept),
+        notes=(*result.notes, *reading.parsed.lint()),
     )
 
 
@@ -152,6 +154,7 @@ def from_lark(
     path: str | None = None,
     start: str | None = None,
     lexing: str | None = None,
+    postlex: Any = None,
     imports: Imports = BELOW,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Conversion:
@@ -161,10 +164,12 @@ def from_lark(
     lexemes; without it files that use LLGuidance's constructs are read as LLGuidance does, others
     as Lark's default parser does, and a text that defines all its rules with ``::=``, ``root``
     among them, is GBNF, or what LLGuidance once read as such: Lark with ``::=``. ``auto`` does so
-    too, and accepts what rules cannot keep of the lexer (W421). Raises ``ConfigError`` for an
-    unknown ``lexing``.
+    too, and accepts what rules cannot keep of the lexer (W421). ``postlex`` is an ``Indenter`` of
+    Lark, an object or its class. Raises ``ConfigError`` for an unknown ``lexing`` or another
+    ``postlex``.
     """
     options: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
+    options = LARK.options_of(postlex, options)
     return convert(
         source, LARK, path=path, start=start, imports=imports, limits=limits, options=options
     )

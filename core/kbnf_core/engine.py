@@ -1,4 +1,7 @@
-"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not."""
+"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not.
+
+Tests: tests/unit/test_engine_values.py, tests/property/test_engine_reference.py
+"""
 
 from collections.abc import Collection, Iterable
 from copy import copy
@@ -225,8 +228,8 @@ class Engine(EngineCore):
     @property
     def ahead(self) -> Ahead | None:
         """The work ahead for this engine, with its counts; None without any."""
-        found: Ahead | None = self._ahead
-        return found
+        result: Ahead | None = self._ahead
+        return result
 
     def look_ahead(self, ahead: Ahead) -> None:
         """Let ``ahead`` work for this engine, unless somebody does or it is switched off."""
@@ -428,7 +431,7 @@ class Engine(EngineCore):
         return ids
 
     def allowed_bits(self) -> Bitmask:
-        """Return what the last computation found, as read-only words of bits."""
+        """Return the allowed tokens of the last computation, as read-only words of bits."""
         return self._allowed
 
     def get_disallowed_token_ids_from_last_computation(self) -> list[int]:
@@ -565,9 +568,9 @@ class Engine(EngineCore):
         are withheld. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        found = self._automaton.forced_tokens(self._position, self._accepted, limit)
+        result = self._automaton.forced_tokens(self._position, self._accepted, limit)
         # Where few tokens are left, the tokenizer's may be too many.
-        return found if self._left < 0 else found[: self.validate_tokens(found)]
+        return result if self._left < 0 else result[: self.validate_tokens(result)]
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -653,7 +656,7 @@ class Engine(EngineCore):
         return self._why.explain(self.accepted_by_grammar(), asked)
 
     def follow_rules(self) -> "RuleFollower":
-        """Return what names the rules of a text from the beginning on, token by token."""
+        """Return a follower that names the rules of a text from its beginning, token by token."""
         from kbnf_core.mask.why import RuleFollower
 
         return RuleFollower(self._why)
@@ -716,7 +719,7 @@ class Engine(EngineCore):
         return self._automaton.fitting(words, self._position, self._left)
 
     def _closing_mask_at(self, position: int, left: int) -> Bitmask:
-        """Return the same for some position, and what would be left there."""
+        """Return the same for some position, and the number of tokens left there."""
         return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
 
     def _refuse_late(self, what: int | bytes) -> NoReturn:

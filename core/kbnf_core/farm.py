@@ -8,6 +8,8 @@ has the same bytes. One whose worker is lost runs again; a source that takes its
 
 Futures of a cluster without workers never end, and workers may be lost for good: one that is killed
 while it starts takes the nanny of Dask with it. So the farm ends where there is none for some time.
+
+Tests: tests/unit/store/test_farm.py, tests/unit/store/test_cluster.py
 """
 
 from collections import Counter, deque
@@ -82,7 +84,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """The outcome of a task, and the reason.
 
     ``status``: ``made``, ``known``, ``replaced`` (the existing one was damaged), ``refused`` or
@@ -99,12 +101,12 @@ class Outcome:
     seconds: float | None = None
 
 
-def run_task(task: Task) -> Outcome:
+def run_task(task: Task) -> TaskOutcome:
     """Do a task, in a worker. Raises ``StoreError`` where the store cannot be reached."""
     store, key = open_store(task.store), task.key
 
-    def outcome(status: str, message: str = "") -> Outcome:
-        return Outcome(task.name, task.fingerprint, key, status, message)
+    def outcome(status: str, message: str = "") -> TaskOutcome:
+        return TaskOutcome(task.name, task.fingerprint, key, status, message)
 
     status = MADE
     try:
@@ -134,14 +136,14 @@ def run_tasks(
     lost: tuple[type[BaseException], ...],
     window: int,
     has_workers: Callable[[], bool] = lambda: True,
-) -> Iterator[Outcome]:
+) -> Iterator[TaskOutcome]:
     """Yield the outcomes of tasks, as they end; ``window`` of them are under way at a time.
 
     ``lost`` are the errors that say that a worker has ended. Raises ``StoreError``, and
     ``StartError`` where the executor ends, or ``has_workers`` denies it for ``PATIENCE`` seconds in
     which no task ends.
     """
-    waiting: dict[Future[Outcome], Task] = {}
+    waiting: dict[Future[TaskOutcome], Task] = {}
     again: deque[Task] = deque()
     strikes: Counter[str] = Counter()
     source = iter(tasks)
@@ -172,8 +174,8 @@ def run_tasks(
 
 
 def _ended(
-    waiting: Collection[Future[Outcome]], has_workers: Callable[[], bool]
-) -> set[Future[Outcome]]:
+    waiting: Collection[Future[TaskOutcome]], has_workers: Callable[[], bool]
+) -> set[Future[TaskOutcome]]:
     """Return the tasks that have ended, once one of them has; raise ``StartError``."""
     end = monotonic() + PATIENCE
     while waiting:
@@ -187,10 +189,10 @@ def _ended(
     return set()
 
 
-def _quarantined(task: Task) -> Outcome:
+def _quarantined(task: Task) -> TaskOutcome:
     message = f"compiling this ended its process {STRIKES} times"
     open_store(task.store).put_failure(task.key, Failure("killed", message))
-    return Outcome(task.name, task.fingerprint, task.key, QUARANTINED, message)
+    return TaskOutcome(task.name, task.fingerprint, task.key, QUARANTINED, message)
 
 
 @lru_cache(maxsize=32)

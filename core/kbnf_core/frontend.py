@@ -2,6 +2,8 @@
 
 A ``Language`` has a reader and, where it is a target of conversions, a writer; a ``Reading`` is the
 result of reading a text in any of them. So converting is writing a ``Reading``.
+
+Tests: tests/unit/test_one_road.py
 """
 
 from abc import ABC, abstractmethod
@@ -219,12 +221,15 @@ class Reading:
 
     @property
     def written_out(self) -> Document:
-        """The tree in which a family is a rule for each number that the start reaches."""
-        return self.plain or self.document
+        """The tree that people read, where a family is a rule for each number in use.
+
+        Raises GrammarError for one that passes a limit.
+        """
+        return self.plain or self.parsed.readable()
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the grammar does not keep of the text, which is among the findings, too."""
+        """The constructs that the grammar does not keep of the text, which are findings, too."""
         return self.parsed.losses
 
     @cached_property
@@ -251,7 +256,7 @@ class Reading:
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
 
     def is_loss(self, finding: Diagnostic) -> bool:
-        """Return whether a finding says what the grammar does not keep of the text."""
+        """Return whether a finding reports a construct that the grammar does not keep."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
@@ -272,18 +277,11 @@ class Reading:
         from kbnf_core.lower.translate import translate
 
         try:
-            return translate(self.parsed.readable(), self.start).grammar or self.grammar
+            return (
+                translate(self.parsed.readable(), self.start, self.limits).grammar or self.grammar
+            )
         except GrammarError:
             return self.grammar
-
-    @property
-    def linted(self) -> "Reading":
-        """The reading whose rules are those of the tree, where there is one that can be used."""
-        if self.parsed.rules is None or not self.parsed.is_written:
-            return self
-        request = self.request._replace(as_tree=True)
-        found = read_grammar(self.parsed.source, self.language, request)
-        return self if found.errors else found
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:

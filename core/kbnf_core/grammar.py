@@ -1,4 +1,7 @@
-"""A grammar ready to recognise: read, lowered to tables, and with its caches."""
+"""A grammar ready to recognise: read, lowered to tables, and with its caches.
+
+Tests: tests/unit/test_grammars.py, tests/unit/test_grammar_constructors.py
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -277,8 +280,9 @@ class Grammar:
         ``order`` is ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
         ``kbnf_core.languages.json_schema``: ``integers`` (``plain`` or ``fraction``), ``digits``
         (``bounded`` or ``any``), ``formats`` (``plain``, ``rfc`` or ``annotation``), ``closed``,
-        which is true for types of Python, and so on. Raises ``GrammarError`` for a schema that is
-        malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
+        which is true for types of Python, ``syntax`` (``json`` or ``yaml``), and so on. Raises
+        ``GrammarError`` for a schema that is malformed, cannot be satisfied or, unless ``lossy``,
+        kept as a whole.
         """
         text = JSON_SCHEMA.text_of(schema)
         wanted = JSON_SCHEMA.options_of(
@@ -330,12 +334,18 @@ class Grammar:
         return cls.read_with(text, ABNF, lossy=lossy, **options)
 
     @classmethod
-    def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+    def from_lark(
+        cls, text: str, *, postlex: Any = None, lossy: bool = False, **options: Any
+    ) -> "Grammar":
         """Return the grammar of a Lark text, or of LLGuidance's list of grammars.
 
-        ``lexing`` among the ``options`` says how text is cut into lexemes.
+        ``lexing`` among the ``options`` says how text is cut into lexemes. ``postlex`` is an
+        ``Indenter`` of Lark, an object or its class; a grammar that declares ``_INDENT`` and
+        ``_DEDENT`` is read with the usual one without it. Raises ``ConfigError`` for another
+        ``postlex``, and as ``from_gbnf`` does.
         """
-        return cls.read_with(text, LARK, lossy=lossy, **options)
+        own = LARK.options_of(postlex, options)
+        return cls.read_with(text, LARK, lossy=lossy, **own)
 
     @classmethod
     def from_response_template(
@@ -405,7 +415,7 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made of, or KBNF and the settings in force; no caches."""
+        """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
         path = self.source.path
         if self._request is not None:
             text, request = self.source.text, self._request._replace(imports=BELOW)
@@ -420,7 +430,7 @@ class Grammar:
         return read_grammar(Source(text, self.source.path), KBNF, request)
 
     def cold(self) -> "Grammar":
-        """Return the same grammar without what engines remember of it."""
+        """Return the same grammar without the caches of its engines."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.__dict__.pop("token_automata", None)
@@ -561,7 +571,7 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts and explains places; built on first use. Raises as ``tables``."""
+        """The parser of texts and explainer of places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
         return self._build(lambda: Parser(self.explained, self._limits))
@@ -630,7 +640,8 @@ class Grammar:
         Of a structural tag, or of calls of tools in the format of a model, it is the list of free
         text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
         text may be the beginning of one, and the value is its certain part: strings so far, numbers
-        once they are complete; None if nothing is certain.
+        once they are complete; None if nothing is certain. Of a text of block YAML (``syntax`` of
+        schemas) complete lines are certain.
 
         Calls are read as models write them, whether or not the grammar allows it; ``exact`` refuses
         what it does not, ``any_name`` takes calls of other tools for calls. Arguments that do not
@@ -661,7 +672,7 @@ class Grammar:
     def value_reader(
         self, vocabulary: "Vocabulary | None" = None, *, any_name: bool = False
     ) -> "Reader":
-        """Return what reads the value of one text that comes in pieces.
+        """Return a reader of the value of one text in chunks.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
         it with ``partial``. Where that is a list, ``deltas`` returns the new content since the last
@@ -671,7 +682,7 @@ class Grammar:
 
     @property
     def values_as_text(self) -> str | None:
-        """What values are made of, for an artifact; None where that is JSON."""
+        """The description of values, for an artifact; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import dump
 
         if self._values is not None:
@@ -681,7 +692,7 @@ class Grammar:
 
     @cached_property
     def _marked(self) -> "Marked | None":
-        """What values are made of; None where that is JSON."""
+        """The description of values; None where they are JSON."""
         from kbnf_core.languages.structural_tag.marks import load
 
         if self._values is None:
@@ -715,14 +726,14 @@ class Grammar:
 
         Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
         """
-        found, known = _OWN_BYTES + len(self.source.text), self.__dict__
+        result, known = _OWN_BYTES + len(self.source.text), self.__dict__
         if "tables" in known:
-            found += self.tables.bytes
+            result += self.tables.bytes
         if "reading" in known:
-            found += self.reading.known_bytes
+            result += self.reading.known_bytes
         if "parser" in known:
-            found += _PARSED_BYTES * self.tables.state_count
-        return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
+            result += _PARSED_BYTES * self.tables.state_count
+        return result + (self.token_automata.known_bytes if "token_automata" in known else 0)
 
     def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
         """Raise ``VocabularyError`` for another one than that over which its text was read."""

@@ -22,6 +22,8 @@ time limit. Children are sessions of their own: interrupts of a terminal go to t
 for busy processors is not late), else time; memory beyond its size when it was prepared, where
 the system counts it; and then the size of files, its stderr among them. What a library prints to
 stdout goes to stderr.
+
+Tests: tests/unit/test_processes.py
 """
 
 import faulthandler
@@ -411,7 +413,7 @@ class _Child:
 
 
 def _kill_group(popen: "subprocess.Popen[bytes]") -> None:
-    """End a child and what it started, as long as its number is its own."""
+    """End a child and its own children, as long as its number is its own."""
     if popen.returncode is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -422,7 +424,7 @@ def _kill_group(popen: "subprocess.Popen[bytes]") -> None:
 
 def _roots(*values: object) -> list[str]:
     """Return the folders in which this package and the modules of functions are found."""
-    functions = (each.__module__.partition(".")[0] for each in values if callable(each))
+    functions = (value.__module__.partition(".")[0] for value in values if callable(value))
     names = dict.fromkeys(("kbnf_core", *functions))
     roots = dict.fromkeys(
         str(Path(next(iter(getattr(module, "__path__", ())), module.__file__ or "")).parent)
@@ -465,7 +467,7 @@ class Pool(Executor):
         self._works = SimpleQueue()
         self._is_cancelled = False
         self._threads = [
-            Thread(target=self._serve, args=(each,), daemon=True) for each in self.processes
+            Thread(target=self._serve, args=(process,), daemon=True) for process in self.processes
         ]
         for thread in self._threads:
             thread.start()
@@ -510,7 +512,7 @@ class Pool(Executor):
 
 @contextmanager
 def memory_limit(more: int | None) -> Iterator[None]:
-    """Let this process take ``more`` bytes beside what it has, and then meet ``MemoryError``."""
+    """Let this process take ``more`` bytes than it has; beyond is ``MemoryError``."""
     try:
         import resource
 

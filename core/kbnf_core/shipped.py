@@ -2,6 +2,8 @@
 
 In a checkout they are the folders ``grammars`` and ``man``; ``setup.py`` copies both into the
 package of a wheel.
+
+Tests: tests/cli/test_any_grammar.py
 """
 
 from pathlib import Path

@@ -7,6 +7,8 @@ responses as OpenAI, vLLM and llama.cpp's server write them.
 
 A token is judged by its id where the vocabulary has it, and else by its ``bytes``, or its text, as
 the log has them: then no vocabulary is needed, and what depends on one is not said.
+
+Tests: tests/cli/test_trace.py, tests/model/test_small_model.py
 """
 
 import json
@@ -25,7 +27,7 @@ SHORTEST_LOOP = 8
 """Tokens of nothing but whitespace, one after the other, that count as a loop."""
 
 _AS_ID = "token_id:"
-"""What vLLM puts before ids with ``--return-tokens-as-token-ids``."""
+"""The prefix that vLLM puts before ids with ``--return-tokens-as-token-ids``."""
 
 _AS_BYTES = re.compile(r"bytes:(?:\\x[0-9a-f]{2})+")
 """The notation of OpenAI's older completions for a token that is not a text."""
@@ -144,14 +146,14 @@ LEAST_ADVICE = 2
 
 
 def advise(found: Trace) -> list[Advice]:
-    """Return what to change, the most frequent first."""
+    """Return the advice, the most frequent first."""
     seen: dict[tuple[str, str, str], set[int]] = {}
     for change in found.changes:
         kind, wanted, written = "", change.choice.text.strip(), change.taken.text.strip()
         if not change.step and wanted[:1].isalpha():
             kind, wanted, written = "think", "", ""
         elif change.wanted:
-            same = [each for each in found.names if each.startswith(change.wanted)]
+            same = [name for name in found.names if name.startswith(change.wanted)]
             kind, wanted = ("order", min(same)) if same else ("name", change.wanted)
         if kind:
             seen.setdefault((kind, wanted, written), set()).add(change.text)
@@ -176,7 +178,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
             raise LogError(number, "this is not JSON") from None
         if not isinstance(value, dict):
             raise LogError(number, "a token or a response is a JSON object")
-        reader = _Reader(vocabulary, number)
+        reader = _LogReader(vocabulary, number)
         texts = reader.texts(value)
         if texts is None:
             single.append(reader.token(value))
@@ -189,7 +191,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
         yield single
 
 
-class _Reader:
+class _LogReader:
     """Reads one line of a log."""
 
     def __init__(self, vocabulary: Vocabulary | None, line: int) -> None:
@@ -291,14 +293,14 @@ class _Reader:
 
 
 def trace(engine: Engine, texts: Iterable[Sequence[Logged]]) -> Trace:
-    """Return what the engine's grammar did in the texts of a log; the engine is reset."""
-    found = Trace()
+    """Return the effects of the engine's grammar in the texts of a log; the engine is reset."""
+    result = Trace()
     for text in texts:
-        _Text(engine, found).follow(text)
-    return found
+        _TracedText(engine, result).follow(text)
+    return result
 
 
-class _Text:
+class _TracedText:
     """One text, followed."""
 
     def __init__(self, engine: Engine, found: Trace) -> None:
@@ -328,7 +330,7 @@ class _Text:
             if not self._engine.can_finish():
                 found.unfinished.append(number)
         self._end_blanks()
-        written = {each[1] for each in _NAMES.finditer(bytes(self._data))}
+        written = {match[1] for match in _NAMES.finditer(bytes(self._data))}
         found.names.update(each.decode("utf-8", "replace") for each in written)
         self._note_canonical(noted, found.steps - first)
 
@@ -385,12 +387,12 @@ class _Text:
         )
 
     def _wanted(self, choice: bytes) -> str | None:
-        """Return what a choice makes of the name of the member that is being written."""
-        found = _MEMBER.search(bytes(self._data[-200:]))
-        if found is None:
+        """Return the choice for the name of the member that is being written."""
+        match = _MEMBER.search(bytes(self._data[-200:]))
+        if match is None:
             return None
-        name = choice if found[1] is not None else choice.strip().removeprefix(b'"')
-        wanted = (found[1] or b"") + name.partition(b'"')[0].strip()
+        name = choice if match[1] is not None else choice.strip().removeprefix(b'"')
+        wanted = (match[1] or b"") + name.partition(b'"')[0].strip()
         return wanted.decode("utf-8", "replace") or None
 
     @staticmethod

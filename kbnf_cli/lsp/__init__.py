@@ -1,4 +1,7 @@
-"""``kbnf lsp``: a language server on stdin and stdout, with diagnostics, navigation and help."""
+"""``kbnf lsp``: a language server on stdin and stdout, with diagnostics, navigation and help.
+
+Tests: tests/lsp/test_workshop.py
+"""
 
 import logging
 import os

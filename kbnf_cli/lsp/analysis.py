@@ -1,8 +1,10 @@
-"""What a server knows of a text: findings, outline, first bytes, results of examples.
+"""The facts of a text for a server: findings, outline, first bytes, results of examples.
 
 All of it is made in a worker process, of plain values. Nothing that a text names is executed or
 imported, and files are read only below the folders of the workspace, or without one below that of
 the text's own file.
+
+Tests: tests/lsp/test_workshop.py, tests/lsp/test_process.py
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -14,7 +16,7 @@ from kbnf_cli.escaped import byte_ranges
 from kbnf_cli.inputs import own_options
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.kbnf.outline import NOTHING, Outline
-from kbnf_core.kbnf.parsed import Request as ReadRequest
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
@@ -32,7 +34,7 @@ _MOST_RANGES = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AnalysisRequest:
     """A version of a text, the path of its file, and the folders of the workspace.
 
     Without a workspace imports are read below the folder of the file. Settings of a file outside of
@@ -51,7 +53,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class TextAnalysis:
     """The findings in a text.
 
     ``begins`` has the bytes that the nonterminals can begin with. ``has_examples`` says of comments
@@ -67,7 +69,7 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExampleResult:
     """An example by the index at which its comment starts, and its outcome."""
 
     index: int
@@ -75,7 +77,7 @@ class Result:
     text: str
 
 
-def analyse(request: Request) -> Iterator[Analysis]:
+def analyse(request: AnalysisRequest) -> Iterator[TextAnalysis]:
     """Yield names and errors of a text, then all but the results of its examples; never raises."""
     source = Source(request.text, request.path)
     language = language_of(request.path)
@@ -90,7 +92,7 @@ def analyse(request: Request) -> Iterator[Analysis]:
             each for each in found if each.code in selection and each.source.text == source.text
         )
 
-    wanted = ReadRequest(
+    wanted = Request(
         limits=LIMITS,
         imports=_imports(request),
         defaults=settings.defaults,
@@ -99,7 +101,7 @@ def analyse(request: Request) -> Iterator[Analysis]:
     )
     reading = read_grammar(source, language, wanted)
     outline = language.outline(source, LIMITS)
-    known = Analysis(source, selected(reading.errors), outline, trouble=trouble)
+    known = TextAnalysis(source, selected(reading.errors), outline, trouble=trouble)
     yield known
     yield replace(
         known,
@@ -112,12 +114,12 @@ def analyse(request: Request) -> Iterator[Analysis]:
 
 
 def _tabled(settings: Settings) -> tuple[str, ...]:
-    """Return the targets of which a table says what they refuse; no engine is asked for it."""
+    """Return the targets with a table of refusals; no engine is asked for it."""
     return tuple(name for name in settings.targets or () if name in TARGETS)
 
 
-def run_examples(request: Request) -> Iterator[tuple[Result, ...]]:
-    """Yield what becomes of the examples in the comments of a text in KBNF; never raises."""
+def run_examples(request: AnalysisRequest) -> Iterator[tuple[ExampleResult, ...]]:
+    """Yield the outcomes of the examples in the comments of a text in KBNF; never raises."""
     from kbnf_core import Engine, Vocabulary
     from kbnf_core.examples.cases import Status, read_comments
     from kbnf_core.examples.cases import run_examples as outcomes_of
@@ -130,7 +132,7 @@ def run_examples(request: Request) -> Iterator[tuple[Result, ...]]:
     except KbnfError:
         outcomes = []
     yield tuple(
-        Result(
+        ExampleResult(
             grammar.source.line_start(int(outcome.example.name.removeprefix("line "))),
             outcome.status is Status.PASSED,
             outcome.message,
@@ -146,7 +148,7 @@ def format_text(text: str) -> Iterator[str | None]:
     yield format_kbnf(Source(text)).text
 
 
-def _settings(request: Request) -> Settings:
+def _settings(request: AnalysisRequest) -> Settings:
     """Return the nearest settings, of a file in the workspace those of the workspace only.
 
     Raises what ``settings_source`` raises.
@@ -166,7 +168,7 @@ def _settings(request: Request) -> Settings:
     return Settings()
 
 
-def _imports(request: Request) -> Imports:
+def _imports(request: AnalysisRequest) -> Imports:
     def load(path: str) -> str | None:
         return load_text(path) if is_below(Path(path), request.readable) else None
 

@@ -1,11 +1,14 @@
-"""Answers about findings: diagnostics, quick fixes, what hovers, lenses of examples, hints."""
+"""Answers about findings: diagnostics, quick fixes, hovers, lenses of examples, hints.
+
+Tests: tests/lsp/test_workshop.py
+"""
 
 from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from kbnf_cli.lsp.navigation import Places, View
-from kbnf_cli.lsp.workshop import Entry
+from kbnf_cli.lsp.navigation import ClientPlaces, OpenView
+from kbnf_cli.lsp.workshop import OpenText
 from kbnf_cli.worker import Known, Reason, Unknown
 from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity
 from kbnf_core.text.diagnostics.catalogue import read_page
@@ -20,28 +23,28 @@ _SEVERITIES = {
 }
 
 
-def diagnostics(entry: Entry, encoding: str, uri: str) -> list[types.Diagnostic]:
+def diagnostics(entry: OpenText, encoding: str, uri: str) -> list[types.Diagnostic]:
     """Return the findings in the newest version of a text, and a note if these are not all."""
-    found = []
+    result = []
     if isinstance(entry.analysed, Unknown):
         is_nothing = entry.analysed.so_far is None
         what = (
             "this text was not analysed" if is_nothing else "this text was checked for errors only"
         )
-        found.append(_notice(what, entry.analysed.reason))
+        result.append(_notice(what, entry.analysed.reason))
     if isinstance(entry.tried, Unknown):
-        found.append(_notice("the examples of this text were not run", entry.tried.reason))
+        result.append(_notice("the examples of this text were not run", entry.tried.reason))
     if entry.analysis is not None and entry.is_current:
-        places = Places(entry.analysis.source, encoding)
-        found += [_diagnostic(places, uri, each) for each in entry.analysis.findings]
-    return found
+        places = ClientPlaces(entry.analysis.source, encoding)
+        result += [_diagnostic(places, uri, finding) for finding in entry.analysis.findings]
+    return result
 
 
 def of_engines(
     found: Sequence[Diagnostic], source: Source, encoding: str, uri: str
 ) -> list[types.Diagnostic]:
-    """Return what engines said of a text."""
-    places = Places(source, encoding)
+    """Return the findings of engines about a text."""
+    places = ClientPlaces(source, encoding)
     return [_diagnostic(places, uri, each) for each in found]
 
 
@@ -55,7 +58,7 @@ def _notice(what: str, reason: Reason) -> types.Diagnostic:
     )
 
 
-def _diagnostic(places: Places, uri: str, finding: Diagnostic) -> types.Diagnostic:
+def _diagnostic(places: ClientPlaces, uri: str, finding: Diagnostic) -> types.Diagnostic:
     first = f"{finding.message}: {finding.label}" if finding.label else finding.message
     notes = [f"note: {note}" for note in finding.notes]
     helps = [f"help: {help_}" for help_ in finding.helps]
@@ -75,20 +78,20 @@ def _diagnostic(places: Places, uri: str, finding: Diagnostic) -> types.Diagnost
     )
 
 
-def actions(view: View, uri: str, asked: types.Range) -> list[types.CodeAction]:
+def actions(view: OpenView, uri: str, asked: types.Range) -> list[types.CodeAction]:
     """Return the fixes of findings that touch a range."""
     begin, end = view.places.index(asked.start), view.places.index(asked.end)
-    found = []
+    result = []
     for finding in view.analysis.findings:
         span = view.shift.to_later(finding.span)
         if span is not None and span.start <= end and begin <= span.end:
-            found += [
+            result += [
                 action for fix in finding.fixes if (action := _action(view, uri, finding, fix))
             ]
-    return found
+    return result
 
 
-def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
+def _action(view: OpenView, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
     edits = []
     for edit in fix.edits:
         place = view.range(edit.span)
@@ -104,7 +107,7 @@ def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAc
     )
 
 
-def hover(view: View, position: types.Position) -> types.Hover | None:
+def hover(view: OpenView, position: types.Position) -> types.Hover | None:
     """Return the text shown at a position: of a finding, a pattern, or a name."""
     index = view.index(position)
     if index is None:
@@ -114,19 +117,19 @@ def hover(view: View, position: types.Position) -> types.Hover | None:
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if parts else None
 
 
-def _of_findings(view: View, index: int) -> Iterator[str]:
+def _of_findings(view: OpenView, index: int) -> Iterator[str]:
     for finding in view.analysis.findings:
         if _holds(finding.span, index):
             yield read_page(finding.rule)
 
 
-def _of_patterns(view: View, index: int) -> Iterator[str]:
+def _of_patterns(view: OpenView, index: int) -> Iterator[str]:
     for span, pattern in view.analysis.outline.patterns:
         if _holds(span, index):
             yield f"The regular expression, as its engine sees it:\n\n{_fenced(pattern)}"
 
 
-def _of_names(view: View, position: types.Position) -> Iterator[str]:
+def _of_names(view: OpenView, position: types.Position) -> Iterator[str]:
     named = view.name_at(position)
     if named is None:
         return
@@ -150,7 +153,7 @@ def _fenced(text: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
-def lenses(view: View) -> list[types.CodeLens]:
+def lenses(view: OpenView) -> list[types.CodeLens]:
     """Return the outcome of each example, at its comment."""
     found = []
     tried = view.entry.tried
@@ -162,15 +165,15 @@ def lenses(view: View) -> list[types.CodeLens]:
     return found
 
 
-def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
+def hints(view: OpenView, asked: types.Range) -> list[types.InlayHint]:
     """Return, after each name that is defined in a range, the bytes that may occur next there."""
     begins = dict(view.analysis.begins)
-    found = []
+    result = []
     for symbol in view.analysis.outline.definitions:
         place = view.range(symbol.span)
         text = begins.get(symbol.name)
         if place is not None and text and asked.start <= place.end <= asked.end:
-            found.append(
+            result.append(
                 types.InlayHint(
                     place.end,
                     f"⟨{text}⟩",
@@ -178,4 +181,4 @@ def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
                     tooltip=f"`{symbol.name}` begins with one of these",
                 )
             )
-    return found
+    return result

@@ -6,6 +6,8 @@ Positions: between indices into a text and an editor's lines and units, and betw
 
 The protocol counts columns in UTF-16 units unless the client asks for others; everything else here
 counts code points.
+
+Tests: tests/lsp
 """
 
 import re
@@ -14,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from lsprotocol import types
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
-from kbnf_cli.lsp.analysis import Analysis
-from kbnf_cli.lsp.workshop import Entry
+from kbnf_cli.lsp.analysis import TextAnalysis
+from kbnf_cli.lsp.workshop import OpenText
 from kbnf_core.kbnf.outline import Symbol
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.text.locks import cached_property
@@ -37,7 +39,7 @@ _UNITS: dict[str, Callable[[str], int]] = {
 }
 
 
-class Places:
+class ClientPlaces:
     """The places of one text, in the units of one client."""
 
     def __init__(self, source: Source, encoding: str) -> None:
@@ -121,7 +123,7 @@ _FORMS = {
     '(* kbnf: accept "" *)': "an example that is in the language",
     '(* kbnf: reject "" *)': "an example that is not in the language",
 }
-"""What KBNF writes with signs, for completion."""
+"""Forms of KBNF that are written with signs, for completion."""
 
 _NAME = re.compile(r"[^\W\d][\w-]*")
 _LONGEST_NAME = 1_000
@@ -130,16 +132,16 @@ _SHOWN = 60
 """Characters of a name that a message repeats."""
 
 
-class View:
+class OpenView:
     """An open text as it is now, with the latest findings in it, in a client's units."""
 
-    def __init__(self, entry: Entry, analysis: Analysis, encoding: str) -> None:
+    def __init__(self, entry: OpenText, analysis: TextAnalysis, encoding: str) -> None:
         self.entry = entry
         self.analysis = analysis
         self.source = (
             analysis.source if entry.is_current else Source(entry.wanted.text, entry.wanted.path)
         )
-        self.places = Places(self.source, encoding)
+        self.places = ClientPlaces(self.source, encoding)
 
     @cached_property
     def shift(self) -> Shift:
@@ -169,18 +171,18 @@ class View:
         if index is None:
             return None
         named = [
-            *((each.name, each.span) for each in outline.definitions),
-            *((each.name, each.span) for each in outline.uses),
+            *((definition.name, definition.span) for definition in outline.definitions),
+            *((use.name, use.span) for use in outline.uses),
         ]
         return next((each for each in named if each[1].start <= index <= each[1].end), None)
 
     def definitions(self, name: str) -> tuple[Symbol, ...]:
         """Return the definitions of a name."""
-        found = self.analysis.outline.definitions
-        return tuple(symbol for symbol in found if symbol.name == name)
+        result = self.analysis.outline.definitions
+        return tuple(symbol for symbol in result if symbol.name == name)
 
 
-def definitions(view: View, uri: str, position: types.Position) -> list[types.Location]:
+def definitions(view: OpenView, uri: str, position: types.Position) -> list[types.Location]:
     """Return where the name at a position is defined."""
     named = view.name_at(position)
     spans = [symbol.span for symbol in view.definitions(named[0])] if named else []
@@ -188,7 +190,7 @@ def definitions(view: View, uri: str, position: types.Position) -> list[types.Lo
 
 
 def references(
-    view: View, uri: str, position: types.Position, with_definitions: bool
+    view: OpenView, uri: str, position: types.Position, with_definitions: bool
 ) -> list[types.Location]:
     """Return where the name at a position is used."""
     named = view.name_at(position)
@@ -200,7 +202,7 @@ def references(
 
 
 def rename(
-    view: View, uri: str, position: types.Position, name: str
+    view: OpenView, uri: str, position: types.Position, name: str
 ) -> types.WorkspaceEdit | str | None:
     """Return the edits that rename the symbol at a position, or the reason why there are none.
 
@@ -224,18 +226,18 @@ def rename(
     return types.WorkspaceEdit({uri: edits})
 
 
-def symbols(view: View) -> list[types.DocumentSymbol]:
+def symbols(view: OpenView) -> list[types.DocumentSymbol]:
     """Return the definitions of a text in order."""
-    found = []
+    result = []
     for symbol in view.analysis.outline.definitions:
         whole, name = view.range(symbol.whole), view.range(symbol.span)
         if whole is not None and name is not None:
             kind = types.SymbolKind.Function
-            found.append(types.DocumentSymbol(symbol.name, kind, whole, name))
-    return found
+            result.append(types.DocumentSymbol(symbol.name, kind, whole, name))
+    return result
 
 
-def completions(view: View) -> list[types.CompletionItem]:
+def completions(view: OpenView) -> list[types.CompletionItem]:
     """Return the names of a text, and the forms of its language."""
     names = dict.fromkeys(symbol.name for symbol in view.analysis.outline.definitions)
     begins = dict(view.analysis.begins)

@@ -1,4 +1,7 @@
-"""The server: which request is answered by what. Texts are looked at in another process."""
+"""The server: the answer of each request. Texts are analysed in another process.
+
+Tests: tests/lsp/test_server.py, tests/lsp/test_engines.py
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -14,9 +17,9 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import to_fs_path
 
 from kbnf_cli.lsp import findings, navigation
-from kbnf_cli.lsp.analysis import Request, format_text
-from kbnf_cli.lsp.navigation import Places, View
-from kbnf_cli.lsp.workshop import Entry, Workshop
+from kbnf_cli.lsp.analysis import AnalysisRequest, format_text
+from kbnf_cli.lsp.navigation import ClientPlaces, OpenView
+from kbnf_cli.lsp.workshop import OpenText, Workshop
 from kbnf_cli.worker import Unknown
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.text.errors import KbnfError
@@ -58,7 +61,7 @@ class KbnfServer(LanguageServer):
     def take(self, document: types.TextDocumentIdentifier) -> None:
         """Have the newest version of an open text looked at."""
         text = self.workspace.get_text_document(document.uri)
-        request = Request(text.source, _path(document.uri), self._folders(), text.version)
+        request = AnalysisRequest(text.source, _path(document.uri), self._folders(), text.version)
         self.workshop.change(document.uri, request)
 
     def _folders(self) -> tuple[str, ...]:
@@ -66,19 +69,19 @@ class KbnfServer(LanguageServer):
         uris = [*self.workspace.folders] or [self.workspace.root_uri or ""]
         return tuple(path for uri in uris if uri and (path := to_fs_path(uri)) is not None)
 
-    def view(self, document: types.TextDocumentIdentifier) -> View | None:
+    def view(self, document: types.TextDocumentIdentifier) -> OpenView | None:
         """Return an open text with the latest findings in it, None before the first ones."""
         entry = self.workshop.entry(document.uri)
         if entry is None or entry.analysis is None:
             return None
-        return View(entry, entry.analysis, self.encoding)
+        return OpenView(entry, entry.analysis, self.encoding)
 
-    async def current_view(self, document: types.TextDocumentIdentifier) -> View | None:
+    async def current_view(self, document: types.TextDocumentIdentifier) -> OpenView | None:
         """Return an open text with the findings in its newest version, None without them."""
         entry = await self.workshop.current(document.uri)
         if entry is None or entry.analysis is None or not entry.is_current:
             return None
-        return View(entry, entry.analysis, self.encoding)
+        return OpenView(entry, entry.analysis, self.encoding)
 
     @property
     def encoding(self) -> str:
@@ -86,7 +89,7 @@ class KbnfServer(LanguageServer):
         encoding = self.workspace.position_encoding
         return "utf-16" if encoding is None else str(getattr(encoding, "value", encoding))
 
-    async def _publish(self, uri: str, entry: Entry) -> None:
+    async def _publish(self, uri: str, entry: OpenText) -> None:
         found = findings.diagnostics(entry, self.encoding, uri)
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found, entry.wanted.version)
@@ -97,7 +100,7 @@ class KbnfServer(LanguageServer):
         await self._refresh()
 
     async def _refresh(self) -> None:
-        """Have the client ask again for what it shows beside the text."""
+        """Have the client request again the data that it shows beside the text."""
         workspace = self.client_capabilities.workspace
         if workspace is None:
             return
@@ -160,7 +163,7 @@ def _serve_texts(server: KbnfServer) -> None:
         formatted = outcome.value
         if formatted is None or formatted == asked.text or entry.wanted is not asked:
             return None
-        places = Places(Source(asked.text, asked.path), ls.encoding)
+        places = ClientPlaces(Source(asked.text, asked.path), ls.encoding)
         return [types.TextEdit(places.range(Span(0, len(asked.text))), formatted)]
 
 
@@ -169,7 +172,7 @@ def _serve_engines(server: KbnfServer) -> None:
 
     @server.command(ASK_ENGINES)
     async def _ask(ls: KbnfServer, uri: str) -> int:
-        """Show what the engines that are installed say of a text; return how many findings."""
+        """Show the findings of the installed engines about a text; return how many."""
         from kbnf_core.targets.check import ask_installed
 
         document = ls.workspace.get_text_document(uri)
@@ -193,7 +196,7 @@ def _serve_engines(server: KbnfServer) -> None:
 def _serve_views(server: KbnfServer) -> None:
     """Answer requests about a text from its latest analysis."""
 
-    def answer(feature: str, make: Callable[[View, Any], Any], nothing: Any = ()) -> None:
+    def answer(feature: str, make: Callable[[OpenView, Any], Any], nothing: Any = ()) -> None:
         @server.feature(feature)
         def _answer(ls: KbnfServer, params: Any) -> Any:
             view = ls.view(params.text_document)

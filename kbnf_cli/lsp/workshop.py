@@ -4,6 +4,8 @@ A version that another one follows before its turn is never analysed. An analysi
 for the sake of others, or whose process ends, is tried again once, after the waiting ones; then,
 and where it takes too long by itself, the text is given up until it changes. Published are the
 findings in the newest version, with the reason if these are not all.
+
+Tests: tests/lsp/test_workshop.py
 """
 
 import asyncio
@@ -11,7 +13,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kbnf_cli.lsp.analysis import Analysis, Request, Result, analyse, run_examples
+from kbnf_cli.lsp.analysis import (
+    AnalysisRequest,
+    ExampleResult,
+    TextAnalysis,
+    analyse,
+    run_examples,
+)
 from kbnf_cli.worker import Known, Reason, Unknown, Worker
 
 PATIENCE = 30.0
@@ -33,17 +41,17 @@ _MAY_BE_INNOCENT = (Reason.STOPPED, Reason.ENDED)
 
 
 @dataclass(slots=True)
-class Entry:
+class OpenText:
     """An open text: its newest version, and the results of the newest analysed one.
 
     ``analysis`` is the newest that there is, possibly of an earlier version; ``tried`` has the
     outcomes of the examples, None before they were run, and where there are none.
     """
 
-    wanted: Request
-    analysis: Analysis | None = None
-    analysed: Known[Analysis] | Unknown[Analysis] | None = None
-    tried: Known[tuple[Result, ...]] | Unknown[tuple[Result, ...]] | None = None
+    wanted: AnalysisRequest
+    analysis: TextAnalysis | None = None
+    analysed: Known[TextAnalysis] | Unknown[TextAnalysis] | None = None
+    tried: Known[tuple[ExampleResult, ...]] | Unknown[tuple[ExampleResult, ...]] | None = None
     work: asyncio.Task[None] | None = None
 
     @property
@@ -55,14 +63,14 @@ class Entry:
 class Workshop:
     """The open texts by their URIs; ``publish`` is called with each that was looked at."""
 
-    def __init__(self, publish: Callable[[str, Entry], Awaitable[None]]) -> None:
+    def __init__(self, publish: Callable[[str, OpenText], Awaitable[None]]) -> None:
         self._publish = publish
         self._worker = Worker(PATIENCE, TURN)
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, OpenText] = {}
 
-    def change(self, uri: str, request: Request) -> None:
+    def change(self, uri: str, request: AnalysisRequest) -> None:
         """Take over a new version of a text."""
-        entry = self._entries.setdefault(uri, Entry(request))
+        entry = self._entries.setdefault(uri, OpenText(request))
         entry.wanted = request
         if entry.work is None or entry.work.done():
             entry.work = asyncio.create_task(self._catch_up(uri, entry))
@@ -73,11 +81,11 @@ class Workshop:
         """Forget a text."""
         self._entries.pop(uri, None)
 
-    def entry(self, uri: str) -> Entry | None:
+    def entry(self, uri: str) -> OpenText | None:
         """Return an open text with its analysis."""
         return self._entries.get(uri)
 
-    async def current(self, uri: str) -> Entry | None:
+    async def current(self, uri: str) -> OpenText | None:
         """Return an open text once its newest version was looked at, or given up."""
         entry = self._entries.get(uri)
         if entry is not None and entry.work is not None and not entry.work.done():
@@ -98,8 +106,8 @@ class Workshop:
                 entry.work.cancel()
         self._worker.end()
 
-    async def _catch_up(self, uri: str, entry: Entry) -> None:
-        done: Request | None = None
+    async def _catch_up(self, uri: str, entry: OpenText) -> None:
+        done: AnalysisRequest | None = None
         while done is not entry.wanted and self._entries.get(uri) is entry:
             await asyncio.sleep(_PAUSE)
             done = entry.wanted
@@ -119,7 +127,7 @@ class Workshop:
                     await self._publish(uri, entry)
 
     async def _try(
-        self, task: Callable[[Request], Iterable[_Made]], entry: Entry
+        self, task: Callable[[AnalysisRequest], Iterable[_Made]], entry: OpenText
     ) -> Known[_Made] | Unknown[_Made]:
         """Return the result of a task over the newest version, which may have to be repeated."""
         request = entry.wanted

@@ -1,4 +1,7 @@
-"""``kbnf play``: options, the world outside, and which of the ways to run it."""
+"""``kbnf play``: options, the world outside, and which of the ways to run it.
+
+Tests: tests/unit/play
+"""
 
 import shutil
 import sys
@@ -10,7 +13,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs
 from kbnf_cli.options import as_value, common_options, examples, input_options
-from kbnf_cli.play.session import Files, Settings, World, open_session
+from kbnf_cli.play.session import Files, Switches, World, open_session
 
 
 @click.command(
@@ -74,11 +77,11 @@ from kbnf_cli.play.session import Files, Settings, World, open_session
 @input_options
 @common_options
 @click.pass_obj
-@as_value(Settings)
+@as_value(Switches)
 @as_value(Inputs)
 def play(
     console: Console,
-    switches: Settings,
+    switches: Switches,
     inputs: Inputs,
     grammar: Path | None,
     commands: tuple[str, ...],

@@ -1,7 +1,9 @@
-"""One step of the console, a session and a line in, a session and what to show out; and scripts.
+"""One step of the console, a session and a line in, a session and the output out; and scripts.
 
 The table of all commands is here, and the switches, whose one-letter names are those of
 bnf_sampler's options.
+
+Tests: tests/unit/play/test_step.py, tests/unit/play/test_complete.py
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,13 +15,13 @@ from kbnf_cli.play.looking import CHECKING, LOOKING, beginning_with
 from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed, same_steps
 from kbnf_cli.play.render import note, row
 from kbnf_cli.play.session import (
-    Command,
     Handler,
+    LineVerdict,
     Operand,
+    PlayCommand,
     PlayFailure,
     Reply,
     Session,
-    Verdict,
     World,
     misused,
 )
@@ -88,33 +90,33 @@ def _help_lines() -> Iterator[str]:
 
 def _quit(session: Session, text: str, world: World) -> Reply:
     del text, world
-    return Reply(session, (), Verdict.LEAVE)
+    return Reply(session, (), LineVerdict.LEAVE)
 
 
 SWITCHING = (
-    Command(("stacks", "s"), "[on|off]", "show the open rules", _switch("show_stacks")),
-    Command(
+    PlayCommand(("stacks", "s"), "[on|off]", "show the open rules", _switch("show_stacks")),
+    PlayCommand(
         ("possible", "p"),
         "[on|off|PREFIX]",
         "show the allowed tokens; those with a prefix",
         _possible,
         operand=Operand.TEXT,
     ),
-    Command(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
-    Command(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
-    Command(("start", "n"), "[NAME]", "restart at another rule", _start, Operand.RULE),
-    Command(
+    PlayCommand(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
+    PlayCommand(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
+    PlayCommand(("start", "n"), "[NAME]", "restart at another rule", _start, Operand.RULE),
+    PlayCommand(
         ("finish-mode",),
         "[eager|token|eos]",
         "change when a text ends, make the same steps",
         _finish_mode,
     ),
-    Command(("help", "h"), "", "this list", _help),
-    Command(("quit", "q"), "", "leave", _quit),
+    PlayCommand(("help", "h"), "", "this list", _help),
+    PlayCommand(("quit", "q"), "", "leave", _quit),
 )
 
 
-GROUPS: dict[str, tuple[Command, ...]] = {
+GROUPS: dict[str, tuple[PlayCommand, ...]] = {
     "text": FEEDING,
     "the mask": LOOKING,
     "moving": MOVING,
@@ -139,10 +141,10 @@ def step(session: Session, line: str, world: World) -> Reply:
     if not line:
         return Reply(session)
     reply = _carried_out(session, line, world)
-    if reply.verdict is Verdict.FINE and not line.startswith(":save "):
+    if reply.verdict is LineVerdict.FINE and not line.startswith(":save "):
         typed = (*session.typed, line)
         return replace(reply, session=replace(reply.session, typed=typed))
-    if reply.verdict is Verdict.FINE or line not in _SPOKEN:
+    if reply.verdict is LineVerdict.FINE or line not in _SPOKEN:
         return reply
     return replace(reply, message=f"{reply.message} (the command is `{_SPOKEN[line]}`)")
 
@@ -172,15 +174,15 @@ def _carried_out(session: Session, line: str, world: World) -> Reply:
         first, *others = error.diagnostics
         more = f" (and {len(others)} more)" if others else ""
         message = f"{first.code}: {first.message}{more}; nothing was changed"
-        return Reply(session, tuple(shown), Verdict.MISUSED, message)
+        return Reply(session, tuple(shown), LineVerdict.MISUSED, message)
     except EngineError as error:
-        return Reply(session, (), Verdict.REFUSED, str(error))
+        return Reply(session, (), LineVerdict.REFUSED, str(error))
     except KbnfError as error:
-        return Reply(session, (), Verdict.MISUSED, str(error))
+        return Reply(session, (), LineVerdict.MISUSED, str(error))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         message = f"cannot use {error.filename}: {reason}" if error.filename else reason
-        return Reply(session, (), Verdict.MISUSED, message)
+        return Reply(session, (), LineVerdict.MISUSED, message)
 
 
 def _fitted(reply: Reply, columns: int) -> Reply:
@@ -223,8 +225,8 @@ PROMPT = "> "
 
 def run_script(
     console: Console, session: Session, lines: Iterable[str], world: World
-) -> tuple[Session, Verdict]:
-    """Carry out lines, each shown before what it led to; return where that ended.
+) -> tuple[Session, LineVerdict]:
+    """Carry out lines, each shown before its reply; return the session at the end.
 
     At the first line that fails the message, with the number of the line, goes to stderr.
     """
@@ -234,9 +236,9 @@ def run_script(
         reply = step(session, line, world)
         console.data(reply.shown)
         session = reply.session
-        if reply.verdict is Verdict.LEAVE:
+        if reply.verdict is LineVerdict.LEAVE:
             break
-        if reply.verdict is not Verdict.FINE:
+        if reply.verdict is not LineVerdict.FINE:
             console.error(f"line {number}: {reply.message}")
             return session, reply.verdict
-    return session, Verdict.FINE
+    return session, LineVerdict.FINE

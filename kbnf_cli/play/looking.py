@@ -1,4 +1,7 @@
-"""The commands that show and check allowed tokens, without moving."""
+"""The commands that show and check allowed tokens, without moving.
+
+Tests: tests/unit/play
+"""
 
 import re
 from dataclasses import replace
@@ -25,8 +28,8 @@ from kbnf_cli.play.render import (
     tokens_line,
 )
 from kbnf_cli.play.session import (
-    Command,
     Operand,
+    PlayCommand,
     Reply,
     Session,
     World,
@@ -68,10 +71,10 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
     if match is not None:
         return _known(vocabulary, int(match[1]))
     data = typed_bytes(text)
-    found = vocabulary.get_token_id(data)
-    if found is None:
-        found = vocabulary.special_tokens.get(text)
-    return data if found is None else found
+    result = vocabulary.get_token_id(data)
+    if result is None:
+        result = vocabulary.special_tokens.get(text)
+    return data if result is None else result
 
 
 def find_token(vocabulary: "Vocabulary", text: str) -> int:
@@ -118,7 +121,7 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [each for each in ids if vocabulary.decode((each,)).startswith(prefix)]
+    found = [token_id for token_id in ids if vocabulary.decode((token_id,)).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     return listed(session, row("allowed", count), lines, world)
@@ -262,8 +265,8 @@ def _sample(session: Session, text: str, world: World) -> Reply:
     return Reply(
         session,
         tuple(
-            Segment(_sampled(session, each.tokens, each.is_complete, world.columns) + "\n")
-            for each in samples
+            Segment(_sampled(session, sample.tokens, sample.is_complete, world.columns) + "\n")
+            for sample in samples
         ),
     )
 
@@ -287,18 +290,18 @@ def _nothing(text: str) -> None:
 
 
 LOOKING = (
-    Command(("show", "status"), "", "show the position once more", _show),
-    Command(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
-    Command(("more",), "", "the next lines of the last list", _more),
-    Command(
+    PlayCommand(("show", "status"), "", "show the position once more", _show),
+    PlayCommand(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
+    PlayCommand(("more",), "", "the next lines of the last list", _more),
+    PlayCommand(
         ("why",), "TOKEN", "why a token or a text is or is not allowed", _why, operand=Operand.TEXT
     ),
-    Command(("stack",), "", "the open rules, with a dot where each is", _stack),
-    Command(("tree",), "[RULE]", "the tree of the text; of a rule", _tree, Operand.RULE),
-    Command(("forced",), "", "the forced text", _forced),
-    Command(("time",), "", "the time of the mask and of accepting, by step", _time),
-    Command(("finish",), "", "a shortest way to the end", _finish),
-    Command(("sample",), "[N]", "texts at random that may follow", _sample),
+    PlayCommand(("stack",), "", "the open rules, with a dot where each is", _stack),
+    PlayCommand(("tree",), "[RULE]", "the tree of the text; of a rule", _tree, Operand.RULE),
+    PlayCommand(("forced",), "", "the forced text", _forced),
+    PlayCommand(("time",), "", "the time of the mask and of accepting, by step", _time),
+    PlayCommand(("finish",), "", "a shortest way to the end", _finish),
+    PlayCommand(("sample",), "[N]", "texts at random that may follow", _sample),
 )
 
 
@@ -356,7 +359,7 @@ def _written(token: bytes | None) -> bytes | None:
 
 
 CHECKING = (
-    Command(
+    PlayCommand(
         ("assert",),
         "allowed|rejected TOKEN",
         "check it, and add it to the examples",

@@ -1,4 +1,7 @@
-"""The commands that move: appending to the text, going back and forth, opening and saving."""
+"""The commands that move: appending to the text, going back and forth, opening and saving.
+
+Tests: tests/unit/play
+"""
 
 import re
 from dataclasses import replace
@@ -9,15 +12,15 @@ from kbnf_cli.escaped import write_typed
 from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
 from kbnf_cli.play.render import ending, explanation, listed, note, position, row, tokens_line
 from kbnf_cli.play.session import (
-    Command,
     Files,
     Handler,
+    LineVerdict,
     Mode,
     Operand,
+    PlayCommand,
     PlayFailure,
     Reply,
     Session,
-    Verdict,
     World,
     accept_all,
     is_grammar,
@@ -162,7 +165,7 @@ _WAYS = {
 }
 
 
-def _feeding(mode: Mode, way: _Way) -> Command:
+def _feeding(mode: Mode, way: _Way) -> PlayCommand:
     """Return the command that feeds its argument, or without one sets the mode."""
 
     def handle(session: Session, text: str, world: World) -> Reply:
@@ -172,7 +175,7 @@ def _feeding(mode: Mode, way: _Way) -> Command:
         back = "" if mode is Mode.TOKEN else "; `:token` takes them as tokens again"
         return Reply(changed, (note(f"lines are taken as {way.lines_are}{back}"),))
 
-    return Command(way.names, way.usage, way.help, handle, operand=Operand.TEXT)
+    return PlayCommand(way.names, way.usage, way.help, handle, operand=Operand.TEXT)
 
 
 FEEDING = tuple(_feeding(mode, way) for mode, way in _WAYS.items())
@@ -215,11 +218,11 @@ def _reset(session: Session, text: str, world: World) -> Reply:
 
 
 MOVING = (
-    Command(("undo",), "[N]", "take back the last steps", _undo),
-    Command(("redo",), "[N]", "make them again", _redo),
-    Command(("mark",), "[NAME]", "give this place a name", _mark),
-    Command(("goto",), "[NAME|N]", "go to a mark, or to the place after N steps", _goto),
-    Command(("reset",), "", "go to the beginning", _reset),
+    PlayCommand(("undo",), "[N]", "take back the last steps", _undo),
+    PlayCommand(("redo",), "[N]", "make them again", _redo),
+    PlayCommand(("mark",), "[NAME]", "give this place a name", _mark),
+    PlayCommand(("goto",), "[NAME|N]", "go to a mark, or to the place after N steps", _goto),
+    PlayCommand(("reset",), "", "go to the beginning", _reset),
 )
 
 
@@ -244,7 +247,7 @@ def same_steps(session: Session, files: Files, world: World) -> Reply:
     after = replace(reopened, undone=(*steps[count:], *session.undone))
     reply = position(after, world)
     shown = (note(f"{count_of(count, 'step')} made again"), *reply.shown)
-    return Reply(reply.session, shown, Verdict.REFUSED if failed else Verdict.FINE, failed)
+    return Reply(reply.session, shown, LineVerdict.REFUSED if failed else LineVerdict.FINE, failed)
 
 
 def begin(
@@ -319,15 +322,17 @@ def _path(text: str) -> Path:
 
 
 FILING = (
-    Command(("reload",), "", "open the grammar again, make the same steps", _reload),
-    Command(("load",), "FILE", "open a grammar; append any other file", _load, Operand.PATH),
-    Command(("vocab",), "[FILE|bytes]", "show the vocabulary; use another", _vocab, Operand.PATH),
-    Command(
+    PlayCommand(("reload",), "", "open the grammar again, make the same steps", _reload),
+    PlayCommand(("load",), "FILE", "open a grammar; append any other file", _load, Operand.PATH),
+    PlayCommand(
+        ("vocab",), "[FILE|bytes]", "show the vocabulary; use another", _vocab, Operand.PATH
+    ),
+    PlayCommand(
         ("grammar",),
         "[FILE]",
         "show the grammar, live lines marked; open another",
         _grammar,
         Operand.PATH,
     ),
-    Command(("save",), "FILE", "write what was typed as a script", _save, Operand.PATH),
+    PlayCommand(("save",), "FILE", "write what was typed as a script", _save, Operand.PATH),
 )

@@ -1,6 +1,8 @@
 """Renders a session: the text so far, its status, the allowed tokens, and its open rules.
 
 The last are the output of ``:why``, how far an input is viable, and of ``:stack``.
+
+Tests: tests/unit/play
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,7 +125,7 @@ _LEAST_TEXT = 10
 
 
 def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Reply:
-    """Return the reply that shows where a session is; ``typed`` is what led there."""
+    """Return the reply that shows where a session is; ``typed`` is the input that led there."""
     shown = _position_lines(session, world, typed)
     listing: Sequence[str] = ()
     ids: Sequence[int] = ()
@@ -195,7 +197,7 @@ def _status_line(session: Session) -> str:
 
 
 def ending(session: Session) -> str:
-    """Return what ended a finished text, and why it did: the byte, or the token."""
+    """Return the end of a finished text, and the reason: the byte, or the token."""
     engine = session.engine
     if not engine.accepted:
         return "at once: the start is complete without a byte"
@@ -242,11 +244,13 @@ def spelling(session: Session, what: "What") -> bytes:
 
 def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
     """Return tokens as one line: each with its id and its bytes."""
-    return clip(" ".join(f"{each} {spelled(session.vocabulary, each)}" for each in tokens), columns)
+    return clip(
+        " ".join(f"{token} {spelled(session.vocabulary, token)}" for token in tokens), columns
+    )
 
 
 def row(key: str, value: str, role: Role = Role.PLAIN) -> Segments:
-    """Return one line of a reply: a word and what it is."""
+    """Return one line of a reply: a key and its value."""
     return [Segment(f"{key:{_KEY}}", Role.PLACE), Segment(f"{visible(value)}\n", role)]
 
 
@@ -302,10 +306,10 @@ DOT = "•"
 
 
 @dataclass
-class _Node:
+class _RuleNode:
     """A rule at one dot, or a terminal that may be next there, and the nodes inside it."""
 
-    inner: "dict[str, _Node]" = field(default_factory=dict)
+    inner: "dict[str, _RuleNode]" = field(default_factory=dict)
 
 
 def stack_rows(session: Session, columns: int) -> Segments:
@@ -323,21 +327,21 @@ def stack_lines(session: Session, columns: int) -> list[str]:
     if not why.places:
         return ["nothing is open: the text is complete"]
     source = session.engine.grammar.source
-    root = _Node()
+    root = _RuleNode()
     for place in terminal_places(session.engine, why.places):
         _add(root, place, source)
     return [clip(line, columns) for line in _draw(root)]
 
 
-def _add(root: _Node, place: "LivePlace", source: Source) -> None:
+def _add(root: _RuleNode, place: "LivePlace", source: Source) -> None:
     node = root
     symbols = [next(iter(spans), NOWHERE) for spans in place.calls] + [place.span]
     for rule, span in zip(place.rules, symbols, strict=True):
         at = dotted(source, span)
         label = f"{visible(rule)} ::= {at}" if at else visible(rule)
-        node = node.inner.setdefault(label, _Node())
+        node = node.inner.setdefault(label, _RuleNode())
     takes = describe_bytes(place.expected) if place.expected else "one token"
-    node.inner.setdefault(f"takes {takes}", _Node())
+    node.inner.setdefault(f"takes {takes}", _RuleNode())
 
 
 def dotted(source: Source, span: Span) -> str:
@@ -357,7 +361,7 @@ def dotted(source: Source, span: Span) -> str:
     return visible(f"{head}{before}{DOT}{after}{tail}").strip()
 
 
-def _draw(root: _Node) -> list[str]:
+def _draw(root: _RuleNode) -> list[str]:
     """Return the lines of a tree, without recursion: rules may nest as deep as the text does."""
     lines: list[str] = []
     stack = [(label, node, "", "") for label, node in reversed(root.inner.items())]

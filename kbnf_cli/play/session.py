@@ -1,4 +1,7 @@
-"""The state of a console between two lines. Sessions are values: a step makes a new one."""
+"""The state of a console between two lines. Sessions are values: a step makes a new one.
+
+Tests: tests/unit/play/test_step.py, tests/unit/play/test_complete.py
+"""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +36,7 @@ class Mode(Enum):
     BYTES = "bytes"
 
 
-class Verdict(Enum):
+class LineVerdict(Enum):
     """The outcome of a line; the value is the exit status of a script that stops there."""
 
     FINE = Exit.CLEAN
@@ -45,20 +48,20 @@ class Verdict(Enum):
 class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not a fault
     """A line that did nothing, and why; caught by ``step``."""
 
-    def __init__(self, message: str, verdict: Verdict, details: Segments | None = None) -> None:
+    def __init__(self, message: str, verdict: LineVerdict, details: Segments | None = None) -> None:
         super().__init__(message)
         self.verdict = verdict
         self.details = details or []
 
 
 def refused(message: str, details: Segments | None = None) -> PlayFailure:
-    """Return the failure of what the grammar, or an assertion, does not allow."""
-    return PlayFailure(message, Verdict.REFUSED, details)
+    """Return the failure of input that the grammar, or an assertion, does not allow."""
+    return PlayFailure(message, LineVerdict.REFUSED, details)
 
 
 def misused(message: str) -> PlayFailure:
     """Return the failure of a command that cannot be carried out."""
-    return PlayFailure(message, Verdict.MISUSED)
+    return PlayFailure(message, LineVerdict.MISUSED)
 
 
 _SCRIPT_COLUMNS = 100
@@ -129,7 +132,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Switches:
     """The switches; ``cache`` off begins every step with empty caches, as for measuring."""
 
     show_stacks: bool = False
@@ -164,7 +167,7 @@ class Session:
 
     files: Files
     engine: "Engine"
-    settings: Settings = field(default_factory=Settings)
+    settings: Switches = field(default_factory=Switches)
     undone: "tuple[What, ...]" = ()
     marks: Mapping[str, int] = field(default_factory=dict)
     typed: tuple[str, ...] = ()
@@ -183,7 +186,7 @@ class Session:
         return len(self.engine.accepted)
 
     def forward(self, *steps: "What") -> "Session":
-        """Return the session after more steps; raises what the engine raises.
+        """Return the session after more steps; raises the errors of the engine.
 
         Steps that were undone are dropped, with the marks there.
         """
@@ -217,16 +220,16 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a line led to."""
+    """The reply to a line."""
 
     session: Session
     shown: tuple[Segment, ...] = ()
-    verdict: Verdict = Verdict.FINE
+    verdict: LineVerdict = LineVerdict.FINE
     message: str = ""
 
 
 def accept_all(engine: "Engine", steps: "tuple[What, ...]") -> None:
-    """Move an engine; raises what it raises."""
+    """Feed steps to an engine; raises its errors."""
     for step in steps:
         if isinstance(step, int):
             engine.try_accept_new_token(step)
@@ -269,11 +272,11 @@ def is_grammar(path: Path) -> bool:
 
 
 Handler: TypeAlias = Callable[[Session, str, World], Reply]
-"""Receives the text typed after the command's name, without blanks around it (see ``Command``)."""
+"""Receives the text after a command's name, without blanks around it (see ``PlayCommand``)."""
 
 
 class Operand(Enum):
-    """What follows the name of a command, which Tab completes."""
+    """The operand of a command, which Tab completes."""
 
     WORD = "word"
     """A number, a name, or one of the words in the command's usage."""
@@ -286,7 +289,7 @@ class Operand(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PlayCommand:
     """``names``: the command's own and the shorter ones. ``usage``: its arguments."""
 
     names: tuple[str, ...]

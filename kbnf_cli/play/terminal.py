@@ -1,4 +1,7 @@
-"""The console on a terminal: lines are edited by prompt_toolkit, replies are printed below."""
+"""The console on a terminal: lines are edited by prompt_toolkit, replies are printed below.
+
+Tests: tests/unit/play/test_complete.py
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.escaped import TypingError, read_typed, write_typed
 from kbnf_cli.play.commands import COMMANDS, spoken_command, step
 from kbnf_cli.play.render import note, position, status
-from kbnf_cli.play.session import Command, Operand, Reply, Session, Verdict, World
+from kbnf_cli.play.session import LineVerdict, Operand, PlayCommand, Reply, Session, World
 from kbnf_core.mask.bits import unpack, word_count
 from kbnf_core.text.diagnostics.segments import clip, visible
 from kbnf_core.text.diagnostics.text import count_of
@@ -37,7 +40,7 @@ class Proposal:
 
 
 def proposals(session: Session, typed: str) -> Iterator[Proposal]:
-    """Yield what the line ``typed`` so far may go on to, at most some hundred."""
+    """Yield the completions of the line ``typed`` so far, at most some hundred."""
     if not typed.startswith(":"):
         yield from _tokens(session, typed)
         return
@@ -50,7 +53,7 @@ def proposals(session: Session, typed: str) -> Iterator[Proposal]:
         yield from _operands(session, COMMANDS[name], rest)
 
 
-def _operands(session: Session, command: Command, typed: str) -> Iterator[Proposal]:
+def _operands(session: Session, command: PlayCommand, typed: str) -> Iterator[Proposal]:
     """Yield the possible arguments of a command."""
     match command.operand:
         case Operand.TEXT:
@@ -76,10 +79,12 @@ def _paths(typed: str) -> Iterator[Proposal]:
     from prompt_toolkit.completion import CompleteEvent, PathCompleter
     from prompt_toolkit.document import Document
 
-    for each in PathCompleter(expanduser=True).get_completions(Document(typed), CompleteEvent()):
+    for completion in PathCompleter(expanduser=True).get_completions(
+        Document(typed), CompleteEvent()
+    ):
         # A folder is shown with a slash, and so may be completed further.
-        is_folder = each.display_text.endswith("/")
-        yield Proposal(each.text + "/" * is_folder, -each.start_position, "")
+        is_folder = completion.display_text.endswith("/")
+        yield Proposal(completion.text + "/" * is_folder, -completion.start_position, "")
 
 
 def _tokens(session: Session, typed: str) -> Iterator[Proposal]:
@@ -123,9 +128,9 @@ def run_terminal(console: Console, session: Session, world: World) -> None:
             reply = _step(current, line, world)
             console.data(reply.shown)
             current = reply.session
-            if reply.verdict is Verdict.LEAVE:
+            if reply.verdict is LineVerdict.LEAVE:
                 return
-            if reply.verdict is not Verdict.FINE:
+            if reply.verdict is not LineVerdict.FINE:
                 console.error(reply.message)
                 break
 
@@ -134,12 +139,12 @@ def _step(session: Session, line: str, world: World) -> Reply:
     """Carry out a line, `exit` and the like as commands; Ctrl-C leaves everything as it was."""
     try:
         reply = step(session, line, world)
-        if reply.verdict in (Verdict.REFUSED, Verdict.MISUSED):
+        if reply.verdict in (LineVerdict.REFUSED, LineVerdict.MISUSED):
             command = spoken_command(session, line)
             return reply if command is None else step(session, command, world)
         return reply
     except KeyboardInterrupt:
-        return Reply(session, (), Verdict.MISUSED, "interrupted")
+        return Reply(session, (), LineVerdict.MISUSED, "interrupted")
 
 
 def _make_prompt(current: Callable[[], Session], world: World) -> "PromptSession[str]":
@@ -178,8 +183,8 @@ def _completer(current: Callable[[], Session]) -> "Completer":
             self, document: Document, complete_event: CompleteEvent
         ) -> Iterable[Completion]:
             del complete_event
-            for each in proposals(current(), document.current_line_before_cursor):
-                yield Completion(each.text, -each.length, display_meta=each.note)
+            for proposal in proposals(current(), document.current_line_before_cursor):
+                yield Completion(proposal.text, -proposal.length, display_meta=proposal.note)
 
     return Allowed()
 

@@ -1,9 +1,11 @@
-"""What the page shows of a grammar: findings, other languages, diagrams, as plain values.
+"""The page's data about a grammar: findings, other languages, diagrams, as plain values.
 
 The static page runs this module in the browser, so it imports neither NumPy nor compiled modules.
 Questions that need the engine (texts, tokens, other engines) are in ``engine_answers``, which the
 server's worker process runs. Nothing is read but the vocabularies that the command line named, and
 every list is bounded.
+
+Tests: tests/web/test_static.py, tests/web/test_server.py
 """
 
 import tomllib
@@ -79,7 +81,7 @@ class BadQuestionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A grammar, and what to ``show`` besides its findings.
+    """A grammar, and the views to ``show`` besides its findings.
 
     That is nothing (``findings``), ``explanation`` (its rules in words), ``diagram``, the name of a
     language to write it in, ``texts`` (whether these fit, and the tree of the ``chosen`` one),
@@ -102,7 +104,7 @@ class Question:
 
 
 Shown = Mapping[str, Callable[[Question, Reading], Any]]
-"""What makes the answers of some kinds."""
+"""The functions that make the answers of some kinds."""
 
 NOTHING: Shown = MappingProxyType({})
 
@@ -175,7 +177,7 @@ def languages() -> list[str]:
 
 
 def answer(question: Question, by_engine: Shown = NOTHING) -> Iterator[dict[str, Any]]:
-    """Yield what there is to show, each time more of it; ``trouble`` is why that is not all.
+    """Yield the views, each time more of them; ``trouble`` is the reason why some are missing.
 
     ``findings`` are the errors alone until ``is_checked`` is there; ``by_engine`` makes what takes
     the engine.
@@ -229,22 +231,22 @@ def read(language: str, text: str, start: str, finish: str) -> Reading:
 def _check(language: str, text: str, start: str, finish: str) -> list[Diagnostic]:
     from kbnf_core.lint.check import findings_of
 
-    found = findings_of(read(language, text, start, finish))
-    return [each for each in found if each.source.text == text]
+    result = findings_of(read(language, text, start, finish))
+    return [each for each in result if each.source.text == text]
 
 
 def _other_language(reading: Reading) -> str:
     """Return the language that a text with errors is in, where that is another one."""
-    found = detect(reading.document.source.text, "") if reading.errors else reading.language
-    return found.name if found is not reading.language and found.name in languages() else ""
+    result = detect(reading.document.source.text, "") if reading.errors else reading.language
+    return result.name if result is not reading.language and result.name in languages() else ""
 
 
 def _rules(reading: Reading) -> list[dict[str, Any]]:
     """Return the rules in written order, with the places of their first definitions."""
     source = reading.document.source
     places: dict[str, Span] = {}
-    for each in reading.document.definitions[:_RULES]:
-        places.setdefault(each.name.value, each.span)
+    for definition in reading.document.definitions[:_RULES]:
+        places.setdefault(definition.name.value, definition.span)
     return [{"name": clip(name), **place(source, span)} for name, span in places.items()]
 
 
@@ -309,11 +311,11 @@ def _explanation(reading: Reading) -> list[dict[str, Any]]:
         if lines and written:
             rows = [
                 {
-                    "depth": each.depth,
-                    "words": clip(each.words),
-                    **place(document.source, each.span),
+                    "depth": line.depth,
+                    "words": clip(line.words),
+                    **place(document.source, line.span),
                 }
-                for each in lines
+                for line in lines
             ]
             explained.append({"rule": clip(written), "lines": rows})
     return explained
@@ -334,7 +336,7 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
         "name": finding.rule.name,
         "severity": finding.severity.label,
         "message": clip(finding.message + label),
-        "notes": [clip(each) for each in finding.notes],
+        "notes": [clip(note) for note in finding.notes],
         "helps": [clip(each) for each in finding.helps],
         "fixes": [
             {
@@ -374,7 +376,7 @@ def clip(text: str, limit: int = _CLIPPED) -> str:
 
 
 def begin() -> dict[str, Any]:
-    """Return what the page offers, whatever it begins with."""
+    """Return the choices of the page, whatever it begins with."""
     files = {name: grammar_file(name) for name in grammar_names()}
     return {
         "examples": {

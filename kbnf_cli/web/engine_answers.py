@@ -1,4 +1,7 @@
-"""What the page shows with the engine: texts and their trees, samples, tokens, other engines."""
+"""The page's data from the engine: texts and their trees, samples, tokens, other engines.
+
+Tests: tests/web/test_server.py
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -254,7 +257,7 @@ def _places(places: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str,
 
 
 def _targets(question: Question, reading: "Reading") -> dict[str, Any]:
-    """Return what the installed engines make of the grammar or schema."""
+    """Return the verdicts of the installed engines on the grammar or schema."""
     from kbnf_core.targets import ALL
     from kbnf_core.targets.check import Panel, check_grammar, check_targets
 
@@ -285,5 +288,5 @@ _SHOWN: Shown = {
 
 
 def answer(question: Question) -> Iterator[dict[str, Any]]:
-    """Yield what there is to show, each time more of it, as ``answers.answer`` does."""
+    """Yield the views, each time more of them, as ``answers.answer`` does."""
     yield from answers.answer(question, _SHOWN)

@@ -1,4 +1,7 @@
-"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted."""
+"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted.
+
+Tests: tests/web/test_server.py
+"""
 
 import logging
 import secrets
@@ -32,11 +35,11 @@ _EXPOSED = (
 def serve(
     console: Console, inputs: Inputs, grammar: Path | None, others: Sequence[str], host: str
 ) -> int:
-    """Serve the page until it is interrupted; raises what opening grammar and vocabulary raises."""
+    """Serve the page until it is interrupted; raises the errors of opening its inputs."""
     try:
         import uvicorn
 
-        from kbnf_cli.web.server import Connection, Desk, Place, make_app
+        from kbnf_cli.web.server import Address, Connection, Desk, make_app
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -49,7 +52,7 @@ def serve(
     # A crash of the worker by a text is reported on the page.
     logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
     with _listen(host) as listener:
-        place = Place(host, listener.getsockname()[1])
+        place = Address(host, listener.getsockname()[1])
         token = secrets.token_urlsafe(32)
         desk = Desk(begin, vocabularies)
         config = uvicorn.Config(

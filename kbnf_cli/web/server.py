@@ -1,10 +1,12 @@
-"""The server of the page: which requests are answered, and with what.
+"""The server of the page: which requests are answered, and how.
 
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
 token, which only the person who started the server knows. There are no WebSockets, no cookies and
 no CORS, and no path of a file is ever made from a request: a vocabulary that is opened on the page
 is written to a folder of the server's own, under a number.
+
+Tests: tests/web/test_server.py, tests/web/test_process.py
 """
 
 import asyncio
@@ -41,7 +43,7 @@ PATIENCE = 10.0
 """Seconds that an answer, or any part of a request, may take."""
 
 LONG_PATIENCE = 60.0
-"""The same for what other engines are asked."""
+"""The same for questions to other engines."""
 
 MAX_BODY = 2_000_000
 """Bytes of a request: the largest grammar and a large list of texts, with escapes."""
@@ -86,8 +88,8 @@ _ASSETS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the server listens; ``host`` is what ``--host`` named."""
+class Address:
+    """The address of the server; ``host`` is the value of ``--host``."""
 
     host: str
     port: int
@@ -122,9 +124,9 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Lets through what our own page sends; says no to everything else, WebSockets included."""
+    """Lets requests of our own page through; refuses all others, WebSockets included."""
 
-    def __init__(self, app: ASGIApp, place: Place, token: str) -> None:
+    def __init__(self, app: ASGIApp, place: Address, token: str) -> None:
         self._app = app
         self._place = place
         self._token = token.encode()
@@ -181,7 +183,11 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._expect_a_request()
         if len(self.connections) > MAX_CONNECTIONS:
-            idle = (each for each in self.connections if each is not self and _is_idle(each))
+            idle = (
+                connection
+                for connection in self.connections
+                if connection is not self and _is_idle(connection)
+            )
             next(idle, self).transport.abort()
 
     def on_response_complete(self) -> None:
@@ -227,7 +233,7 @@ class Desk:
         self._waiting = 0
 
     async def begin(self, _: Request) -> Response:
-        """Return what the page starts with."""
+        """Return the data that the page starts with."""
         return JSONResponse({**self._begin, "vocabularies": list(self._vocabularies)})
 
     async def ask(self, request: Request) -> Response:
@@ -316,7 +322,7 @@ async def _body(request: Request, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def make_app(desk: Desk, place: Place, token: str) -> Guard:
+def make_app(desk: Desk, place: Address, token: str) -> Guard:
     """Return the server as an ASGI application."""
     routes = [
         *(Route(path, _asset(*asset), methods=["GET"]) for path, asset in _ASSETS.items()),

@@ -55,6 +55,15 @@ def test_findings_come_back_identical(kbnf: Kbnf, checked: list[str]) -> None:
     assert recalled == [kbnf(*asked, each, "--no-cache", *GRAMMARS) for each in ("json", "sarif")]
 
 
+def test_pointers_come_back_identical(kbnf: Kbnf, write: Write, checked: list[str]) -> None:
+    file = write("a.json", '{"properties": {"a": {"type": "object"}}}')
+    fresh = kbnf("check", "--format", "json", file)
+    count = len(checked)
+    assert '"pointer"' in fresh.out
+    assert kbnf("check", "--format", "json", file) == fresh
+    assert len(checked) == count
+
+
 def test_fixes_come_back_identical(kbnf: Kbnf, write: Write, checked: list[str]) -> None:
     file = write("a.kbnf", "(* kbnf: finish=eos *) start ::= 'a' | 'a' | #'\\\\d';\n")
     shown = kbnf("check", "--diff", "--unsafe-fixes", file)

@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("pygls", reason="needs the extra `lsp`")
 
 from kbnf_cli.lsp import workshop
-from kbnf_cli.lsp.analysis import Analysis, Request
+from kbnf_cli.lsp.analysis import AnalysisRequest, TextAnalysis
 from kbnf_cli.lsp.findings import diagnostics
-from kbnf_cli.lsp.workshop import Entry, Workshop
+from kbnf_cli.lsp.workshop import OpenText, Workshop
 from kbnf_cli.worker import Known, Reason, Unknown
 from kbnf_core.text.source import Source
 from kbnf_testing.tasks import POISON, SLOW, analyse_with_faults, process
@@ -31,7 +31,7 @@ class Desk:
         self.workshop = Workshop(self._publish)
         self._news = asyncio.Event()
 
-    async def _publish(self, uri: str, entry: Entry) -> None:
+    async def _publish(self, uri: str, entry: OpenText) -> None:
         match entry.analysed:
             case Known(analysis):
                 found = "known: " + " ".join(each.code for each in analysis.findings)
@@ -44,7 +44,9 @@ class Desk:
 
     def type(self, name: str, text: str) -> None:
         """Change a text."""
-        self.workshop.change(name, Request(text, str(self.folder / name), (str(self.folder),)))
+        self.workshop.change(
+            name, AnalysisRequest(text, str(self.folder / name), (str(self.folder),))
+        )
 
     async def until(self, name: str, count: int = 1) -> list[str]:
         """Return what was published of a text, once it was published so often."""
@@ -136,13 +138,13 @@ def test_a_text_that_takes_too_long_by_itself_is_given_up(
     [(None, ["not analysed: it takes too long"]), ((), ["checked for errors only: it takes"])],
 )
 def test_what_is_not_known_is_said(so_far: tuple[()] | None, said: list[str]) -> None:
-    request = Request("start ::= nope;", "a.kbnf", ())
-    analysis = Analysis(Source(request.text), so_far) if so_far is not None else None
-    entry = Entry(request, analysis, Unknown(Reason.LATE, analysis))
+    request = AnalysisRequest("start ::= nope;", "a.kbnf", ())
+    analysis = TextAnalysis(Source(request.text), so_far) if so_far is not None else None
+    entry = OpenText(request, analysis, Unknown(Reason.LATE, analysis))
     found = diagnostics(entry, "utf-16", "untitled:a.kbnf")
     assert len(found) == len(said)
     assert all(words in each.message for words, each in zip(said, found, strict=True))
-    entry.analysed = Known(Analysis(Source(request.text)))
+    entry.analysed = Known(TextAnalysis(Source(request.text)))
     entry.tried = Unknown(Reason.ENDED)
     (notice,) = diagnostics(entry, "utf-16", "untitled:a.kbnf")
     assert notice.message.startswith("the examples of this text were not run")

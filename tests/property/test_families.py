@@ -28,7 +28,7 @@ class Number:
         """Return it as a family has it."""
         if not self.is_bound:
             return f"@{self.relation}{self.add}"
-        return f"@{self.relation}n" + (f"+{self.add}" if self.add else "")
+        return f"@{self.relation}n" + (f"{self.add:+}" if self.add else "")
 
     def value(self, own: int) -> int:
         """Return what it is in the rule ``own``."""
@@ -59,7 +59,7 @@ class Part:
             low, high = (
                 each.value(own) if isinstance(each, Number) else each for each in self.bounds
             )
-            if low is None or (high is not None and high < low):
+            if low is None or low < 0 or (high is not None and high < low):
                 return g.Choice(())
             return g.Repeat(g.Literal(self.literal.encode()), low, high)
         value = self.number.value(own)
@@ -68,7 +68,7 @@ class Part:
             ">": range(value + 1, COLUMNS + 1),
             ">=": range(value, COLUMNS + 1),
         }[self.number.relation]
-        calls = [g.Reference(f"{self.family}_{each}") for each in reached if each <= COLUMNS]
+        calls = [g.Reference(f"{self.family}_{each}") for each in reached if 0 <= each <= COLUMNS]
         called = calls[0] if len(calls) == 1 else g.Choice(tuple(calls))
         low, high = {"": (1, 1), "?": (0, 1), "*": (0, None), "+": (1, None)}[self.repeat]
         return called if not self.repeat else g.Repeat(called, low, high)
@@ -78,7 +78,7 @@ def _number(random: Random, relations: tuple[str, ...]) -> Number:
     relation = random.choice(relations)
     if random.random() < 0.3:
         return Number(False, random.randint(0, COLUMNS), relation)
-    return Number(True, random.choice([0, 0, 1, 2]), relation)
+    return Number(True, random.choice([0, 0, 1, 2, -1, -2]), relation)
 
 
 def _part(random: Random) -> Part:

@@ -18,12 +18,12 @@ import kbnf_core.processes
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
 from kbnf_core.compiler import (
     STRIKES,
-    Compiled,
     Job,
     QuarantinedError,
+    SentGrammar,
     WorkerError,
     _compiled,
-    _Counts,
+    _CompilerCounts,
     compile_job,
 )
 from kbnf_core.processes import Pool, Process, _raised, pack, unpack
@@ -266,7 +266,7 @@ def test_every_exception_of_a_worker_is_an_error_of_this_library(
         monkeypatch.setattr(Grammar, "read_with", make)
         try:
             made = cast(Process, Answering())
-            return _compiled(Job("regex", "a"), lambda grammar: grammar, _Counts(), made)
+            return _compiled(Job("regex", "a"), lambda grammar: grammar, _CompilerCounts(), made)
         except KbnfError as error:
             return error
 
@@ -283,7 +283,7 @@ def test_every_exception_of_a_worker_is_an_error_of_this_library(
     assert isinstance(answered(fail(RecursionError())), KbnfError)
     assert isinstance(answered(lambda *_, **__: None), InternalError)
     assert isinstance(answered(lambda *_, **__: Grammar("start ::= 'a';")), Grammar)
-    assert isinstance(compile_job(Job("regex", "a")), Compiled)
+    assert isinstance(compile_job(Job("regex", "a")), SentGrammar)
 
 
 def test_a_source_that_ends_its_process_twice_is_refused_from_then_on(

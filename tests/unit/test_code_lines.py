@@ -3,7 +3,9 @@
 import tomllib
 from pathlib import Path
 
-from kbnf_testing.code_lines import README, code_lines, function_lengths, with_table
+import pytest
+
+from kbnf_testing.code_lines import README, code_lines, feature_of, function_lengths, with_table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,3 +47,10 @@ def test_no_line_is_longer_than_those_of_python() -> None:
         if len(line) > most
     ]
     assert not found
+
+
+def test_a_feature_is_the_longest_name_that_fits() -> None:
+    assert feature_of(ROOT / "core" / "kbnf_core" / "languages" / "gbnf" / "parse.py") == "GBNF"
+    assert feature_of(ROOT / "kbnf_cli" / "play" / "session.py") == "console (play)"
+    with pytest.raises(ValueError, match="empty"):
+        feature_of(ROOT / "core" / "kbnf_core" / "nowhere.py")

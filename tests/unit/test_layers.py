@@ -202,6 +202,31 @@ def test_no_room_may_know_more_than_it_does() -> None:
     assert not {room: left for room, left in unused.items() if left}
 
 
+def rows_of(picture: str) -> dict[str, tuple[int, int]]:
+    """Return the row of each room in the map's picture of layers, and its column."""
+    places: dict[str, tuple[int, int]] = {}
+    for line in picture.splitlines():
+        for column, half in enumerate(line.split("|")):
+            # The number and the name of the row come before its rooms.
+            rooms = re.split(r"  +", half.strip())
+            places.update({room: (int(line[0]), column) for room in rooms})
+    return places
+
+
+def test_the_picture_of_layers_is_true() -> None:
+    readme = (CORE.parent / "README.md").read_text(encoding="utf-8")
+    rows = rows_of(readme.partition("## Layers")[2].split("```")[1].strip())
+    rooms = {room.partition(".")[0] for room in ALLOWED} - {"__init__"}
+    assert rooms <= set(rows)
+    above = {
+        (room, other)
+        for room, others in ALLOWED.items()
+        for other in others
+        if room != "__init__" and rows[other.partition(".")[0]][0] > rows[room.partition(".")[0]][0]
+    }
+    assert not above
+
+
 def test_rooms_form_no_circle() -> None:
     others = {part: known - {part} for part, known in ALLOWED.items()}
     assert set(TopologicalSorter(others).static_order()) == set(ALLOWED)

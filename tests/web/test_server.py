@@ -18,7 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 from kbnf_cli.web import answers, server
 from kbnf_cli.web.answers import Question
 from kbnf_cli.web.engine_answers import answer
-from kbnf_cli.web.server import Desk, Place, make_app
+from kbnf_cli.web.server import Address, Desk, make_app
 
 OWN = "http://127.0.0.1:8123"
 TOKEN = "a-token-of-this-test"
@@ -30,7 +30,7 @@ HARD = "start ::= s; s ::= s s s | s s | 'a'; (* kbnf: finish=eos *)"
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
     desk = Desk({"grammar": SUM, "start": "", "finish": ""}, {"bytes": ("bytes", ())})
-    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as client:
+    with TestClient(make_app(desk, Address("127.0.0.1", 8123), TOKEN), base_url=OWN) as client:
         yield client
     desk.end()
 
@@ -328,7 +328,7 @@ def test_what_is_no_vocabulary_is_not_opened(
 def test_hostile_vocabularies_are_refused_with_a_reason(content: bytes, reason: str) -> None:
     desk = Desk({}, {"bytes": ("bytes", ())})
     folder = Path(desk._folder.name)
-    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+    with TestClient(make_app(desk, Address("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
         said = other.post("/vocabulary", content=content, headers=ASK).json()
         assert said["trouble"].startswith(f"vocabulary cannot be used: {reason}")
         assert list(folder.iterdir()) == []
@@ -338,7 +338,7 @@ def test_hostile_vocabularies_are_refused_with_a_reason(content: bytes, reason: 
 def test_vocabularies_that_arrive_at_once_do_not_mix() -> None:
     desk = Desk({}, {"bytes": ("bytes", ())})
     contents = [b'{"0": "%d"}' % number for number in range(4)]
-    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+    with TestClient(make_app(desk, Address("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
         with ThreadPoolExecutor() as pool:
             sent = pool.map(
                 lambda each: other.post("/vocabulary", content=each, headers=ASK).json(), contents
@@ -353,7 +353,7 @@ def test_vocabularies_that_arrive_at_once_do_not_mix() -> None:
 def test_opened_vocabularies_end_with_the_server() -> None:
     desk = Desk({}, {"bytes": ("bytes", ())})
     folder = Path(desk._folder.name)
-    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+    with TestClient(make_app(desk, Address("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
         assert "opened" in other.post("/vocabulary", content=RWKV, headers=ASK).json()
         assert [each.name for each in folder.iterdir()] == ["0"]
     desk.end()
@@ -417,7 +417,7 @@ def test_a_failure_keeps_what_was_known(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_worker_that_ends_is_no_answer() -> None:
     desk = Desk({}, {"bytes": ("bytes", ())})
-    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+    with TestClient(make_app(desk, Address("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
         desk._worker.end()
         found = ask(other, grammar=SUM)
     assert list(found) == ["trouble"]
@@ -476,14 +476,14 @@ def test_a_body_of_unknown_length_is_cut_off(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("place", "host", "is_own"),
     [
-        (Place("127.0.0.1", 80), "localhost:80", True),
-        (Place("::1", 80), "[::1]:80", True),
-        (Place("::", 80), "192.168.1.7:80", True),
-        (Place("::", 80), "evil.example:80", False),
-        (Place("box.lan", 80), "box.lan:80", True),
-        (Place("127.0.0.1", 80), "192.168.1.7:80", False),
-        (Place("127.0.0.1", 80), None, False),
+        (Address("127.0.0.1", 80), "localhost:80", True),
+        (Address("::1", 80), "[::1]:80", True),
+        (Address("::", 80), "192.168.1.7:80", True),
+        (Address("::", 80), "evil.example:80", False),
+        (Address("box.lan", 80), "box.lan:80", True),
+        (Address("127.0.0.1", 80), "192.168.1.7:80", False),
+        (Address("127.0.0.1", 80), None, False),
     ],
 )
-def test_names_of_the_server(place: Place, host: str | None, is_own: bool) -> None:
+def test_names_of_the_server(place: Address, host: str | None, is_own: bool) -> None:
     assert place.is_own(host) is is_own

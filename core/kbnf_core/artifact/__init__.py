@@ -56,10 +56,12 @@ Of ``reading`` (``reading.py``), so that commands need not read the text:
 Of ``values``:
 
 - ``values`` (uint8): JSON, the rules that say what values are made of, as KBNF, and their marks.
+
+Tests: tests/unit/artifact/test_artifact.py
 """
 
 FORMAT = 6
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"
-"""What artifacts are called."""
+"""The suffix of artifacts."""

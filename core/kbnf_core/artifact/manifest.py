@@ -1,4 +1,7 @@
-"""The manifest of an artifact: validated on reading, then an immutable value; and its errors."""
+"""The manifest of an artifact: validated on reading, then an immutable value; and its errors.
+
+Tests: tests/unit/text/test_errors.py
+"""
 
 import hashlib
 import json
@@ -50,7 +53,7 @@ class VocabularyMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ArtifactSection:
     """A part of the file: the names of its arrays, and ``container.digest`` of them."""
 
     arrays: tuple[str, ...]
@@ -59,7 +62,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an artifact says of itself; see the package's documentation."""
+    """The metadata of an artifact; see the package's documentation."""
 
     tool: str
     start: str
@@ -75,7 +78,7 @@ class Manifest:
     key: str | None
     unicode: str
     vocabulary: VocabularyMark | None
-    sections: Mapping[str, Section]
+    sections: Mapping[str, ArtifactSection]
 
     @property
     def text_path(self) -> str | None:
@@ -194,10 +197,13 @@ def _limits(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
         yield name, None if value is None else _number(value)
 
 
-def _sections(fields: Mapping[str, Any]) -> Iterator[tuple[str, Section]]:
+def _sections(fields: Mapping[str, Any]) -> Iterator[tuple[str, ArtifactSection]]:
     for name, value in fields.items():
         section = _fields(value)
-        yield name, Section(tuple(map(_text, _list(section["arrays"]))), _text(section["digest"]))
+        yield (
+            name,
+            ArtifactSection(tuple(map(_text, _list(section["arrays"]))), _text(section["digest"])),
+        )
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,7 @@
-"""The artifact reader: the tables are verified on loading, other sections on first use."""
+"""The artifact reader: the tables are verified on loading, other sections on first use.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -41,7 +44,7 @@ def read_artifact(
     read_up_to: int,
     key: str | None = None,
 ) -> G:
-    """Return what ``restore`` makes of an artifact; a larger file is memory-mapped.
+    """Return the value that ``restore`` makes of an artifact; a larger file is memory-mapped.
 
     ``key`` is what it must have been compiled for, see ``write_artifact``. Raises
     ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
@@ -102,7 +105,7 @@ class Stored:
         section = self.manifest.sections.get(name)
         if section is None:
             raise ArtifactError(self.path, f"its section `{name}` is missing")
-        arrays = {each: self._arrays[each] for each in section.arrays if each in self._arrays}
+        arrays = {array: self._arrays[array] for array in section.arrays if array in self._arrays}
         if digest(arrays) != section.digest:
             raise ArtifactError(self.path, f"its section `{name}` is damaged")
         return arrays
@@ -135,7 +138,7 @@ class Stored:
             raise ArtifactError(self.path, f"its section `{section}` is not UTF-8") from None
 
     def values(self) -> str | None:
-        """Return what values are made of; None where the artifact says nothing of that."""
+        """Return the description of values; None if the artifact has none."""
         return self._encoded("values", "values")
 
     @property
@@ -173,5 +176,5 @@ def _tables(manifest: Manifest, arrays: Arrays) -> Tables:
         token_terminal=arrays["token.terminal"],
         token_target=arrays["token.target"],
         token_terminals=manifest.token_terminals,
-        loops=Loops(**{each.name: arrays[f"loop.{each.name}"] for each in fields(Loops)}),
+        loops=Loops(**{field.name: arrays[f"loop.{field.name}"] for field in fields(Loops)}),
     )

@@ -1,4 +1,4 @@
-"""What an artifact knows of the text that it was made of, so that nobody need read it again.
+"""The stored facts of the text of an artifact, which need not be read again.
 
 Findings and losses, the names with their places, and the rules with theirs, of which explanations,
 samples and trees are made. Of a text without any, a JSON Schema, those of its KBNF are stored;
@@ -6,6 +6,8 @@ where that takes too much to read there are none.
 
 A node of a rule may be part of several; parts come before wholes. Automata are lists of edges.
 Lists of lists are two arrays, as in CSR: offsets, one more than lists, and elements.
+
+Tests: tests/unit/artifact/test_reading.py
 """
 
 import json
@@ -30,8 +32,8 @@ Ids = npt.NDArray[np.int32]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-class Kind(IntEnum):
-    """What a node is."""
+class NodeKind(IntEnum):
+    """The kind of a node."""
 
     LITERAL = 0
     REGULAR = 1
@@ -109,7 +111,7 @@ class _Packed:
         stack = [root]
         while stack:
             node = stack[-1]
-            missing = [each for each in ir.children(node) if id(each) not in self._numbers]
+            missing = [child for child in ir.children(node) if id(child) not in self._numbers]
             if missing:
                 stack.extend(missing)
                 continue
@@ -117,7 +119,7 @@ class _Packed:
             if id(node) not in self._numbers:
                 # Kept alive: another node could get its address.
                 self._numbers[id(node)] = len(self._nodes), node
-                self._parts.append([self._numbers[id(each)][0] for each in ir.children(node)])
+                self._parts.append([self._numbers[id(child)][0] for child in ir.children(node)])
                 self._nodes.append((*self._head(node), *self._content(node)))
         return self._numbers[id(root)][0]
 
@@ -145,24 +147,24 @@ class _Packed:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return them all."""
-        found: dict[str, npt.NDArray[Any]] = {
+        result: dict[str, npt.NDArray[Any]] = {
             "rule.nodes": np.array(self._nodes, np.int32).reshape(-1, WIDTH)
         }
-        found["rule.parts.start"] = _starts_of(self._parts)
-        found["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
+        result["rule.parts.start"] = _starts_of(self._parts)
+        result["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
         literals = _pack_arrays(self._literals)
-        found["rule.literals.start"], found["rule.literals"] = literals[0], _bytes(literals[1])
+        result["rule.literals.start"], result["rule.literals"] = literals[0], _bytes(literals[1])
         automata = [dfa for _, dfa in self._automata.values()]
-        found["rule.classes"] = np.frombuffer(
+        result["rule.classes"] = np.frombuffer(
             b"".join(bytes(dfa.classes) for dfa in automata), np.uint8
         ).reshape(-1, 256)
         edges = [_edges(dfa) for dfa in automata]
-        found["rule.edges.start"] = _starts_of(edges)
-        found["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
+        result["rule.edges.start"] = _starts_of(edges)
+        result["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
         states = [np.array(dfa.accepting, np.int32) for dfa in automata]
-        found["rule.accepting.start"], accepting = _pack_arrays(states)
-        found["rule.accepting"] = _bytes(accepting)
-        return found
+        result["rule.accepting.start"], accepting = _pack_arrays(states)
+        result["rule.accepting"] = _bytes(accepting)
+        return result
 
 
 def _pack_arrays(parts: Sequence[Ids]) -> tuple[Ids, Ids]:
@@ -178,13 +180,13 @@ def _starts_of(lists: Sequence[Sequence[int] | Ids]) -> Ids:
 
 
 _KINDS: dict[type, int] = {
-    ir.Literal: Kind.LITERAL,
-    ir.Regular: Kind.REGULAR,
-    ir.Token: Kind.TOKEN,
-    ir.Call: Kind.CALL,
-    ir.Sequence: Kind.SEQUENCE,
-    ir.Choice: Kind.CHOICE,
-    ir.Repeat: Kind.REPEAT,
+    ir.Literal: NodeKind.LITERAL,
+    ir.Regular: NodeKind.REGULAR,
+    ir.Token: NodeKind.TOKEN,
+    ir.Call: NodeKind.CALL,
+    ir.Sequence: NodeKind.SEQUENCE,
+    ir.Choice: NodeKind.CHOICE,
+    ir.Repeat: NodeKind.REPEAT,
 }
 
 
@@ -231,12 +233,12 @@ class StoredReading:
 
     def _findings(self, name: str) -> tuple[Diagnostic, ...]:
         try:
-            found = from_stored(self._about[name], self._source)
-            for each in found:
+            result = from_stored(self._about[name], self._source)
+            for each in result:
                 each.source.slice(each.span).encode("utf-8", "surrogatepass")
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self._damaged() from None
-        return found
+        return result
 
     @property
     def is_endless(self) -> bool:
@@ -297,19 +299,19 @@ class StoredReading:
                 self._span(start, end),
             )
             match kind:
-                case Kind.LITERAL:
+                case NodeKind.LITERAL:
                     made.append(ir.Literal(literals[slice(*ends[one])], span))
-                case Kind.REGULAR:
+                case NodeKind.REGULAR:
                     made.append(ir.Regular(automata[one], span))
-                case Kind.TOKEN:
+                case NodeKind.TOKEN:
                     made.append(ir.Token(terminals[one], span))
-                case Kind.CALL:
+                case NodeKind.CALL:
                     made.append(ir.Call(names[one], span))
-                case Kind.SEQUENCE:
+                case NodeKind.SEQUENCE:
                     made.append(ir.Sequence(below, span))
-                case Kind.CHOICE:
+                case NodeKind.CHOICE:
                     made.append(ir.Choice(below, span))
-                case Kind.REPEAT:
+                case NodeKind.REPEAT:
                     made.append(ir.Repeat(below[0], one, None if other < 0 else other, span))
                 case _:
                     raise ValueError

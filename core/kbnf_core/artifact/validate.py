@@ -3,6 +3,8 @@
 The file may be from anywhere, and its digests show damage, not intent. After these checks every
 index in it is in range, and nothing in it can make the recogniser loop: wrong masks are the worst
 that a forged file can cause.
+
+Tests: tests/unit/artifact
 """
 
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _ROWS = ("of", "row", "twin", "last")
 
 MOST_COUNTED = 2**30
-"""What no bound of a count reaches."""
+"""A number above all bounds of counts."""
 
 
 class Checker:
@@ -37,20 +39,20 @@ class Checker:
         self, name: str, dtype: type[np.generic], width: int | None = None
     ) -> npt.NDArray[Any]:
         """Return an array of that type, with rows of ``width`` numbers if one is given."""
-        found = self._arrays.get(name)
-        self.require(found is not None, name, "is missing")
-        assert found is not None  # noqa: S101 - for the type checker: required above
-        if found.dtype != dtype:
-            self.require(False, name, f"is {found.dtype}, not {dtype.__name__}")
-        shape = (-1, *found.shape[1:]) if found.ndim else ()
+        array = self._arrays.get(name)
+        self.require(array is not None, name, "is missing")
+        assert array is not None  # noqa: S101 - for the type checker: required above
+        if array.dtype != dtype:
+            self.require(False, name, f"is {array.dtype}, not {dtype.__name__}")
+        shape = (-1, *array.shape[1:]) if array.ndim else ()
         self.require(shape == ((-1,) if width is None else (-1, width)), name, "has a wrong shape")
-        return found
+        return array
 
     def flags(self, name: str) -> npt.NDArray[Any]:
         """Return an array of truth values, stored as bytes."""
-        found = self.array(name, np.uint8)
-        self.within(name, found, 0, 2)
-        return found
+        result = self.array(name, np.uint8)
+        self.within(name, result, 0, 2)
+        return result
 
     def within(self, name: str, values: npt.NDArray[Any], low: int, end: int) -> None:
         """Require ``low <= value < end`` of all values."""

@@ -1,4 +1,7 @@
-"""The artifact writer: one safetensors file, equal bytes for equal input."""
+"""The artifact writer: one safetensors file, equal bytes for equal input.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -39,15 +42,15 @@ COLUMNS = {
     "token_terminal": "token.terminal",
     "token_target": "token.target",
 }
-"""Fields of ``Tables`` and what their arrays are called."""
+"""Fields of ``Tables`` and the names of their arrays."""
 
 
-class Named(Protocol):
+class NamedLanguage(Protocol):
     """A language."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
 
 
 class Compilable(Readable, Protocol):
@@ -64,7 +67,7 @@ class Compilable(Readable, Protocol):
         """The start nonterminal."""
 
     @property
-    def language(self) -> Named:
+    def language(self) -> NamedLanguage:
         """The language of the text."""
 
     @property
@@ -77,7 +80,7 @@ class Compilable(Readable, Protocol):
 
     @property
     def values_as_text(self) -> str | None:
-        """What values are made of; None where that is JSON."""
+        """The description of values; None where they are JSON."""
 
     @property
     def vocabulary_mark(self) -> VocabularyMark | None:
@@ -146,8 +149,12 @@ def _manifest(grammar: Compilable, source: npt.NDArray[np.uint8]) -> dict[str, o
         "nonterminals": list(tables.names),
         "start_is_nullable": tables.start_is_nullable,
         "token_terminals": [
-            {"name": each.name, "ranges": [list(r) for r in each.ranges], "negated": each.negated}
-            for each in tables.token_terminals
+            {
+                "name": token_terminal.name,
+                "ranges": [list(r) for r in token_terminal.ranges],
+                "negated": token_terminal.negated,
+            }
+            for token_terminal in tables.token_terminals
         ],
         # The name of a file need not be UTF-8.
         "source_path": path and path.encode("utf-8", "backslashreplace").decode(),

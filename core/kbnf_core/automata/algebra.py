@@ -8,6 +8,8 @@ leaf. Syntax trees, in which brackets count, are not among them.
 
 Operators are compared by identity, may be shared, and are never mutated (that they are not frozen
 spares every start the time to generate the code for it).
+
+Tests: tests/unit/ir/test_facts.py
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -86,7 +88,7 @@ def postorder(root: N) -> Iterator[N]:
 
 
 def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
-    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    """Return the value that ``combine`` makes of ``root``, given those of its parts."""
     return traversal.fold(root, children, combine)
 
 

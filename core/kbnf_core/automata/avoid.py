@@ -11,6 +11,8 @@ every byte may be the last: so an attempt succeeds, too, when it would if the te
 automaton (1975), without the states in which a word has just ended. A bound on the length
 multiplies its states by the number of bytes that may still follow; that product is written down in
 minimal form at once, as tens of thousands of counts are too many to minimise afterwards.
+
+Tests: tests/unit/automata/test_search.py
 """
 
 from bisect import bisect_right

@@ -1,4 +1,7 @@
-"""The automata kernel in use: the compiled one where it imports, else plain Python."""
+"""The automata kernel in use: the compiled one where it imports, else plain Python.
+
+Tests: tests/unit/automata
+"""
 
 from importlib import import_module
 from typing import cast

@@ -6,6 +6,8 @@ everything built from these sets is valid UTF-8.
 The sets of one regular expression make a *partition* of all code points, as byte classes do of
 bytes. Its blocks are the symbols of the automata that regular expressions become first: one for
 all code points that the same sets contain. What no set contains belongs to no block.
+
+Tests: tests/unit/kbnf/test_describe.py
 """
 
 from bisect import bisect_left
@@ -127,12 +129,12 @@ class Partition(NamedTuple):
 
     def ranges(self) -> list[list[Range]]:
         """Return the code points of each block."""
-        found: list[list[Range]] = [[] for _ in range(self.block_count)]
+        result: list[list[Range]] = [[] for _ in range(self.block_count)]
         for place, block in enumerate(self.blocks):
             # The code points in no set are the last block.
             if block != NO_BLOCK:
-                found[block].append((self.starts[place], self.starts[place + 1] - 1))
-        return found
+                result[block].append((self.starts[place], self.starts[place + 1] - 1))
+        return result
 
 
 def partition(sets: Sequence[CodePoints]) -> Partition:

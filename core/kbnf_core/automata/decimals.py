@@ -2,6 +2,8 @@ r"""Sets of decimal numbers as automata over their texts, as JSON writes them wi
 
 A text is ``-?(0|[1-9][0-9]*)(\.[0-9]+)?``. All texts of a number are treated alike (``1``,
 ``1.0``, ``1.00``; ``0``, ``-0``), so complement and intersection mean what they mean for numbers.
+
+Tests: tests/property/test_automata_decimals.py
 """
 
 from collections.abc import Callable

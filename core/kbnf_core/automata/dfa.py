@@ -28,6 +28,8 @@ carried over to it (``rows_over``). The way back is to merge equal columns
 
 A ``SymbolDfa`` is the more general kind that determinisation and minimisation work on: over
 numbered symbols, with several starts and with tags instead of acceptance.
+
+Tests: tests/unit/automata/test_operations.py, tests/unit/automata/test_spell.py
 """
 
 from collections.abc import Iterable, Sequence

@@ -13,6 +13,8 @@ A ``Product`` runs several automata over bytes side by side. Its state is a tupl
 each, ``DEAD`` for one that has died. Which tuples are worth following differs: an intersection ends
 where any has died, a difference where the left one has (Rabin & Scott 1959). Only tuples that are
 seen are made, so products cost what the automata have in common, not the product of their sizes.
+
+Tests: tests/unit/automata/test_explore.py
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -177,11 +179,11 @@ def common_word(left: Dfa, right: Dfa) -> bytes | None:
             if each is not None
         )
 
-    found = shortest_word_to(
+    result = shortest_word_to(
         product.start,
         lambda states: all(product.accepting(states)),
         steps,
         DEFAULT_LIMITS.regex_states,
         "pairs of states",
     )
-    return found and found[0]
+    return result and result[0]

@@ -4,6 +4,9 @@ Nodes are interned, so equal ones are identical; build them with the functions h
 what applies in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is
 ``a(b|c)``. NOTHING and EMPTY of ``kbnf_core.automata.algebra`` are the only values of their
 languages.
+
+Tests: tests/unit/languages/json_schema/test_counts_in_patterns.py,
+tests/unit/languages/json_schema/test_direct.py
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,11 +27,11 @@ from kbnf_core.automata.algebra import (
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference
 from kbnf_core.automata.codepoints import union as join_points
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Node
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet, Node
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 Expression: TypeAlias = (
-    Characters | Sequence["Expression"] | Choice["Expression"] | Repeat["Expression"]
+    CharacterSet | Sequence["Expression"] | Choice["Expression"] | Repeat["Expression"]
 )
 
 
@@ -57,7 +60,7 @@ class Builder:
 
     def _rebuild(self, node: Node, parts: list[Expression]) -> Expression:
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 return self.characters(points)
             case Choice():
                 return self.alternation(parts)
@@ -70,7 +73,7 @@ class Builder:
         """Return one character of a set."""
         if not points:
             return NOTHING
-        return self._one(("characters", points), Characters(points), 1)
+        return self._one(("characters", points), CharacterSet(points), 1)
 
     def text(self, characters: str) -> Expression:
         """Return exactly this text."""
@@ -118,7 +121,7 @@ class Builder:
 
     def _merged(self, left: Expression, right: Expression) -> Expression | None:
         """Return both as one where they share a set, a body, a beginning or an end."""
-        if isinstance(left, Characters) and isinstance(right, Characters):
+        if isinstance(left, CharacterSet) and isinstance(right, CharacterSet):
             return self.characters(join_points(left.points, right.points))
         body, low, high = _counted(left)
         other, other_low, other_high = _counted(right)
@@ -239,7 +242,7 @@ class ShortTexts:
         return f"(?:{text})" if text is not None and isinstance(item, Choice) else text
 
     def _printed(self, node: Expression) -> str | None:
-        if isinstance(node, Characters):
+        if isinstance(node, CharacterSet):
             pieces: list[str | None] = [self._spell(node.points)]
         else:
             pieces = [p if isinstance(p, str) else self._known[id(p)] for p in _pieces(node)]
@@ -253,7 +256,7 @@ def _written(root: Expression, spell: Spell) -> Iterator[str]:
         piece = pending.pop()
         if isinstance(piece, str):
             yield piece
-        elif isinstance(piece, Characters):
+        elif isinstance(piece, CharacterSet):
             yield spell(piece.points)
         else:
             pending.extend(reversed(_pieces(piece)))
@@ -279,7 +282,7 @@ FEW = 3
 
 def _is_one(item: Expression) -> bool:
     """Return whether this is one certain character."""
-    return isinstance(item, Characters) and item.points == ((item.points[0][0],) * 2,)
+    return isinstance(item, CharacterSet) and item.points == ((item.points[0][0],) * 2,)
 
 
 def _grouped(item: Expression, looser: tuple[type, ...]) -> list[str | Expression]:

@@ -1,4 +1,7 @@
-"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python."""
+"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python.
+
+Tests: tests/unit/automata/test_kernel.py
+"""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, TypeAlias
@@ -24,7 +27,7 @@ Automaton: TypeAlias = tuple[bytes, Sequence[Sequence[int]], Sequence[bool]]
 
 
 class Automata(Protocol):
-    """What the kernels offer. Tags are bit sets of at most 63 bits; 0 is for nothing.
+    """The operations of a kernel. Tags are bit sets of at most 63 bits; 0 means none.
 
     ``compact`` and ``blocks`` are for tables, which only the compiled kernels work on: plain Python
     has none.

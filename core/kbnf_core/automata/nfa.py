@@ -18,6 +18,8 @@ The subset construction (Rabin & Scott 1959) follows sets of states, with a boun
 and on the memory, as there may be exponentially many. Minimisation merges states that accept the
 same, and numbers the rest breadth first: the one smallest automaton of a language, numbered in one
 way. Both are the kernel's (``kernel.Automata``).
+
+Tests: tests/unit/automata/test_explore.py, tests/unit/automata/test_operations.py
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,10 +122,10 @@ class Closures:
 
     def of(self, state: int) -> tuple[int, ...]:
         """Return the sorted useful states entered together with ``state``, itself included."""
-        known = self._known.get(state)
-        if known is None:
-            known = self._known[state] = self._search(state)
-        return known
+        cached = self._known.get(state)
+        if cached is None:
+            cached = self._known[state] = self._search(state)
+        return cached
 
     def _search(self, state: int) -> tuple[int, ...]:
         entered = {state}
@@ -245,14 +247,16 @@ def determinise(
     WorkLimitError where ``budget`` is used up.
     """
     left = DEFAULT_LIMITS.work if budget is None else budget.left
-    found, steps = AUTOMATA.determinise(nfa.moves, nfa.tags, nfa.starts, symbols, limit, stop, left)
+    result, steps = AUTOMATA.determinise(
+        nfa.moves, nfa.tags, nfa.starts, symbols, limit, stop, left
+    )
     if budget is not None:
         budget.spend(steps)
     if steps > left:
         raise LimitError("steps of work", left)
-    if found is None:
+    if result is None:
         raise LimitError("states", limit)
-    return SymbolDfa(*found)
+    return SymbolDfa(*result)
 
 
 def minimise(dfa: SymbolDfa, budget: Budget | None = None) -> SymbolDfa:

@@ -2,6 +2,8 @@
 
 Every result is minimal and trimmed. Automata are joined over common byte classes, so the cost
 follows the number of classes, not 256. LimitError is raised where a result would be too large.
+
+Tests: tests/unit/automata/test_operations.py, tests/unit/automata/test_chunk_runs.py
 """
 
 import sys
@@ -57,15 +59,15 @@ def literal(data: bytes) -> Dfa:
 def literals(words: Iterable[bytes], limit: int = sys.maxsize) -> Dfa:
     """Return the automaton of a finite set of words; raise LimitError beyond ``limit`` states."""
     held = list(words)
-    found = AUTOMATA.literals(held, separate(b"".join(held)), limit)
-    if found is None:
+    result = AUTOMATA.literals(held, separate(b"".join(held)), limit)
+    if result is None:
         raise LimitError("states", limit)
-    return Dfa(*found)
+    return Dfa(*result)
 
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the words of any."""
-    layout = _Layout(dfas, limits)
+    layout = _SideBySide(dfas, limits)
     return layout.finish(layout.nfa.alternation(layout.parts))
 
 
@@ -73,7 +75,7 @@ def concatenate(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the words made of one word of each, in order; of none, the empty word."""
     if any(dfa.is_empty for dfa in dfas):
         return empty()
-    layout = _Layout(dfas, limits)
+    layout = _SideBySide(dfas, limits)
     return layout.finish(layout.nfa.sequence(layout.parts))
 
 
@@ -81,11 +83,11 @@ def repeat(dfa: Dfa, low: int, high: int | None, limits: Limits = DEFAULT_LIMITS
     """Return the words made of ``low`` up to ``high`` words of ``dfa``; None has no bound."""
     if dfa.is_empty:
         return literal(b"") if low == 0 else empty()
-    layout = _Layout([dfa], limits)
+    layout = _SideBySide([dfa], limits)
     return layout.finish(layout.nfa.repetition(layout.parts[0], low, high))
 
 
-class _Layout:
+class _SideBySide:
     """Automata laid out side by side over common classes."""
 
     def __init__(self, dfas: Sequence[Dfa], limits: Limits) -> None:
@@ -127,7 +129,7 @@ def complement(dfa: Dfa) -> Dfa:
 def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
     meter = budget or Budget(sys.maxsize)
-    found, steps = AUTOMATA.product(
+    result, steps = AUTOMATA.product(
         (left.classes, left.rows, left.accepting),
         (right.classes, right.rows, right.accepting),
         is_in_both,
@@ -135,9 +137,9 @@ def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Bu
         meter.left,
     )
     meter.spend(steps)
-    if found is None:
+    if result is None:
         raise LimitError("states", limits.regex_states)
-    return Dfa(*found)
+    return Dfa(*result)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:
@@ -180,7 +182,7 @@ def shortest_word(dfa: Dfa) -> bytes | None:
     if dfa.is_empty:
         return None
     classes = sorted(zip(first_bytes(dfa.classes), range(class_count(dfa.classes)), strict=True))
-    found = shortest_word_to(
+    result = shortest_word_to(
         0,
         dfa.accepting.__getitem__,
         lambda state: (
@@ -189,7 +191,7 @@ def shortest_word(dfa: Dfa) -> bytes | None:
             if dfa.rows[state][column] != DEAD
         ),
     )
-    return found and found[0]
+    return result and result[0]
 
 
 def short_words(dfa: Dfa, symbols: list[tuple[int, int]], steps: int) -> Iterator[bytes]:

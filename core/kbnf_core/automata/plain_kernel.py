@@ -1,4 +1,7 @@
-"""Finite automata in plain Python: see ``kernel.Automata`` for what each function does."""
+"""Finite automata in plain Python: see ``kernel.Automata`` for what each function does.
+
+Tests: tests/unit/automata/test_kernel.py
+"""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -133,9 +136,9 @@ class _Subsets:
             raise _BeyondLimitError
 
     def number(self, subset: tuple[int, ...]) -> int:
-        known = self._numbers.get(subset)
-        if known is not None:
-            return known
+        cached = self._numbers.get(subset)
+        if cached is not None:
+            return cached
         if self._pumps.isdisjoint(subset) or self._tag(subset) != self._all_tags:
             return self._add(subset)
         if self._universal is None:
@@ -287,8 +290,8 @@ def literals(words: Sequence[bytes], classes: bytes, limit: int) -> Automaton | 
                 children.append({})
         ends.add(node)
     rows = [[edges.get(symbol, DEAD) for symbol in range(max(classes) + 1)] for edges in children]
-    found = smallest(rows, [int(node in ends) for node in range(len(children))], 0, classes)
-    return None if len(found[1]) > limit else found
+    result = smallest(rows, [int(node in ends) for node in range(len(children))], 0, classes)
+    return None if len(result[1]) > limit else result
 
 
 def product(

@@ -8,6 +8,8 @@ which all languages are read at once (``Letters``), hash-consed bottom up by wha
 Where symbols are sets of code points (``to_bytes``), the words are characters in UTF-8, whose
 layout is known: two states inside a character accept the same exactly when they need as many
 continuation bytes and lead to the same. So the result is minimal when the code-point automaton is.
+
+Tests: tests/unit/automata/test_spell.py
 """
 
 from bisect import bisect_right
@@ -43,12 +45,12 @@ def spell(dfa: SymbolDfa, letters: Letters, limit: int, budget: Budget | None = 
     """
     if budget is not None:
         budget.spend(len(dfa.rows) * len(letters.edges))
-    found = AUTOMATA.spell(
+    result = AUTOMATA.spell(
         dfa.rows, dfa.tags, dfa.starts[0], letters.classes, letters.edges, letters.symbols, limit
     )
-    if found is None:
+    if result is None:
         raise LimitError("states", limit)
-    return Dfa(*found)
+    return Dfa(*result)
 
 
 def letters_of(languages: Sequence[Dfa]) -> Letters:
@@ -80,8 +82,8 @@ _CELLS = 8
 _BLOCKS = 0x110000 // _CONTINUATIONS
 
 
-class _Node(NamedTuple):
-    """A state inside a character: a shape, and what its numbers mean.
+class _ShapeState(NamedTuple):
+    """A state inside a character: a shape, and the meaning of its numbers.
 
     ``shape[i]`` is the place in ``children`` of what continuation byte 0x80 + i leads to; a
     child is a *slot* (one of the successors of the character's start) or, from the number of
@@ -95,15 +97,15 @@ class _Node(NamedTuple):
 class _Template(NamedTuple):
     """The part of a state's successors that lies beyond ASCII: nodes bottom up, lead bytes."""
 
-    nodes: tuple[_Node, ...]
+    nodes: tuple[_ShapeState, ...]
     leads: tuple[tuple[int, int], ...]
 
 
-class _Layout(NamedTuple):
+class _CharacterLayout(NamedTuple):
     """How a state reads its next character: nodes bottom up, and ``root`` over all 256 bytes."""
 
-    nodes: tuple[_Node, ...]
-    root: _Node
+    nodes: tuple[_ShapeState, ...]
+    root: _ShapeState
 
 
 class TaggedDfa(NamedTuple):
@@ -164,7 +166,7 @@ class _Expansion:
         self._budget = budget
         self._limit = limit
         self._states = states
-        self._layouts: dict[tuple[int, ...], _Layout] = {}
+        self._layouts: dict[tuple[int, ...], _CharacterLayout] = {}
         self._roots: list[tuple[bytes, tuple[int, ...]]] = []
         self._inner: dict[tuple[bytes, tuple[int, ...]], int] = {}
 
@@ -217,7 +219,7 @@ def _first_occurrences(
     return tuple(items), map(places.__getitem__, row)
 
 
-def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
+def _layout(partition: Partition, pattern: tuple[int, ...]) -> _CharacterLayout:
     """Return how a state reads its next character; ``pattern`` is the slot of each block."""
     starts: list[int] = []
     slots: list[int] = []
@@ -233,25 +235,25 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
     slot_count = max(slots) + 1
     numbers = [*used, *range(slot_count, slot_count + len(template.nodes))]
     nodes = tuple(
-        _Node(node.shape, tuple([numbers[child] for child in node.children]))
+        _ShapeState(node.shape, tuple([numbers[child] for child in node.children]))
         for node in template.nodes
     )
     leads = {byte: numbers[child] for byte, child in template.leads}
     row = _spread(starts, slots, 0, 0x80)
     row += [leads.get(byte, DEAD) for byte in range(0x80, 0x100)]
     children, shape = _first_occurrences(row, _DEAD_CHILD)
-    return _Layout(nodes, _Node(bytes(shape), children))
+    return _CharacterLayout(nodes, _ShapeState(bytes(shape), children))
 
 
 def _spread(starts: Sequence[int], slots: Sequence[int], low: int, high: int) -> list[int]:
     """Return the slots of the code points from ``low`` to before ``high``, one by one."""
-    found: list[int] = []
+    result: list[int] = []
     index = bisect_right(starts, low) - 1
     while low < high:
         end = min(starts[index + 1], high) if index + 1 < len(starts) else high
-        found += [slots[index]] * (end - low)
+        result += [slots[index]] * (end - low)
         low, index = end, index + 1
-    return found
+    return result
 
 
 @lru_cache(maxsize=512)
@@ -295,14 +297,14 @@ class _Nodes:
 
     def add_all(self, children: list[int]) -> list[int]:
         """Return the numbers of the nodes whose rows, one after the other, these are."""
-        found: list[int] = []
+        result: list[int] = []
         before: list[int] = []
         for place in range(0, len(children), _CONTINUATIONS):
             row = children[place : place + _CONTINUATIONS]
             # Most rows are like the one before.
-            found.append(found[-1] if row == before else self.add(row))
+            result.append(result[-1] if row == before else self.add(row))
             before = row
-        return found
+        return result
 
     def template(self, leads: list[tuple[int, int]]) -> _Template:
         """Return the nodes that ``leads`` reach, renumbered without gaps."""
@@ -314,8 +316,8 @@ class _Nodes:
                 made.append((number, bytes(places), children))
                 wanted.update(children)
         number_of = {slot: slot for slot in range(self.slots)} | {DEAD: DEAD}
-        nodes: list[_Node] = []
+        nodes: list[_ShapeState] = []
         for number, shape, children in reversed(made):
             number_of[number] = self.slots + len(nodes)
-            nodes.append(_Node(shape, tuple([number_of[child] for child in children])))
+            nodes.append(_ShapeState(shape, tuple([number_of[child] for child in children])))
         return _Template(tuple(nodes), tuple((byte, number_of[child]) for byte, child in leads))

@@ -4,6 +4,8 @@ The first two are the suffix automaton. The words are found in one pass over the
 they are: they are one automaton, and an attempt begins at each byte with which some word begins.
 An attempt dies where no word goes on, after a byte or two as a rule; at worst it takes the longest
 word, where Aho and Corasick (1975) would need a table with a column for each byte of each word.
+
+Tests: tests/unit/automata/test_chunk_runs.py, tests/unit/automata/test_occurrences.py
 """
 
 import re
@@ -16,7 +18,7 @@ from kbnf_core.automata.nfa import EpsilonNfa, determinise, from_symbols
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 
-class Words:
+class WordSet:
     """Some words to look for."""
 
     def __init__(self, words: Iterable[bytes]) -> None:
@@ -48,7 +50,7 @@ _NONE = -1
 
 
 @dataclass(slots=True)
-class _State:
+class _EndPositions:
     """A set of end positions: its longest word's length, its suffix link, its edges."""
 
     length: int
@@ -98,18 +100,18 @@ def chunk_runs(chunks: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Dfa:
     return from_symbols(machine, classes)
 
 
-def _suffix_automaton(data: Iterable[int]) -> list[_State]:
+def _suffix_automaton(data: Iterable[int]) -> list[_EndPositions]:
     """Build the automaton symbol by symbol in linear time (Blumer et al. 1985)."""
-    states = [_State(0)]
+    states = [_EndPositions(0)]
     last = 0
     for byte in data:
         last = _extend(states, last, byte)
     return states
 
 
-def _extend(states: list[_State], last: int, byte: int) -> int:
+def _extend(states: list[_EndPositions], last: int, byte: int) -> int:
     new = len(states)
-    states.append(_State(states[last].length + 1))
+    states.append(_EndPositions(states[last].length + 1))
     at = last
     while at != _NONE and byte not in states[at].edges:
         states[at].edges[byte] = new
@@ -118,13 +120,15 @@ def _extend(states: list[_State], last: int, byte: int) -> int:
     return new
 
 
-def _suffix_state(states: list[_State], at: int, byte: int) -> int:
+def _suffix_state(states: list[_EndPositions], at: int, byte: int) -> int:
     """Return the state of ``at``'s longest word and ``byte``, split off if it was not yet one."""
     target = states[at].edges[byte]
     if states[target].length == states[at].length + 1:
         return target
     clone = len(states)
-    states.append(_State(states[at].length + 1, states[target].link, dict(states[target].edges)))
+    states.append(
+        _EndPositions(states[at].length + 1, states[target].link, dict(states[target].edges))
+    )
     states[target].link = clone
     while at != _NONE and states[at].edges.get(byte) == target:
         states[at].edges[byte] = clone

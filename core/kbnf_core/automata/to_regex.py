@@ -5,6 +5,8 @@ edge for each state that a character leads to; states inside characters are gone
 eliminated (Brzozowski & McCluskey 1963). States whose elimination makes the text grow least go
 first (the weights of Delgado & Morais 2004), which undoes counted chains to counts and acyclic
 automata to plain alternatives.
+
+Tests: tests/property/test_automata_to_regex.py
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,18 +54,18 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
     if dfa.is_empty:
         return CharacterDfa((), ())
     reader = CharacterEdges(dfa) if dfa.spelled is None else _SpelledReader(*dfa.spelled)
-    found: list[tuple[Edge, ...]] = []
+    result: list[tuple[Edge, ...]] = []
 
     def step(state: int) -> list[int]:
-        found.append(reader.edges(state))
-        return [target for _, target in found[-1]]
+        result.append(reader.edges(state))
+        return [target for _, target in result[-1]]
 
     order, rows = explore([0], step)
     if reader.inner & set(order):
         raise NotTextError("a word may end inside a character")
     edges = tuple(
         tuple((points, number) for (points, _), number in zip(held, row, strict=True))
-        for held, row in zip(found, rows, strict=True)
+        for held, row in zip(result, rows, strict=True)
     )
     return CharacterDfa(edges, tuple(dfa.accepting[state] for state in order))
 
@@ -87,11 +89,11 @@ class _SpelledReader:
         return tuple(sorted((self._set(tuple(held)), to) for to, held in blocks.items()))
 
     def _set(self, blocks: tuple[int, ...]) -> CodePoints:
-        found = self._sets.get(blocks)
-        if found is None:
+        cached = self._sets.get(blocks)
+        if cached is None:
             ranges = chain.from_iterable(self._ranges[block] for block in blocks)
-            found = self._sets[blocks] = from_ranges(ranges)
-        return found
+            cached = self._sets[blocks] = from_ranges(ranges)
+        return cached
 
 
 class CharacterEdges:
@@ -128,10 +130,10 @@ class CharacterEdges:
 
     def _set(self, ranges: tuple[Range, ...]) -> CodePoints:
         """Return a set of characters; the states of an automaton distinguish few sets."""
-        found = self._sets.get(ranges)
-        if found is None:
-            found = self._sets[ranges] = from_ranges(ranges)
-        return found
+        cached = self._sets.get(ranges)
+        if cached is None:
+            cached = self._sets[ranges] = from_ranges(ranges)
+        return cached
 
     def _read_long(self, row: Sequence[int]) -> Iterator[_Run]:
         """Yield where characters beyond ASCII lead."""
@@ -165,10 +167,10 @@ class CharacterEdges:
 
     def _continue(self, state: int, length: int) -> list[_Run]:
         """Return where the rest of a character leads, by offset: ``length`` more bytes."""
-        known = self._known.get((state, length))
-        if known is None:
-            known = self._known[state, length] = self._find(state, length)
-        return known
+        cached = self._known.get((state, length))
+        if cached is None:
+            cached = self._known[state, length] = self._find(state, length)
+        return cached
 
     def _find(self, state: int, length: int) -> list[_Run]:
         self.inner.add(state)
@@ -264,8 +266,8 @@ class _Graph:
         return self._out[self._start].get(self._end, NOTHING)
 
     def _join(self, source: int, target: int, expression: Expression) -> None:
-        known = self._out[source].get(target, NOTHING)
-        joined = self._builder.alternation([known, expression])
+        existing = self._out[source].get(target, NOTHING)
+        joined = self._builder.alternation([existing, expression])
         if self._builder.size(joined) > self._most:
             raise LimitError("sets of characters", self._most)
         self._out[source][target] = joined
@@ -273,10 +275,10 @@ class _Graph:
 
     def weight(self, state: int) -> int:
         """Return by how much the text grows without ``state``; recomputed when edges changed."""
-        known = self._weights.get(state)
-        if known is None:
-            known = self._weights[state] = self._weigh(state)
-        return known
+        cached = self._weights.get(state)
+        if cached is None:
+            cached = self._weights[state] = self._weigh(state)
+        return cached
 
     def _weigh(self, state: int) -> int:
         size = self._builder.size

@@ -1,4 +1,7 @@
-"""Walking trees without recursion: what every kind of tree here shares."""
+"""Walking trees without recursion: shared code of every kind of tree here.
+
+Tests: tests/unit/automata
+"""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar
@@ -9,17 +12,17 @@ R = TypeVar("R")
 
 def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
     """Yield every part of ``root``, parts before wholes, children in their order."""
-    found: list[N] = []
+    result: list[N] = []
     stack = [root]
     while stack:
         node = stack.pop()
-        found.append(node)
+        result.append(node)
         stack.extend(children(node))
-    return reversed(found)
+    return reversed(result)
 
 
 def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
-    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    """Return the value that ``combine`` makes of ``root``, given those of its parts."""
     # Every part with the number of its children, wholes first.
     found: list[tuple[N, int]] = []
     stack = [root]

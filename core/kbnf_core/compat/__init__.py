@@ -1,1 +1,4 @@
-"""Other engines' Python surfaces over this one."""
+"""Other engines' Python surfaces over this one.
+
+Tests: tests/unit/compat/test_kbnf.py
+"""

@@ -11,6 +11,8 @@ Texts finish as they do there: at the first token end at which the start is comp
 form, unless ``Config(finish=...)`` or the grammar's pragma says otherwise. Everything that the
 binding raises as ``ValueError`` is one here. Methods that write to addresses are there because
 programs call them; prefer the arrays of ``kbnf_core.Engine``.
+
+Tests: tests/unit/compat/test_kbnf.py
 """
 
 import ctypes

@@ -3,6 +3,8 @@
 Running takes the engine. Where there is none, or the tables of a grammar take more than its limits
 allow, nothing is shown: losses come without examples, and one that could not be ruled out counts as
 one.
+
+Tests: tests/unit/conversion
 """
 
 from typing import TYPE_CHECKING, NamedTuple

@@ -7,7 +7,8 @@ conversion, can use as it is. Rules are made as the start reaches them (``ir.fam
 not depend on the number is not copied: a subtree without numbers is the same object in all rules of
 a family, and a rule without a number is there once.
 
-A call of a number above ``columns`` matches nothing; so does ``x@>n`` where no greater one is left.
+A call of a number above ``columns`` or below 0 matches nothing; so does a count below 0, and
+``x@>n`` where no greater number is left.
 
 Tests: tests/unit/conversion/test_families.py
 """
@@ -170,7 +171,9 @@ class _Writer:
             return Reference(node.name, node.span)
         least = _value(number, own) + (number.relation == ">")
         last = self._columns if number.relation else min(least, self._columns)
-        calls = [self._call(family, each, node) for each in range(least, last + 1)]
+        first = max(least, 0) if number.relation else least
+        numbers = range(first, last + 1) if first >= 0 else ()
+        calls = [self._call(family, each, node) for each in numbers]
         if not calls:
             return nothing(node.span)
         return calls[0] if len(calls) == 1 else Alternation(tuple(calls), node.span)
@@ -204,7 +207,7 @@ def _counted(node: Repetition, body: Expression, own: int) -> Expression:
     first, second = node.numbers
     low = node.low if first is None else _value(first, own)
     high = node.high if second is None else _value(second, own)
-    if high is not None and high < low:
+    if low < 0 or (high is not None and high < low):
         return nothing(node.span)
     # One turn is the body, at the place of the whole.
     return replace(repeated(body, low, high, node.span), span=node.span)

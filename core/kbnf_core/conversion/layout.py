@@ -2,6 +2,8 @@
 
 Comments are in the original, definitions may have moved away from theirs; each comment goes
 where the part of the original is that is nearest after it, or before it on its line.
+
+Tests: tests/unit/conversion
 """
 
 import re
@@ -59,7 +61,7 @@ def lay_out(
     source: Source, definitions: Iterable[Written], comments: Iterable[Comment], style: Style
 ) -> str:
     """Return the text of ``definitions``, in the order of the original, with its comments."""
-    writer = _Writer(source, style)
+    writer = _LayoutWriter(source, style)
     pending = deque(sorted(comments, key=lambda comment: comment.span.start))
     for definition in sorted(definitions, key=lambda each: each.span.start):
         writer.add_comments(_take(pending, definition.span.start))
@@ -78,11 +80,11 @@ def _take(pending: deque[Comment], end: int) -> list[Comment]:
 
 def _end_of_line(source: Source, definition: Written) -> int:
     """Return where the last line of ``definition`` ends; comments before it belong to it."""
-    found = source.text.find("\n", definition.span.end)
-    return len(source.text) if found < 0 else found
+    result = source.text.find("\n", definition.span.end)
+    return len(source.text) if result < 0 else result
 
 
-class _Writer:
+class _LayoutWriter:
     """Collects lines; ``_end`` is where the part of the original that was written last ends."""
 
     def __init__(self, source: Source, style: Style) -> None:

@@ -4,6 +4,8 @@ A conversion that writes a rule several times, once for each thing that may occu
 it, often writes the same again. Rules are alike where their bodies are, with alike rules in the
 same places; the coarsest such partition is found from below (bisimulation): all are alike until
 something distinguishes them (Moore 1956, for automata).
+
+Tests: tests/unit/languages/test_variants.py
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -115,7 +117,7 @@ def _name(name: Name, where: Placing) -> Name:
 
 def _text(text: Text, where: Placing) -> Text:
     span = where(text.span)
-    origins = tuple(where(Span(each, each)).start for each in text.origins)
+    origins = tuple(where(Span(origin, origin)).start for origin in text.origins)
     return Text(text.value, span, origins or (span.start,) * (len(text.value) + 1))
 
 
@@ -134,16 +136,18 @@ def merge_variants(
     classes = _classes(definitions)
     first: dict[tuple[int, str], str] = {}
     chosen: dict[str, str] = {}
-    for each in definitions:
-        name = each.name.value
+    for definition in definitions:
+        name = definition.name.value
         family = families.get(name)
         chosen[name] = name
         if family is not None:
             chosen[name] = first.setdefault((classes[name], family), name)
-    outside = {name for each in definitions for name in _called(each)} - chosen.keys()
+    outside = {name for definition in definitions for name in _called(definition)} - chosen.keys()
     names = chosen | {name: name for name in outside}
     return [
-        _rename(each, names) for each in definitions if chosen[each.name.value] == each.name.value
+        _rename(definition, names)
+        for definition in definitions
+        if chosen[definition.name.value] == definition.name.value
     ]
 
 
@@ -169,14 +173,15 @@ def _classes(definitions: Collection[Definition]) -> dict[str, int]:
     Of a class that falls apart the largest part keeps its number, so that only what calls the
     others is looked at again (J. Hopcroft, 1971).
     """
-    called = {each.name.value: _called(each) for each in definitions}
+    called = {definition.name.value: _called(definition) for definition in definitions}
     callers: dict[str, list[str]] = {name: [] for name in called}
     for name, names in called.items():
         for each in set(names) & called.keys():
             callers[each].append(name)
     shapes: dict[str, int] = {}
     classes = {
-        each.name.value: shapes.setdefault(_shape(each), len(shapes)) for each in definitions
+        definition.name.value: shapes.setdefault(_shape(definition), len(shapes))
+        for definition in definitions
     }
     members: list[set[str]] = [set() for _ in shapes]
     for name, number in classes.items():

@@ -4,6 +4,8 @@
 Undecidable for context-free languages in general. ``is_prefix_free`` proves it where one
 character is enough to see how a text goes on, as in most formats; ``shortest_longer`` searches
 for a text that disproves it. ``shortest_difference`` follows the product of two recognisers.
+
+Tests: tests/unit/conversion
 """
 
 from collections.abc import Iterator, Mapping
@@ -65,10 +67,10 @@ def shortest_longer(states: StateTable, most: int) -> bytes | None:
                 yield representatives[byte_class], (after, passed)
 
     try:
-        found = shortest_word_to(start, is_longer, steps, most)
+        result = shortest_word_to(start, is_longer, steps, most)
     except LimitError:
         return None
-    return found and found[0]
+    return result and result[0]
 
 
 def _owners(tables: Tables) -> npt.NDArray[np.int64]:
@@ -171,7 +173,7 @@ def shortest_difference(
                 yield byte, after
 
     try:
-        found = shortest_word_to(start, differs, steps, most)
+        result = shortest_word_to(start, differs, steps, most)
     except LimitError:
         return None
-    return found and (found[0], takes(found[1])[0])
+    return result and (result[0], takes(result[1])[0])

@@ -19,6 +19,8 @@ the texts of this grammar are a superset of those of the lexer; the first such p
 
 Sets of tokens and of blocks of characters are the bits of numbers. Time is linear in the rules, for
 each round of the fixpoints, and quadratic in the distinct sets of first characters of tokens.
+
+Tests: tests/unit/conversion
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -254,8 +256,8 @@ def _beginning_bytes(dfa: Dfa) -> list[int]:
     if dfa.is_empty:
         return []
     row = dfa.rows[0]
-    found = [byte for byte, number in enumerate(dfa.classes) if row[number] != DEAD]
-    return [*found, 256] if dfa.accepting[0] else found
+    result = [byte for byte, number in enumerate(dfa.classes) if row[number] != DEAD]
+    return [*result, 256] if dfa.accepting[0] else result
 
 
 def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
@@ -336,8 +338,8 @@ class _Followers:
         def one(node: Expression, parts: list[tuple[bool, int]]) -> tuple[bool, int]:
             return self._beginning(node, parts, beginnings)
 
-        found = [fold(body, children, one) for body in self._bodies[name]]
-        return any(each[0] for each in found), reduce(or_, (each[1] for each in found))
+        result = [fold(body, children, one) for body in self._bodies[name]]
+        return any(each[0] for each in result), reduce(or_, (each[1] for each in result))
 
     def _beginning(
         self,

@@ -2,6 +2,8 @@
 
 The rest of the work is names, settings and the layout: comments and line breaks are those of the
 author.
+
+Tests: tests/unit/conversion
 """
 
 import re
@@ -92,7 +94,7 @@ def lay_out_kbnf(
 def _written(definition: Definition) -> Written:
     branches = definition.branches
     return Written(
-        definition.name.value,
+        definition.title,
         tuple(print_expression(branch) for branch in branches),
         tuple(branch.span for branch in branches),
         definition.span,
@@ -170,7 +172,7 @@ def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
 
 
 class Identifiers(FreshNames):
-    """Gives out identifiers of KBNF; what is asked for again gets the same one."""
+    """Gives out identifiers of KBNF; equal requests get the same one."""
 
     def __init__(self) -> None:
         super().__init__()

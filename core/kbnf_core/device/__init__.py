@@ -11,6 +11,8 @@ is a table of states by classes, some tens of kilobytes, and one class a token:
 - ``constraint.DeviceConstraint`` picks between the two for each sequence, after one loop.
 
 torch is imported with all but the first; without it that raises ``MissingExtraError``.
+
+Tests: tests/unit/device/test_group.py, tests/unit/device/test_build.py
 """
 
 from importlib import import_module
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from kbnf_core.device.table import TokenTable
 
 SUFFIX = ".kbnfd"
-"""What the files of tables are called."""
+"""The suffix of the files of tables."""
 
 _HOMES = {
     "DeviceBatch": "constraint",

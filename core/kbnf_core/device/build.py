@@ -8,6 +8,8 @@ goes.
 
 A grammar may have to wait for a text while all is free (``mask/boundary.py``). Most tokens lead
 back to position 0 from all positions of the wait; the others are looked at singly.
+
+Tests: tests/unit/device/test_build.py, tests/unit/device/test_token_table.py
 """
 
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
-    """What tokens do to the wait for a text of ``len(outcomes[0])`` bytes.
+    """The effects of tokens on the wait for a text of ``len(outcomes[0])`` bytes.
 
     ``outcomes[kind]``: by position, the position after a token of a kind; those of kind 0 lead to
     position 0. ``kind``: int32[width], -1 for ids without a token and those that end the sequence.
@@ -37,7 +39,7 @@ class Waits:
 
 
 def waits_for(text: bytes, vocabulary: Vocabulary, width: int) -> Waits:
-    """Return what each token does; one without bytes counts as its name, and an end as none."""
+    """Return the effect of each token; one without bytes counts as its name, and an end as none."""
     kind = np.full(width, -1, np.int32)
     kinds: dict[tuple[Outcome, ...], int] = {(0,) * len(text): 0}
     awaited = AwaitedText(text)
@@ -109,7 +111,7 @@ def _waiting_first(
     row_of = dict(zip(rests, _moved(entered, moved).tolist(), strict=True))
     rows = np.array(
         [
-            [row_of[each] if isinstance(each, bytes) else each + 1 for each in outcomes]
+            [row_of[outcome] if isinstance(outcome, bytes) else outcome + 1 for outcome in outcomes]
             for outcomes in waits.outcomes
         ],
         np.int32,
@@ -143,7 +145,7 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
     odd = [ids[0] for ids in _odd_tokens(automaton)]
 
     def by_token(state: int) -> list[int]:
-        return [each for each in _steps(automaton, [state], odd).tolist() if each > DEAD]
+        return [step for step in _steps(automaton, [state], odd).tolist() if step > DEAD]
 
     eager = rule.ends_at_bytes
     closing = close_states(states, max_states, readable.tolist(), by_token, eager)
@@ -171,7 +173,7 @@ def _odd_tokens(automaton: TokenAutomaton) -> list[list[int]]:
 def _steps(automaton: TokenAutomaton, states: list[int], tokens: list[int]) -> _Index:
     """Return the position after each token from each state, DEAD where it cannot come."""
     return np.array(
-        [_step(automaton, state, each) for each in tokens for state in states], np.int32
+        [_step(automaton, state, token) for token in tokens for state in states], np.int32
     )
 
 
@@ -234,5 +236,5 @@ def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
     row[DEAD] = DEAD
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
     row[count] = len(kept) + 1
-    found: _Index = row[np.where(positions < 0, count, positions)]
-    return found
+    result: _Index = row[np.where(positions < 0, count, positions)]
+    return result

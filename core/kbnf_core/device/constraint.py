@@ -18,6 +18,8 @@ row crosses the bus: four bytes a sequence instead of a mask. Nothing is looked 
 all tables are whole; with a partial one, every step looks at a flag. Distinct masks are few, even
 where states are not: over a thousand schemas and 266,368 steps there were 7,707. So rows are sent
 once, and named by number from then on.
+
+Tests: tests/unit/device/test_constraint.py
 """
 
 from collections.abc import Sequence
@@ -64,7 +66,7 @@ class HostRows:
         )
 
     def mask_(self, logits: torch.Tensor, state: torch.Tensor) -> None:
-        """Do what ``DeviceGrammars.mask_logits_`` does."""
+        """Mask as ``DeviceGrammars.mask_logits_`` does."""
         width = len(self._token_class)
         # Tensors of inference mode may be changed in it only, leaves with gradients without them.
         with torch.inference_mode():
@@ -105,7 +107,7 @@ class DeviceGrammars:
 
     @property
     def arrays(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """What masks are: bool[states, classes], and the class of each token."""
+        """The arrays of masks: bool[states, classes], and the class of each token."""
         return self._allowed, self._token_class
 
     @property
@@ -150,7 +152,7 @@ class DeviceGrammars:
         return states, (states != DEAD).long().cumprod(1).sum(1)
 
     def missed(self, state: torch.Tensor) -> torch.Tensor:
-        """Return bool[batch]: beyond what a partial table contains."""
+        """Return bool[batch]: whether a state is beyond the contents of a partial table."""
         return state == self._missing
 
     def accepting(self, state: torch.Tensor) -> torch.Tensor:
@@ -188,7 +190,7 @@ class NearestEnds:
     def mask_logits_(
         self, logits: torch.Tensor, state: torch.Tensor, left: torch.Tensor
     ) -> torch.Tensor:
-        """Do what ``DeviceGrammars.mask_logits_`` does, and leave enough of ``left`` to end.
+        """Mask as ``DeviceGrammars.mask_logits_`` does, and leave enough of ``left`` to end.
 
         ``left``: int32[batch], tokens that are left to each sequence. Where they do not suffice,
         the shortest way out is taken. A sequence that waits for a text is not bounded.
@@ -294,8 +296,8 @@ class DeviceConstraint:
         self.vocabulary = vocabulary
         self.grammars = list(grammars)
         self.tables = [
-            TokenTable.build(each, vocabulary, finish, max_states, partial=True)
-            for each in grammars
+            TokenTable.build(grammar, vocabulary, finish, max_states, partial=True)
+            for grammar in grammars
         ]
         self.group = DeviceGrammars(self.tables, device, width)
         self.rows = RowTable(vocabulary, device=device)

@@ -7,6 +7,8 @@ and marks what leads beyond with ``MISS``.
 
 Several tables are after one another in a flat one, over classes that all of them share; its
 last row is for what partial tables do not contain, and is masked like a dead one.
+
+Tests: tests/unit/device/test_token_table.py
 """
 
 from collections.abc import Sequence
@@ -32,7 +34,7 @@ FORMAT = 2
 """Of files; others are refused."""
 
 KIND = "token-table"
-"""What a file says that it is."""
+"""The kind of file that the metadata name."""
 
 DEAD = 0
 """The state, and the entry, after which nothing can occur."""

@@ -15,6 +15,8 @@ the search begins again (abstraction refinement, Clarke et al. 2000).
 
 Two JSON Schemas, or a schema and a grammar, may also differ in the options alone with which they
 are read; ``compare_schemas`` and ``compare_with_schema`` find this.
+
+Tests: tests/unit/diff/test_comparison.py, tests/unit/diff/test_short.py
 """
 
 import enum
@@ -27,8 +29,8 @@ from typing import Any
 
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import EDGES, Machine, absorb, merge, side_by_side, write_tables
-from kbnf_core.diff.nesting import VIEWS, View, cut
-from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
+from kbnf_core.diff.nesting import VIEWS, NestingView, cut
+from kbnf_core.diff.search import LEFT, RIGHT, ComponentTexts, Search, SearchOutcome, Text, Witness
 from kbnf_core.diff.short import short_witnesses
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
@@ -92,7 +94,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two languages compared: what ``old_only`` has, and what ``new_only``.
+    """Two languages compared: the texts of ``old_only``, and of ``new_only``.
 
     ``steps`` counts the work; ``notes`` say what the difference is about where that is known.
     ``of_prefixes`` says that no text of either ever ends: the languages are those of their viable
@@ -153,9 +155,9 @@ def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     endless = old.is_endless, new.is_endless
     if all(endless):
         old, new = _of_prefixes(old), _of_prefixes(new)
-    found = _Comparison(old, new, Budget(work)).run()
-    notes = (*found.notes, *_NOTES.get(endless, ()))
-    return replace(found, of_prefixes=all(endless), notes=notes)
+    result = _GrammarComparison(old, new, Budget(work)).run()
+    notes = (*result.notes, *_NOTES.get(endless, ()))
+    return replace(result, of_prefixes=all(endless), notes=notes)
 
 
 _NOTES = {
@@ -183,11 +185,11 @@ def _of_prefixes(grammar: Grammar) -> Grammar:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What all searches of a comparison share."""
+    """The data shared by all searches of a comparison."""
 
     machine: Machine
     states: StateTable
-    texts: ShortestTexts
+    texts: ComponentTexts
     eager: tuple[bool, bool]
 
     def takes(self, text: Text) -> tuple[bool, bool]:
@@ -214,11 +216,11 @@ class _Subject:
                 yield frozenset((self.machine.terminals.index(piece),))
 
 
-class _Comparison:
+class _GrammarComparison:
     def __init__(self, old: Grammar, new: Grammar, budget: Budget) -> None:
         self._grammars = (old, new)
         self._budget = budget
-        left, right = (each.finish is Finish.EAGER for each in self._grammars)
+        left, right = (grammar.finish is Finish.EAGER for grammar in self._grammars)
         self._eager = (left, right)
         self._known: list[Witness | None] = [None, None]
         self._terminals: tuple[TokenTerminal, ...] = ()
@@ -237,16 +239,16 @@ class _Comparison:
             answers = self._answers(Answer(Verdict.UNKNOWN))
             is_given_up = True
         self._compare_empty(answers)
-        answers = [_searched(each, short.below) for each in answers]
+        answers = [_searched(answer, short.below) for answer in answers]
         spent = min(self._budget.spent, self._budget.limit)
         notes: tuple[str, ...] = ()
-        if any(each.verdict is Verdict.UNKNOWN for each in answers):
+        if any(answer.verdict is Verdict.UNKNOWN for answer in answers):
             is_given_up |= self._budget.left <= 0
             notes = (f"given up after {spent:,} steps of work",) if is_given_up else ()
         return Comparison(answers[LEFT], answers[RIGHT], spent, notes)
 
     def _decide(self) -> list[Answer]:
-        """Return what the machine of both says. Raises WorkLimitError."""
+        """Return the answers of the machine of both. Raises WorkLimitError."""
         machine = merge(self._machine(), self._budget)
         if machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1:
             return [Answer(Verdict.NONE), Answer(Verdict.NONE)]
@@ -255,8 +257,8 @@ class _Comparison:
     def _compare_empty(self, answers: list[Answer]) -> None:
         """Put the empty text first: it is shorter than any other."""
         takes = [
-            each.finish is Finish.EOS and each.analysis.facts[each.start].nullable
-            for each in self._grammars
+            grammar.finish is Finish.EOS and grammar.analysis.facts[grammar.start].nullable
+            for grammar in self._grammars
         ]
         for side in (LEFT, RIGHT):
             if takes[side] and not takes[1 - side]:
@@ -270,13 +272,13 @@ class _Comparison:
         """Return both grammars cut at brackets in the first view that fits, or as they are."""
         with self._budget.share(int(_TO_CUT * self._budget.limit)) as budget:
             for view in VIEWS:
-                found = self._cut(view, budget)
-                if found is not None:
-                    return found
+                result = self._cut(view, budget)
+                if result is not None:
+                    return result
         left, right = (_Parts(grammar).tables(self._budget) for grammar in self._grammars)
         return side_by_side(left, right, b"", self._budget)[0]
 
-    def _cut(self, view: View, budget: Budget) -> Machine | None:
+    def _cut(self, view: NestingView, budget: Budget) -> Machine | None:
         """Return both grammars cut at brackets, None where they do not nest in this view.
 
         Components that do not balance are made parts of their callers, if that is possible.
@@ -289,20 +291,20 @@ class _Comparison:
                 sides = zip(parts, (left, right), (0, len(left.names)), strict=True)
                 for side, tables, first in sides:
                     absorb(machine, side.right_linear(tables, first), budget)
-                found = cut(machine, view, owners, budget)
+                result = cut(machine, view, owners, budget)
             except WorkLimitError:
                 return None
-            if isinstance(found, Machine):
-                return found
+            if isinstance(result, Machine):
+                return result
             names = (*left.names, *right.names)
-            for component in found.components:
+            for component in result.components:
                 if not parts[component >= len(left.names)].add(names[component]):
                     return None
         return None
 
     def _search(self, machine: Machine) -> list[Answer]:
         tables = write_tables(machine, lambda _state, _component: False, self._budget)
-        texts = ShortestTexts(machine, tables)
+        texts = ComponentTexts(machine, tables)
         ends_itself = [
             not eager or _is_closed(machine, side) for side, eager in enumerate(self._eager)
         ]
@@ -344,7 +346,7 @@ class _Refinement:
         outcome, _ = self._search()
         return self._answers(outcome, self._keep(outcome))
 
-    def _search(self) -> tuple[Outcome, Search]:
+    def _search(self) -> tuple[SearchOutcome, Search]:
         subject, walked, symbols = self._subject, self._walked, self._symbols
         nests = subject.machine.nests
 
@@ -357,7 +359,7 @@ class _Refinement:
         )
         return search.run(), search
 
-    def _keep(self, outcome: Outcome) -> list[Witness]:
+    def _keep(self, outcome: SearchOutcome) -> list[Witness]:
         """Keep the witnesses that are ones; return the others."""
         doubtful = []
         for side in (LEFT, RIGHT):
@@ -405,7 +407,7 @@ class _Refinement:
             self._first[component] = frozenset(states.live_classes(begin))
         return self._first[component]
 
-    def _answers(self, outcome: Outcome, doubtful: list[Witness]) -> list[Answer]:
+    def _answers(self, outcome: SearchOutcome, doubtful: list[Witness]) -> list[Answer]:
         searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
         answers = []
         for side in (LEFT, RIGHT):
@@ -520,17 +522,17 @@ def compare_schemas(
     """
     sides = (old, dict(old_options or {})), (new, dict(new_options or {}))
     left, right = (Grammar.from_json_schema(text, **options) for text, options in sides)
-    found = compare(left, right)
-    if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
-        return found
-    texts = [text for side in (found.old_only, found.new_only) for text in _compact(side.witness)]
+    result = compare(left, right)
+    if result.relation in (Relation.EQUAL, Relation.UNKNOWN):
+        return result
+    texts = [text for side in (result.old_only, result.new_only) for text in _compact(side.witness)]
     for what, view in _VIEWS:
         one, two = (_grammar(text, {**options, **view}) for text, options in sides)
         if one is None or two is None or any(_fits(one, t) != _fits(two, t) for t in texts):
             continue
         if compare(one, two).relation is Relation.EQUAL:
-            return replace(found, notes=(f"they differ in {what} alone",))
-    return found
+            return replace(result, notes=(f"they differ in {what} alone",))
+    return result
 
 
 def _compact(witness: tuple[bytes | TokenTerminal, ...]) -> Iterator[str]:

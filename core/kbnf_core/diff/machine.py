@@ -10,6 +10,8 @@ whatever both grammars have in common is there once, and is equal without being 
 
 All that makes a machine counts the edges that it looks at, and raises WorkLimitError where its
 budget is used up.
+
+Tests: tests/unit/diff
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -93,7 +95,7 @@ def side_by_side(
     nonterminals are, those of the right grammar after those of the left.
     """
     sides = (left, right)
-    parts = [each.classes.tobytes() for each in sides]
+    parts = [side.classes.tobytes() for side in sides]
     classes = join([separate(apart), *parts])
     terminals = tuple(dict.fromkeys((*left.token_terminals, *right.token_terminals)))
     machine = Machine(classes, terminals, (left.start, len(left.names) + right.start))
@@ -102,7 +104,7 @@ def side_by_side(
         columns: list[list[int]] = [[] for _ in range(class_count(part))]
         for number, byte in enumerate(first_bytes(classes)):
             columns[part[byte]].append(number)
-        numbers = [terminals.index(each) for each in tables.token_terminals]
+        numbers = [terminals.index(token_terminal) for token_terminal in tables.token_terminals]
         _spend_edges(budget, tables, columns)
         owners += _add(machine, tables, columns, numbers)
     return machine, owners
@@ -110,7 +112,7 @@ def side_by_side(
 
 def _spend_edges(budget: Budget, tables: Tables, columns: list[list[int]]) -> None:
     """Count the edges that tables have where their classes are divided into ``columns``."""
-    widths = np.array([len(each) for each in columns], np.int64)
+    widths = np.array([len(column) for column in columns], np.int64)
     edges = int(widths[tables.edge_class].sum())
     edges += len(tables.call_nonterminal) + len(tables.token_terminal)
     budget.spend((tables.state_count + edges) // EDGES)
@@ -148,7 +150,7 @@ def _add(
 
 
 def absorb(machine: Machine, components: Collection[int], budget: Budget) -> None:
-    """Replace calls of ``components`` that nothing can follow by what these begin with.
+    """Replace calls of ``components`` that nothing can follow by the beginnings of these.
 
     Where all calls of a component by itself are such, it is right-linear, and calls itself no more.
     """
@@ -208,19 +210,19 @@ def _quotient(machine: Machine, block: Sequence[int]) -> Machine:
         for each, entry in enumerate(machine.entry)
     ]
     left, right = machine.starts
-    found = Machine(machine.classes, machine.terminals, (renamed[left], renamed[right]))
-    found.entry = [entry for entry, _ in components]
-    found.nests = {renamed[each]: opening for each, opening in machine.nests.items()}
+    result = Machine(machine.classes, machine.terminals, (renamed[left], renamed[right]))
+    result.entry = [entry for entry, _ in components]
+    result.nests = {renamed[each]: opening for each, opening in machine.nests.items()}
     firsts: dict[int, int] = {}
     for state, name in enumerate(block):
         firsts.setdefault(name, state)
     for state in firsts.values():
-        found.add_state(machine.accepting[state])
-        found.steps[-1] = _renamed(machine.steps[state], block, numbers)
-        found.tokens[-1] = _renamed(machine.tokens[state], block, numbers)
+        result.add_state(machine.accepting[state])
+        result.steps[-1] = _renamed(machine.steps[state], block, numbers)
+        result.tokens[-1] = _renamed(machine.tokens[state], block, numbers)
         calls = [(renamed[callee], to) for callee, to in machine.calls[state]]
-        found.calls[-1] = _renamed(calls, block, numbers)
-    return found
+        result.calls[-1] = _renamed(calls, block, numbers)
+    return result
 
 
 def _renamed(edges: Edges, block: Sequence[int], numbers: dict[int, int]) -> Edges:

@@ -2,8 +2,8 @@
 
 Where brackets can be reported by the text alone, the grammars are *visibly pushdown* (Alur &
 Madhusudan 2004): every grammar opens and closes them at the same places, and languages can be
-compared. In JSON a bracket inside a string does not count; so a ``View`` says which bytes are
-brackets, and which bytes quote, and a small automaton that all texts share distinguishes quoted
+compared. In JSON a bracket inside a string does not count; so a ``NestingView`` says which bytes
+are brackets, and which bytes quote, and a small automaton that all texts share distinguishes quoted
 from unquoted.
 
 ``cut`` gives each part of a component between matching brackets a component of its own, a nest, and
@@ -11,6 +11,8 @@ the place where it is a call of it. This is a balanced grammar (Berstel & Boasso
 bytes other than brackets, and nests as symbols, its components are flat. That applies only where
 every component closes the brackets that it opens, within one way of quoting; others are named, for
 the caller to write them out where they are called.
+
+Tests: tests/unit/diff
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +26,8 @@ UNQUOTED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What nests: ``opening[i]`` is closed by ``closing[i]``, outside of ``quotes``.
+class NestingView:
+    """Brackets that nest: ``opening[i]`` is closed by ``closing[i]``, outside of ``quotes``.
 
     A backslash between quotes takes the next byte with it.
     """
@@ -51,12 +53,12 @@ class View:
 
 
 VIEWS = (
-    View(b"([{", b")]}", b'"'),
-    View(b"([{", b")]}", b"\"'"),
-    View(b"([{", b")]}"),
-    View(b"[{", b"]}", b'"'),
-    View(b"[{", b"]}"),
-    View(b"(", b")"),
+    NestingView(b"([{", b")]}", b'"'),
+    NestingView(b"([{", b")]}", b"\"'"),
+    NestingView(b"([{", b")]}"),
+    NestingView(b"[{", b"]}", b'"'),
+    NestingView(b"[{", b"]}"),
+    NestingView(b"(", b")"),
 )
 """Ways to look at texts, tried in this order: JSON's, programs', and without quotes."""
 
@@ -74,7 +76,7 @@ Node = tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Found:
+class _RegionContent:
     """The nodes of a region, the contexts that it ends in, and the bracket that closes it."""
 
     nodes: dict[Node, None] = field(default_factory=dict)
@@ -84,12 +86,14 @@ class _Found:
 
 
 class Unbalanced(NamedTuple):
-    """The components that do not close what they open, or not in one way of quoting."""
+    """The components that do not close their brackets, or not in one way of quoting."""
 
     components: frozenset[int]
 
 
-def cut(machine: Machine, view: View, owners: list[int], budget: Budget) -> Machine | Unbalanced:
+def cut(
+    machine: Machine, view: NestingView, owners: list[int], budget: Budget
+) -> Machine | Unbalanced:
     """Return ``machine`` with nests, or the components that make it impossible.
 
     ``owners`` are the components that states belong to. Raises WorkLimitError.
@@ -98,7 +102,9 @@ def cut(machine: Machine, view: View, owners: list[int], budget: Budget) -> Mach
 
 
 class _Cut:
-    def __init__(self, machine: Machine, view: View, owners: list[int], budget: Budget) -> None:
+    def __init__(
+        self, machine: Machine, view: NestingView, owners: list[int], budget: Budget
+    ) -> None:
         self._machine = machine
         self._owners = owners
         self._budget = budget
@@ -107,12 +113,12 @@ class _Cut:
         self._closing = {machine.classes[byte] for byte in view.closing}
         contexts = range(1 + 2 * len(view.quotes))
         self._after = [[view.after(each, byte) for byte in spelling] for each in contexts]
-        self._regions: dict[Region, _Found] = {}
+        self._regions: dict[Region, _RegionContent] = {}
         self._queue: list[tuple[Region, Node]] = []
         self._unbalanced: set[int] = set()
 
     def run(self) -> Machine | Unbalanced:
-        roots = [self._component(each, UNQUOTED) for each in self._machine.starts]
+        roots = [self._component(start, UNQUOTED) for start in self._machine.starts]
         for region, node in self._queue:
             self._visit(region, *node)
         for region, found in self._regions.items():
@@ -123,7 +129,7 @@ class _Cut:
                 self._unbalanced.add(self._owners[root.state])
         if self._unbalanced:
             return Unbalanced(frozenset(self._unbalanced))
-        writer = _Writer(
+        writer = _NestWriter(
             self._machine, self._opening, self._closing, self._after, self._regions, self._budget
         )
         return writer.run(roots)
@@ -133,7 +139,7 @@ class _Cut:
 
     def _open(self, region: Region) -> Region:
         if region not in self._regions:
-            self._regions[region] = _Found()
+            self._regions[region] = _RegionContent()
             self._add(region, (region.state, region.context))
         return region
 
@@ -179,7 +185,7 @@ class _Cut:
         else:
             self._unbalanced.add(region.component)
 
-    def _end(self, found: _Found, context: int) -> None:
+    def _end(self, found: _RegionContent, context: int) -> None:
         if context not in found.ends:
             found.ends[context] = None
             self._budget.spend(len(found.waiting) // EDGES)
@@ -187,7 +193,7 @@ class _Cut:
                 if back is not None:
                     self._add(region, (back, context))
 
-    def _close(self, found: _Found, symbol: int, target: int) -> None:
+    def _close(self, found: _RegionContent, symbol: int, target: int) -> None:
         if (symbol, target) not in found.closes:
             found.closes[symbol, target] = None
             self._budget.spend(len(found.waiting) // EDGES)
@@ -204,7 +210,7 @@ class _Nest(NamedTuple):
     behind: int
 
 
-class _Writer:
+class _NestWriter:
     """Writes regions as components, and each way in and out of one as a nest."""
 
     def __init__(
@@ -213,7 +219,7 @@ class _Writer:
         opening: set[int],
         closing: set[int],
         after: list[list[int]],
-        regions: dict[Region, _Found],
+        regions: dict[Region, _RegionContent],
         budget: Budget,
     ) -> None:
         self._old = machine

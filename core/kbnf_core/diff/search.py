@@ -12,6 +12,8 @@ pushdown automata finite. Where one nest alone may occur there is nothing to fin
 Texts are seen in the order of their lengths (Knuth 1977, "A Generalization of Dijkstra's
 Algorithm"). When all nodes have been visited, the languages differ in the witnesses found and in
 nothing else; that the search ends is the proof.
+
+Tests: tests/unit/diff
 """
 
 import heapq
@@ -76,7 +78,7 @@ _START = _Read(-1)
 
 
 @dataclass(slots=True)
-class _Level:
+class _SearchLevel:
     """The kinds found for a set of nests, where each was, and the places that wait for more."""
 
     kinds: dict[Kind, tuple[int, _Place]] = field(default_factory=dict)
@@ -93,8 +95,8 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a search found: a shortest text on the left only, and on the right only.
+class SearchOutcome:
+    """The result of a search: a shortest text on the left only, and on the right only.
 
     ``complete`` says that there are no others; if not, all texts of ``below`` bytes and fewer
     have been looked at.
@@ -116,7 +118,7 @@ class Search:
         self,
         machine: Machine,
         is_symbol: Callable[[int, int], bool],
-        texts: "ShortestTexts",
+        texts: "ComponentTexts",
         eager: Over,
         known: Sequence[Witness | None],
         budget: Budget,
@@ -127,7 +129,7 @@ class Search:
         self._budget = budget
         self.states = StateTable(write_tables(machine, is_symbol, budget))
         self._first = len(machine.terminals)
-        self._levels: dict[Kind, _Level] = {}
+        self._levels: dict[Kind, _SearchLevel] = {}
         self._length: dict[_Place, int] = {}
         self._way: dict[_Place, tuple[_Place, _Read]] = {}
         self._heap: list[tuple[int, int, _Place]] = []
@@ -136,7 +138,7 @@ class Search:
         self._reported: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
         self._found = list(known)
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Search until both sides have a witness, all is seen, or the budget is used up."""
         begin = self._begin(frozenset(self._machine.starts))
         self._reach(_Place(TOP, begin), 0, (_Place(TOP, begin), _START))
@@ -144,18 +146,21 @@ class Search:
         try:
             while self._heap and None in self._found and not self._is_beyond:
                 length, _, place = heapq.heappop(self._heap)
+                # Entries of the heap are not updated: one of a larger length was replaced.
                 if length == self._length[place]:
                     if place.level == TOP:
+                        # Lengths leave the heap in order, so all shorter texts have been seen.
                         below = min(length - 1, _EXACT)
                     self._visit(place, length)
         except WorkLimitError:
-            return Outcome((self._found[0], self._found[1]), False, below)
-        return Outcome((self._found[0], self._found[1]), not self._is_beyond, below)
+            return SearchOutcome((self._found[0], self._found[1]), False, below)
+        return SearchOutcome((self._found[0], self._found[1]), not self._is_beyond, below)
 
     def _begin(self, components: Kind) -> int:
         return self.states.enter(sorted(components))
 
     def _reach(self, place: _Place, length: int, way: tuple[_Place, _Read]) -> None:
+        # Dijkstra: a node is reached again only by a shorter way.
         if place.state != DEAD and length < self._length.get(place, length + 1):
             self._length[place] = length
             self._way[place] = way
@@ -164,11 +169,13 @@ class Search:
     def _visit(self, place: _Place, length: int) -> None:
         states, state = self.states, place.state
         positions = sum(1 + len(states.items.items(items)) for _, items in states.pairs(state))
+        # A step over a state costs as much as it has positions, which ambiguity multiplies.
         self._budget.spend(1 + positions)
         ends = frozenset(states.completions(state))
         over = place.over
         if place.level != TOP:
             if ends:
+                # Inside of nests, their ends are kinds of texts between the brackets.
                 self._settle(place, ends & place.level, length)
         else:
             over = self._end(place, ends)
@@ -210,6 +217,7 @@ class Search:
         groups: dict[int, set[int]] = {}
         for terminal in sorted(self.states.token_terminals(place.state)):
             component = terminal - self._first
+            # Nests that open with the same bracket are read together: the bracket does not choose.
             if component in self._machine.nests:
                 groups.setdefault(self._machine.nests[component], set()).add(component)
                 continue
@@ -232,7 +240,8 @@ class Search:
     ) -> None:
         level = self._levels.get(nests)
         if level is None:
-            level = self._levels[nests] = _Level()
+            level = self._levels[nests] = _SearchLevel()
+            # One nest needs no search: its shortest text is known, whatever the other side does.
             if len(nests) > 1:
                 begin = _Place(nests, self._begin(nests))
                 self._reach(begin, 0, (begin, _START))
@@ -241,12 +250,14 @@ class Search:
             if size is not None:
                 self._resume(place, over, nests, nests, length + size)
             return
+        # Kinds found later resume the callers that wait now; those found before do so at once.
         level.waiting.append((place, over, length))
         for kind, (size, _) in level.kinds.items():
             self._resume(place, over, nests, kind, length + size)
 
     def _settle(self, place: _Place, kind: Kind, length: int) -> None:
         level = self._levels[place.level]
+        # Only the shortest text of a kind can be part of a shortest difference.
         if kind in level.kinds and level.kinds[kind][0] <= length:
             return
         level.kinds[kind] = (length, place)
@@ -261,10 +272,10 @@ class Search:
 
     def _alive(self, state: int) -> frozenset[int]:
         """Return the starts that have not died."""
-        found: frozenset[int] = frozenset()
+        result: frozenset[int] = frozenset()
         for origin, item_set in self.states.pairs(state):
-            found |= self._below(origin, self.states.items.reports(item_set))
-        return found
+            result |= self._below(origin, self.states.items.reports(item_set))
+        return result
 
     def _below(self, origin: int, reports: frozenset[int]) -> frozenset[int]:
         """Return the starts that something reports to, from stack node to stack node."""
@@ -309,27 +320,27 @@ class Search:
 
     def _reads(self, place: _Place) -> list[tuple[int, _Read]]:
         """Return the states on the way to a node within its level, and the symbol read there."""
-        found: list[tuple[int, _Read]] = []
+        result: list[tuple[int, _Read]] = []
         before, read = self._way[place]
         while read != _START:
-            found.append((before.state, read))
+            result.append((before.state, read))
             before, read = self._way[before]
-        return found[::-1]
+        return result[::-1]
 
 
 def joined(pieces: Iterable[bytes | TokenTerminal]) -> Text:
     """Return a text in which neighbouring bytes are one piece."""
-    found: list[bytes | TokenTerminal] = []
+    result: list[bytes | TokenTerminal] = []
     for piece in pieces:
-        last = found[-1] if found else None
+        last = result[-1] if result else None
         if isinstance(piece, bytes) and isinstance(last, bytes):
-            found[-1] = last + piece
+            result[-1] = last + piece
         else:
-            found.append(piece)
-    return tuple(found)
+            result.append(piece)
+    return tuple(result)
 
 
-class ShortestTexts:
+class ComponentTexts:
     """A shortest text of each component, none for those without any; spelt legibly."""
 
     def __init__(self, machine: Machine, tables: Tables) -> None:
@@ -342,8 +353,8 @@ class ShortestTexts:
 
     def length(self, component: int) -> int | None:
         """Return the length of a shortest text."""
-        found = self._lengths[self._count + component]
-        return None if found == inf else int(found)
+        result = self._lengths[self._count + component]
+        return None if result == inf else int(result)
 
     def of(self, component: int) -> Text:
         """Return a shortest text, which there must be."""

@@ -4,6 +4,8 @@ Both recognisers read the same bytes, breadth-first, so that a difference is a s
 grammars that differ do so in a few bytes, and making one machine of both takes as long as their
 automata are large; so the search takes about as long. Where all pairs of states were visited, their
 languages are decided; otherwise the search over the machine goes on with the results from here.
+
+Tests: tests/unit/diff/test_short.py
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,4 @@
-"""Examples of what a grammar takes and refuses: reading, running, and what they cover."""
+"""Examples of texts that a grammar accepts and refuses: reading, running, and coverage.
+
+Tests: tests/unit/examples
+"""

@@ -18,6 +18,8 @@ matched. ``next`` says which tokens can follow a text, by their own text or by t
 
 The coverage is the rules and alternatives in the trees of the accepted texts, the trees that
 ``kbnf parse`` shows.
+
+Tests: tests/unit/examples/test_reading.py, tests/unit/examples/test_run.py
 """
 
 import copy
@@ -88,7 +90,7 @@ class Status(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExampleOutcome:
     """An example and its outcome; ``message`` says what is wrong, if anything.
 
     ``offset``: how many bytes of a text that should be accepted were right; None otherwise.
@@ -174,10 +176,10 @@ def read_toml(text: str, name: str) -> tuple[Example | Expectation, ...]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ExampleError(name, str(error)) from None
-    return tuple(_Reader(name).read(document))
+    return tuple(_CaseReader(name).read(document))
 
 
-class _Reader:
+class _CaseReader:
     """Takes the document apart; ``name`` stands for the file in errors."""
 
     def __init__(self, name: str) -> None:
@@ -205,15 +207,15 @@ class _Reader:
     def _captures(self, table: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if not isinstance(table, dict):
             raise self._error(f"`captures` of {place} is not a table of rules and texts")
-        found = []
+        result = []
         for rule, texts in table.items():
             listed = [texts] if isinstance(texts, str) else texts
             if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
                 raise self._error(
                     f"`captures.{rule}` of {place} is neither text nor a list of texts"
                 )
-            found.append((rule, tuple(listed)))
-        return tuple(found)
+            result.append((rule, tuple(listed)))
+        return tuple(result)
 
     def _data(self, item: dict[str, Any], place: str) -> bytes:
         match item.get("text"), item.get("hex"):
@@ -292,8 +294,10 @@ def _quoted(data: bytes) -> str:
     return json.dumps(data.decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def run_examples(engine: Engine, examples: Iterable[Example | Expectation]) -> Iterator[Outcome]:
-    """Yield what becomes of each example at the beginning of ``engine``, which stays as it is.
+def run_examples(
+    engine: Engine, examples: Iterable[Example | Expectation]
+) -> Iterator[ExampleOutcome]:
+    """Yield the outcome of each example at the beginning of ``engine``, which stays unchanged.
 
     A text is accepted if it is complete under the engine's way to end, taken as one token: with
     ``eager`` its last byte, and none before it, finishes; with ``eos`` it may end there.
@@ -308,21 +312,21 @@ def run_examples(engine: Engine, examples: Iterable[Example | Expectation]) -> I
             yield _run_expectation(fresh, example)
 
 
-def _run_text(engine: Engine, example: Example) -> Outcome:
+def _run_text(engine: Engine, example: Example) -> ExampleOutcome:
     try:
         engine.try_accept_new_bytes(example.data)
     except RejectedError as error:
         if not example.accepted:
-            return Outcome(example, Status.PASSED)
+            return ExampleOutcome(example, Status.PASSED)
         message = f"it is refused: {engine.why(example.data).reason}"
-        return Outcome(example, Status.FAILED, message, error.byte_offset)
+        return ExampleOutcome(example, Status.FAILED, message, error.byte_offset)
     if engine.can_finish() == example.accepted:
         message = _wrong_capture(engine, example) if example.captures else ""
-        return Outcome(example, Status.FAILED if message else Status.PASSED, message)
+        return ExampleOutcome(example, Status.FAILED if message else Status.PASSED, message)
     if example.accepted:
         message = "it is not complete: more has to follow"
-        return Outcome(example, Status.FAILED, message, len(example.data))
-    return Outcome(example, Status.FAILED, "it is accepted")
+        return ExampleOutcome(example, Status.FAILED, message, len(example.data))
+    return ExampleOutcome(example, Status.FAILED, "it is accepted")
 
 
 def _wrong_capture(engine: Engine, example: Example) -> str:
@@ -338,21 +342,21 @@ def _wrong_capture(engine: Engine, example: Example) -> str:
     return ""
 
 
-def _run_expectation(engine: Engine, expectation: Expectation) -> Outcome:
+def _run_expectation(engine: Engine, expectation: Expectation) -> ExampleOutcome:
     try:
         engine.try_accept_new_bytes(expectation.after)
     except EngineError as error:
         message = f"the text in front of it is refused: {error}"
-        return Outcome(expectation, Status.FAILED, message)
+        return ExampleOutcome(expectation, Status.FAILED, message)
     what, vocabulary = expectation.what, engine.vocabulary
     ids = vocabulary.token_ids(what) if isinstance(what, bytes) else (what,)
     if not ids or ids[0] not in vocabulary:
-        return Outcome(expectation, Status.SKIPPED, f"the vocabulary has no token {what!r}")
-    if all(can_come(engine, each) == expectation.allowed for each in ids):
-        return Outcome(expectation, Status.PASSED)
+        return ExampleOutcome(expectation, Status.SKIPPED, f"the vocabulary has no token {what!r}")
+    if all(can_come(engine, token_id) == expectation.allowed for token_id in ids):
+        return ExampleOutcome(expectation, Status.PASSED)
     verdict = "is not allowed" if expectation.allowed else "is allowed"
     reason = engine.why(ids[0]).reason if expectation.allowed else ""
-    return Outcome(
+    return ExampleOutcome(
         expectation, Status.FAILED, ": ".join(filter(None, (f"{show(what)} {verdict}", reason)))
     )
 
@@ -387,7 +391,7 @@ def cover(
     names: Mapping[str, str | None] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Coverage:
-    """Return what the trees of ``texts``, all of the language, are made of.
+    """Return the rules and alternatives in the trees of ``texts``, all of the language.
 
     ``names`` gives the author's name of a rule, where that is another one; None for a rule that a
     conversion made, which is left out. Several rules of one name are one: it is used if one is.

@@ -2,6 +2,8 @@
 
 Derived texts (``ir/derivations.py``) are then fed to the engine, which ends them where the
 grammar's finish does, and refuses texts that the vocabulary cannot spell.
+
+Tests: tests/unit/examples/test_sampling.py
 """
 
 from collections import Counter
@@ -56,12 +58,12 @@ def sample_texts(
     out unless there are no others. None takes more tokens than the engine has left. Raises
     ``EngineError`` for a grammar whose texts are all longer than 65,536 bytes.
     """
-    from kbnf_core.mask.completion import MemberNames
+    from kbnf_core.text.member_names import MemberNames
 
     if engine.grammar.is_endless:
         return Samples((), 0, 0)
     left = engine.remaining
-    found: dict[bytes, None] = {}
+    result: dict[bytes, None] = {}
     repeating: dict[bytes, None] = {}
     draws = 0
     random = Random(seed)  # noqa: S311 - nothing is secret here
@@ -69,26 +71,26 @@ def sample_texts(
     for text in _draw_all(engine, derivations, random, length, number * ATTEMPTS):
         draws += 1
         if text is not None and (text.isascii() or not ascii_only):
-            (repeating if MemberNames().read(text) else found)[text] = None
-        if len(found) == number:
-            return Samples(tuple(found), draws, None)
+            (repeating if MemberNames().read(text) else result)[text] = None
+        if len(result) == number:
+            return Samples(tuple(result), draws, None)
     engine.reset()
     engine.remaining = left
     is_whole = not (ascii_only or without)
-    if not without and (left is not None or not (found or repeating or ascii_only)):
+    if not without and (left is not None or not (result or repeating or ascii_only)):
         # The drawn text needs too many tokens, or the vocabulary cannot spell it: draw tokens.
         for _ in range(1 if left is None else number * ATTEMPTS):
             drawn = engine.sample(random, length)
             draws += 1
             if drawn.is_complete:
                 ends = engine.vocabulary.eos_token_ids
-                tokens = [each for each in drawn.tokens if each not in ends]
+                tokens = [token for token in drawn.tokens if token not in ends]
                 text = engine.vocabulary.decode(tokens)
                 if text.isascii() or not ascii_only:
-                    found[text] = None
-            if len(found) == number:
-                return Samples(tuple(found), draws, None)
-    texts = tuple(found or repeating)[:number]
+                    result[text] = None
+            if len(result) == number:
+                return Samples(tuple(result), draws, None)
+    texts = tuple(result or repeating)[:number]
     return Samples(texts, draws, count_texts(engine, number) if is_whole else None)
 
 
@@ -97,12 +99,12 @@ def count_texts(engine: "Engine", most: int) -> int | None:
 
     It is found where ``most`` texts stand for all of them, of bytes that are alike by one.
     """
-    found = engine.shortest_texts(most)
-    if not found.is_all:
+    result = engine.shortest_texts(most)
+    if not result.is_all:
         return None
     classes = engine.grammar.tables.classes
-    sizes = Counter(int(each) for each in classes)
-    return sum(prod(sizes[int(classes[byte])] for byte in text) for text in found.texts)
+    sizes = Counter(int(byte_class) for byte_class in classes)
+    return sum(prod(sizes[int(classes[byte])] for byte in text) for text in result.texts)
 
 
 def _draw_all(

@@ -1,6 +1,8 @@
 """Adapters: one file for each program that generates text, which imports it when it is used.
 
 They contain no logic of their own: grammars, masks and ends are the engine's.
+
+Tests: tests/serving
 """
 
 import json
@@ -20,9 +22,9 @@ def schema_options() -> dict[str, Any]:
     """
     text = os.environ.get(VARIABLE) or "{}"
     try:
-        found = json.loads(text)
+        result = json.loads(text)
     except ValueError as error:
         raise ConfigError(f"{VARIABLE} is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise ConfigError(f"{VARIABLE} is an object of JSON, not {text[:100]}")
-    return found
+    return result

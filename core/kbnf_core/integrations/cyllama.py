@@ -9,6 +9,8 @@
     print(answer.text, answer.passes)
 
 cyllama has no processor of logits, so this is a loop of its own (``loop.write``).
+
+Tests: tests/serving
 """
 
 from collections.abc import Callable
@@ -41,7 +43,7 @@ class _Model(llama_cpp.LlamaModel):  # type: ignore[misc] # the host is not type
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WrittenText:
     """A generated text: its tokens, the ends left out, the text, and the passes of the model.
 
     ``log``: a record for each token, as ``kbnf trace`` reads them, where they were asked for.
@@ -91,8 +93,8 @@ class KbnfModel:
         limit: int = 256,
         top: int = 0,
         choose: Callable[[Logits], int] = np.argmax,
-    ) -> Answer:
-        """Return what the model writes after a prompt, in which special tokens are read.
+    ) -> WrittenText:
+        """Return the text of the model after a prompt, in which special tokens are read.
 
         ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``after_tokens``, ``budget``,
         ``canonical``: those of ``Engine``; ``forced``, ``limit``, ``choose``: those of
@@ -138,7 +140,7 @@ class KbnfModel:
                 log += _records(part, logits, top)
         written = [each for each in written if each not in self.vocabulary.eos_token_ids]
         data = self.vocabulary.decode(written)
-        return Answer(written, data.decode("utf-8", "replace"), passes, log)
+        return WrittenText(written, data.decode("utf-8", "replace"), passes, log)
 
     def _evaluate(self, tokens: list[int]) -> Logits:
         """Return the logits after some tokens, of which the context may have the first already."""
@@ -159,7 +161,7 @@ class KbnfModel:
 
 def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[str, Any]]:
     """Return the records of a token that was chosen by logits, and of those forced after it."""
-    forced = [{"token_id": each, "logprob": 0.0} for each in tokens]
+    forced = [{"token_id": token, "logprob": 0.0} for token in tokens]
     if logits is None:
         return forced
     scores = logits - logits.max()

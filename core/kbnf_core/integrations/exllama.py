@@ -7,6 +7,8 @@
     generator.generate(prompt=prompt, filters=[KbnfFilter(tokenizer, grammar)], ...)
 
 The filter hands over packed masks, which exllamav3 takes as they are.
+
+Tests: tests/serving
 """
 
 from typing import TYPE_CHECKING, Any
@@ -69,7 +71,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
 
     @property
     def ahead(self) -> Ahead | None:
-        """What the work ahead came to; None where nobody works ahead."""
+        """The counts of the work ahead; None where it is disabled."""
         return self._engine.ahead
 
     def reset(self) -> None:

@@ -11,6 +11,8 @@
 
 A new prompt begins a new text, so one processor serves any number of calls; it is for one text at
 a time, as ``Llama`` is.
+
+Tests: tests/serving
 """
 
 from typing import Any
@@ -48,7 +50,7 @@ class KbnfLogitsProcessor:
 
     @property
     def ahead(self) -> Ahead | None:
-        """What the work ahead came to; None where nobody works ahead."""
+        """The counts of the work ahead; None where it is disabled."""
         return self._text.ahead
 
     def __call__(self, input_ids: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:

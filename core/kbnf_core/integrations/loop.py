@@ -9,13 +9,15 @@
 
 What certainly comes next (``Engine.forced_tokens``) is appended without asking the model, and
 evaluated together with the token before it: a pass for several tokens.
+
+Tests: tests/serving
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from kbnf_core.engine import Engine
-from kbnf_core.integrations.stepwise import Text
+from kbnf_core.integrations.stepwise import EngineText
 
 L = TypeVar("L")
 
@@ -37,7 +39,7 @@ def write(
     which is yielded too, or after ``limit`` tokens. The engine begins anew. ``forced``: append
     forced tokens. Raises what ``Engine.mask_logits`` raises.
     """
-    text = Text(engine)
+    text = EngineText(engine)
     text.restart()
     tokens = text.append_forced(limit) if forced else []
     written = len(tokens)

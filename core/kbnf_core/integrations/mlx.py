@@ -10,6 +10,8 @@
     generate(model, tokenizer, prompt, logits_processors=[processor])
 
 In a batch each sequence has processors of its own: ``logits_processors=[[first], [second]]``.
+
+Tests: tests/serving
 """
 
 from typing import Any
@@ -48,7 +50,7 @@ class KbnfLogitsProcessor:
 
     @property
     def ahead(self) -> Ahead | None:
-        """What the work ahead came to; None where nobody works ahead."""
+        """The counts of the work ahead; None where it is disabled."""
         return self._text.ahead
 
     def __call__(self, tokens: Any, logits: Any) -> Any:

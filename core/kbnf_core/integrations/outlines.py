@@ -8,6 +8,8 @@
     model = outlines.from_transformers(transformers_model, tokenizer)
     processor = KbnfBackend(tokenizer).get_json_schema_logits_processor(schema)
     outlines.Generator(model, processor=processor)("A person: ")
+
+Tests: tests/serving
 """
 
 from typing import Any

@@ -1,4 +1,7 @@
-"""KBNF in Pygments, and so in mkdocs, Sphinx and ``pygmentize -l kbnf``."""
+"""KBNF in Pygments, and so in mkdocs, Sphinx and ``pygmentize -l kbnf``.
+
+Tests: tests/serving
+"""
 
 from collections.abc import Callable
 
@@ -29,7 +32,7 @@ class KbnfLexer(RegexLexer):
                 r"([A-Za-z_][\w-]*)(@\w+)?(\s*)(::=|=)",
                 _groups(Name.Function, Number.Integer, Punctuation, Operator),
             ),
-            (r"@(?:>=?)?(?:[A-Za-z_]\w*(?:\+[0-9]+)?|[0-9]+)", Number.Integer),
+            (r"@(?:>=?)?(?:[A-Za-z_]\w*(?:[+-][0-9]+)?|[0-9]+)", Number.Integer),
             (r"(#r)(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')", _groups(String.Affix, String.Regex)),
             (r"#(?:b|ex|e|substrs)?(?=[\"'])", String.Affix, "regex"),
             (r"except!", Keyword),

@@ -2,6 +2,8 @@
 
 What fails while a server runs closes one text, whose rows are those of ends from then on: no text
 goes on without its constraint, and none takes others along.
+
+Tests: tests/serving
 """
 
 import logging
@@ -55,8 +57,8 @@ def vocabulary_of(tokenizer: object) -> Vocabulary:
     return Vocabulary.of(tokenizer)
 
 
-class Text:
-    """One text of an engine, of which a host says what it has taken.
+class EngineText:
+    """One text of an engine; its host reports the accepted tokens.
 
     A token that cannot occur, which something else has forced, ends the text: then only what ends
     the sequence is left.
@@ -68,7 +70,7 @@ class Text:
         self._is_over = False
 
     def close(self) -> None:
-        """End the text: only what ends the sequence is left."""
+        """End the text: only tokens that end the sequence are left."""
         self._is_over = True
 
     def restart(self) -> None:
@@ -106,7 +108,7 @@ class Text:
                 fill_ends(self._engine.vocabulary, out[each])
 
     def mask(self, logits: L) -> L:
-        """Mask the logits, (n,) or (1, n), of what follows, in place if possible."""
+        """Mask the logits, (n,) or (1, n), of the next token, in place if possible."""
         self.fill(self._bitmask, 0)
         return apply_bitmask(logits, self._bitmask)
 
@@ -142,11 +144,11 @@ class Stepwise:
             canonical=canonical or None,
         )
         self.ahead = engine.ahead
-        self._text = Text(engine)
+        self._text = EngineText(engine)
         self._seen: list[int] | None = None
 
     def mask(self, tokens: list[int], logits: L) -> L:
-        """Mask the logits, (n,) or (1, n), of what follows ``tokens``, in place if possible."""
+        """Mask the logits, (n,) or (1, n), of the token after ``tokens``, in place if possible."""
         seen, self._seen = self._seen, list(tokens)
         if seen is None or tokens[: len(seen)] != seen or len(tokens) > len(seen) + 1:
             self._text.restart()

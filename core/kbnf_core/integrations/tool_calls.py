@@ -1,8 +1,10 @@
-"""Calls of tools in what models write, for the parsers of servers: whole, or while a text comes.
+"""Calls of tools in the output of models, for the parsers of servers: whole, or in chunks.
 
 The format of the calls is a name of ``structural_tag.models``, or a path: the folder of a model, a
 chat template, a configuration with a response template. Servers' plugins read it from the
 environment (``VARIABLE``). What fits no format is text, and so is what follows it.
+
+Tests: tests/serving
 """
 
 import json
@@ -16,7 +18,7 @@ from typing import Any
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.pieces import Tolerated
-from kbnf_core.languages.structural_tag.reading import Language, language_of_format
+from kbnf_core.languages.structural_tag.reading import CallLanguage, language_of_format
 from kbnf_core.languages.structural_tag.validity import problem_of
 from kbnf_core.parse.calls import Delta
 from kbnf_core.parse.messages import MessageReader
@@ -24,7 +26,7 @@ from kbnf_core.parse.patterns import may_begin
 from kbnf_core.text.errors import ConfigError
 
 VARIABLE = "KBNF_TOOL_CALLS"
-"""What names the format in the environment of a server."""
+"""The name of the format in the environment of a server."""
 
 KEPT = 256
 """Schemas of tools that are remembered, so that each is in the log once."""
@@ -39,9 +41,9 @@ _logger = logging.getLogger(__name__)
 def call_format(name: str) -> str:
     """Return a format by its name or path. Raises ``KbnfError`` or ``OSError``."""
     path = Path(name)
-    found = format_of_file(path) if path.suffix or path.is_dir() else name
-    format_named(found)
-    return found
+    result = format_of_file(path) if path.suffix or path.is_dir() else name
+    format_named(result)
+    return result
 
 
 def wanted_format() -> str:
@@ -53,13 +55,13 @@ def wanted_format() -> str:
 
 
 def may_have_calls(format_: str, text: str) -> bool:
-    """Return whether a text has what begins calls, which a text without calls has not."""
+    """Return whether a text contains a possible beginning of calls."""
     language = _language(format_)
     return language is not None and may_begin(language, text)
 
 
 @lru_cache(maxsize=8)
-def _language(format_: str) -> Language | None:
+def _language(format_: str) -> CallLanguage | None:
     """Return the reading language of a format; None where it has none."""
     return language_of_format(format_named(format_), {})
 
@@ -104,8 +106,8 @@ class ToolCalls:
 
     def whole(self, text: str) -> tuple[str, list[dict[str, Any]]]:
         """Return the text around the calls in a whole text, and the calls that have ended."""
-        found = [*self.feed(text), *self.finish()]
-        return "".join(each.text for each in found if each.kind == "text"), self.calls
+        result = [*self.feed(text), *self.finish()]
+        return "".join(each.text for each in result if each.kind == "text"), self.calls
 
     def feed(self, text: str) -> list[Delta]:
         """Return the content that is certain after the next chunk of the text."""
@@ -129,9 +131,9 @@ class ToolCalls:
         return "; ".join(what)
 
     def _new(self, reader: MessageReader) -> list[Delta]:
-        """Return what a reader has read since the last call."""
-        found = reader.deltas()
-        for kind, text, call in found:
+        """Return the deltas of a reader since the last call."""
+        result = reader.deltas()
+        for kind, text, call in result:
             if call is None:
                 continue
             if kind == "name":
@@ -145,7 +147,7 @@ class ToolCalls:
                 self.begun[call].update(valid=False, pointer=text)
             else:
                 self._cut.add(call)
-        return found
+        return result
 
 
 @lru_cache(maxsize=KEPT)

@@ -11,6 +11,8 @@ A row's place in its grammar is found by what the row contains, not by where it 
 reorders rows, and drafts are taken back. Rows that go on from none of the last calls begin a new
 generation, so one processor serves any number of calls to ``generate``; a prompt that is what it
 saw generated last, or one token more, goes on with that text.
+
+Tests: tests/serving
 """
 
 from collections import deque
@@ -43,14 +45,14 @@ REMEMBERED_CALLS = 32
 """Calls whose rows are known: as many tokens of a draft can be taken back."""
 
 
-class _Text:
+class _ConstrainedRow:
     """One row: its engine, None where it is free, and whether something else ended it."""
 
     def __init__(self, engine: Engine | None) -> None:
         self.engine = engine
         self.is_over = False
 
-    def followed_by(self, token_id: int) -> "_Text":
+    def followed_by(self, token_id: int) -> "_ConstrainedRow":
         """Return the text with one more token.
 
         One that cannot come, as in a beam that is given up, ends it.
@@ -116,7 +118,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         taken = self.on_device or [False] * len(grammars)
         on_host = [None if t else each for each, t in zip(grammars, taken, strict=True)]
         self._beginnings = [
-            _Text(
+            _ConstrainedRow(
                 None
                 if each is None
                 else Engine(
@@ -134,7 +136,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         self._host_is_free = not any(on_host)
         self._vocabulary = vocabulary
         self._ends = pack(sorted(vocabulary.eos_token_ids), vocabulary.size).view(np.int32)
-        self._calls: deque[dict[tuple[int, ...], _Text]] = deque(maxlen=REMEMBERED_CALLS)
+        self._calls: deque[dict[tuple[int, ...], _ConstrainedRow]] = deque(maxlen=REMEMBERED_CALLS)
 
     @property
     def on_device(self) -> list[bool]:
@@ -172,7 +174,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         # Of a tensor of torch it returns one, which its type does not say.
         return cast("torch.FloatTensor", apply_bitmask(scores.clone(), bitmask, rows=constrained))
 
-    def _texts(self, rows: list[list[int]]) -> list[_Text]:
+    def _texts(self, rows: list[list[int]]) -> list[_ConstrainedRow]:
         """Return the texts of the rows; those of one prompt are together."""
         count = len(self._beginnings)
         if len(rows) % count:
@@ -189,7 +191,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         self._calls.append(dict(zip(keys, texts, strict=True)))
         return texts
 
-    def _find(self, key: tuple[int, ...]) -> _Text | None:
+    def _find(self, key: tuple[int, ...]) -> _ConstrainedRow | None:
         for call in reversed(self._calls):
             if key in call:
                 return call[key]

@@ -8,6 +8,8 @@
 
 Settings of ``generate`` that are processors of logits (temperature, top-p, penalties) and criteria
 for stopping (``max_new_tokens``) apply; it is for one prompt and one text.
+
+Tests: tests/serving
 """
 
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class KbnfGenerate:
-    """A ``custom_generate``: constrains one text, and appends what certainly comes next.
+    """A ``custom_generate``: constrains one text, and appends forced tokens.
 
     ``grammar``, ``tokenizer``, ``eos``, ``after``, ``after_tokens``, ``budget``, ``canonical``:
     those of ``KbnfLogitsProcessor``. ``passes``: of the model, for the last text. Raises what

@@ -4,6 +4,8 @@ A row's state is that of the row, one call earlier, which it goes on from; beam 
 them. They are found by hashes and then compared, all on the device; only widths are looked at on
 the host. A row that goes on from none begins its text. Grammars without a table are left to the
 host, as free ones are.
+
+Tests: tests/serving
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ _FACTOR = 0x2545F4914F6CDD1D
 """An odd number; hashes are polynomials in it, modulo 2**64."""
 
 
-class _Call(NamedTuple):
+class _DeviceCall(NamedTuple):
     """The rows of one call, their hashes, the states after them, and the tokens left to them."""
 
     ids: torch.Tensor
@@ -45,13 +47,13 @@ class RowsOnDevice:
         after: str,
         budget: int | None,
     ) -> None:
-        found = [_table(each, vocabulary, after) for each in grammars]
+        found = [_table(grammar, vocabulary, after) for grammar in grammars]
         self._tables = [each for each in found if each is not None]
         self.taken = [each is not None for each in found]
         self._budget = budget
         self._group: DeviceGrammars | None = None
         self._ends: NearestEnds | None = None
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, _DeviceCall] = {}
 
     def mask(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return the scores, those of tokens that cannot occur at minus infinity."""
@@ -98,7 +100,7 @@ class RowsOnDevice:
             # While a row waits for its text nothing is used up.
             left = torch.where(known, before.left[parent] - (~group.waiting(earlier)).int(), left)
         self._calls.pop(width, None)
-        self._calls[width] = _Call(ids.clone(), hashes, state, left)
+        self._calls[width] = _DeviceCall(ids.clone(), hashes, state, left)
         if len(self._calls) > REMEMBERED_WIDTHS:
             del self._calls[next(iter(self._calls))]
         return state, left

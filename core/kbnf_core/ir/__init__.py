@@ -3,6 +3,8 @@
 Only the language matters here. Regular parts are automata already, brackets and quotes are gone,
 several definitions of a name have become branches. Spans point back into the source, for messages.
 The operators are those of ``expression``, with a span.
+
+Tests: tests/unit/test_many_texts.py, tests/unit/kernel/test_lowering.py
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,7 +48,7 @@ class Literal:
 
 
 class Notation:
-    """What a node was made of, for its language, which knows how to write that."""
+    """The origin of a node, for its language, which writes its notation."""
 
     __slots__ = ()
 

@@ -10,6 +10,8 @@ Reachability and strong components are questions about the graph of calls alone.
 
 Rules come as a mapping from each name to the names that it calls, whatever trees their bodies are;
 names that are called but have no rule are passed over.
+
+Tests: tests/unit/test_analysis.py
 """
 
 from collections import defaultdict, deque
@@ -79,21 +81,21 @@ def callees_first(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> list[
 
 def reachable(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> set[T]:
     """Return ``roots`` and every name that they lead to."""
-    found = set(roots)
-    pending = list(found)
+    result = set(roots)
+    pending = list(result)
     while pending:
-        fresh = set(callees.get(pending.pop(), ())) - found
-        found |= fresh
+        fresh = set(callees.get(pending.pop(), ())) - result
+        result |= fresh
         pending.extend(fresh)
-    return found
+    return result
 
 
 def cycles(graph: Mapping[T, Iterable[T]]) -> list[list[T]]:
     """Return the strong components with a cycle, callers first, each in the order of ``graph``."""
     position = {name: index for index, name in enumerate(graph)}
     within = {name: [t for t in targets if t in position] for name, targets in graph.items()}
-    found = [sorted(members, key=position.__getitem__) for members in cyclic_components(within)]
-    return found[::-1]
+    result = [sorted(members, key=position.__getitem__) for members in cyclic_components(within)]
+    return result[::-1]
 
 
 def cyclic_components(graph: Mapping[T, Iterable[T]]) -> Iterator[frozenset[T]]:

@@ -9,6 +9,8 @@ makes every pass a walk over all of them. Their minimal automaton is built at on
 the sorted texts, and it is one node with one span, as a regular expression is. The language is the
 same. Fewer alternatives stay as they were written, so that findings, coverage and explanations name
 the one that is meant.
+
+Tests: tests/unit/test_ir_build.py, tests/unit/languages/json_schema/test_counts_in_patterns.py
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -88,9 +90,9 @@ MOST_STATES = DEFAULT_LIMITS.regex_states
 
 def choice_of(branches: Several[Node], span: Span, budget: Budget) -> Node:
     """Return any one of ``branches``: one terminal where they are many texts; bytes are steps."""
-    if len(branches) <= FEW_TEXTS or not all(isinstance(each, Literal) for each in branches):
+    if len(branches) <= FEW_TEXTS or not all(isinstance(branch, Literal) for branch in branches):
         return Choice(tuple(branches), span)
-    words = {each.data for each in branches if isinstance(each, Literal)}
+    words = {branch.data for branch in branches if isinstance(branch, Literal)}
     budget.spend(sum(map(len, words)))
     try:
         return Regular(operations.literals(words, MOST_STATES), span)
@@ -112,10 +114,10 @@ def repeated(part: Node, low: int, high: int | None) -> Node:
 
 def distinct(parts: Iterable[Node]) -> Iterable[Node]:
     """Return parts without those that are built like another one."""
-    found: dict[Hashable, Node] = {}
+    result: dict[Hashable, Node] = {}
     for part in parts:
-        found.setdefault(fold(part, children, _key), part)
-    return found.values()
+        result.setdefault(fold(part, children, _key), part)
+    return result.values()
 
 
 def _key(node: Node, parts: list[Hashable]) -> Hashable:

@@ -7,6 +7,8 @@ automaton distinguishes, so that the one that closes a string is not drowned by 
 Fixed text costs nothing: only choices do. The parts of a sequence share the rest of the allowance,
 and each leaves its own rest to those after it; a part without any takes its shortest form. So the
 first list of a text does not starve the last.
+
+Tests: tests/unit/ir
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,10 +49,10 @@ class Derivations:
     ) -> None:
         self._grammar = grammar
         self._bytes = 0x80 if ascii_only else 0x100
-        self._walks: dict[int, _Walk] = {}
+        self._walks: dict[int, _RandomWords] = {}
         self._least: dict[int, float] = {}
         callees = {
-            name: [each.nonterminal for each in calls(body)] for name, body in grammar.rules.items()
+            name: [call.nonterminal for call in calls(body)] for name, body in grammar.rules.items()
         }
 
         def least(name: str, known: Mapping[str, float]) -> float:
@@ -111,9 +113,9 @@ class Derivations:
         most = min(sizes) if is_short else max(size for size in sizes if size < inf)
         return [branch for branch, size in zip(node.branches, sizes, strict=True) if size <= most]
 
-    def _walk(self, dfa: Dfa) -> "_Walk":
+    def _walk(self, dfa: Dfa) -> "_RandomWords":
         if id(dfa) not in self._walks:
-            self._walks[id(dfa)] = _Walk(dfa, self._bytes)
+            self._walks[id(dfa)] = _RandomWords(dfa, self._bytes)
         return self._walks[id(dfa)]
 
     def _size(self, node: Node, parts: list[float], known: Mapping[str, float]) -> float:
@@ -163,7 +165,7 @@ _READABLE = 16
 _PRINTABLE = range(0x20, 0x7F)
 
 
-class _Walk:
+class _RandomWords:
     """Random words of one automaton, of bytes below ``size``, where there is one.
 
     A move is a target with the bytes that lead there.
@@ -219,7 +221,7 @@ def _lengths_to_end(dfa: Dfa, size: int) -> list[int]:
     classes = set(dfa.classes[:size])
     sources: list[set[int]] = [set() for _ in dfa.accepting]
     for state, row in enumerate(dfa.rows):
-        for target in {row[each] for each in classes} - {DEAD}:
+        for target in {row[byte_class] for byte_class in classes} - {DEAD}:
             sources[target].add(state)
     left = [0 if accepts else -1 for accepts in dfa.accepting]
     queue = [state for state, accepts in enumerate(dfa.accepting) if accepts]

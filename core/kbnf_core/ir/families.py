@@ -39,7 +39,7 @@ class TooManyMembersError(LimitError):
 
 
 class Members(Generic[_T]):
-    """The rules that are called, each with what its reader needs to make it.
+    """The rules that are called, each with the data that its reader needs to make it.
 
     Iterating takes them out, the newest first; adding while iterating is the normal use.
     """

@@ -1,1 +1,4 @@
-"""The metasyntaxes: grammar texts to spanned trees, and back."""
+"""The metasyntaxes: grammar texts to spanned trees, and back.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property/test_advice.py
+"""

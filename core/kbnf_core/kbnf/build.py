@@ -2,6 +2,8 @@
 
 Parts are at the span that is given. Without one the span is set later, or is that of the IR. Empty
 parts are left out.
+
+Tests: tests/unit/kbnf
 """
 
 import re
@@ -109,10 +111,10 @@ def distinct(parts: Sequence[Form]) -> Iterable[Form]:
     """Return parts without those that are written like another one."""
     if len(parts) < 2:
         return parts
-    found: dict[str, Form] = {}
+    result: dict[str, Form] = {}
     for part in parts:
-        found.setdefault(print_expression(part), part)
-    return found.values()
+        result.setdefault(print_expression(part), part)
+    return result.values()
 
 
 def optional(part: Form) -> Form:
@@ -222,19 +224,19 @@ def of_ir(
     def one(node: ir.Node, parts: list[Form]) -> Form:
         match node:
             case ir.Literal(data):
-                found: Form = text(data.decode())
+                result: Form = text(data.decode())
             case ir.Call() | ir.Regular():
-                found = leaf(node)
+                result = leaf(node)
             case ir.Sequence():
-                found = sequence(*parts)
+                result = sequence(*parts)
             case ir.Choice():
-                found = alternation(branches(parts))
+                result = alternation(branches(parts))
             case ir.Repeat(_, low, high):
-                found = within_counts(parts[0], low, high)
+                result = within_counts(parts[0], low, high)
             case ir.Token(ir.TokenTerminal(name, ranges, negated)):
-                found = tree.TokenSet(ranges, negated, node.span)
+                result = tree.TokenSet(ranges, negated, node.span)
                 if name is not None:
-                    found = tree.TokenName(text_of(name), node.span)
-        return placed(found, node.span)
+                    result = tree.TokenName(text_of(name), node.span)
+        return placed(result, node.span)
 
     return fold(root, ir.children, one)

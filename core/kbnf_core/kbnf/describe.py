@@ -12,7 +12,7 @@ from typing import TypeAlias
 from kbnf_core.automata import algebra
 from kbnf_core.automata.codepoints import CodePoints, complement
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Look, Node
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet, Look, Node
 from kbnf_core.kbnf.printer import bounds_of, quote
 from kbnf_core.kbnf.tree import (
     Alternation,
@@ -188,7 +188,7 @@ def _regex_lines(root: Node) -> list[_Words]:
                 pending.append((node.body, depth + 1))
             case Assertion():
                 lines.append((depth, _LOOKS[node.look]))
-            case Characters():
+            case CharacterSet():
                 letter = _single(node)
                 words = set_words(node.points) if letter is None else f"the text {quote(letter)}"
                 lines.append((depth, words))
@@ -210,7 +210,7 @@ def _joined(parts: tuple[Node, ...]) -> list[Node | str]:
 
 
 def _single(node: Node) -> str | None:
-    if not isinstance(node, Characters) or len(node.points) != 1:
+    if not isinstance(node, CharacterSet) or len(node.points) != 1:
         return None
     [(low, high)] = node.points
     return chr(low) if low == high else None

@@ -3,6 +3,8 @@
 Called only for texts that are not KBNF. To take KBNF with a few errors for another language would
 hide those errors, so each answer needs a sign of the other language and the absence of what nearly
 every KBNF file has: lines that end with ``;``.
+
+Tests: tests/unit/kbnf
 """
 
 import re
@@ -99,7 +101,7 @@ _GRAMMAR_JS = _Language(
     "tree-sitter's grammar.js", "", re.compile(r"^[^\n]*\bgrammar\(\{", re.MULTILINE)
 )
 _FOREIGN = (_ANTLR, _PEG, _TREE_SITTER, _GRAMMAR_JS, _ISO)
-"""Languages whose texts may have what ends rules of KBNF."""
+"""Languages whose texts may have the signs that end rules of KBNF."""
 
 _FOREIGN_EXTENSIONS = {".g4": _ANTLR, ".g": _ANTLR} | dict.fromkeys(
     (".peg", ".pegjs", ".peggy", ".pest"), _PEG
@@ -134,8 +136,8 @@ def other_language(source: Source) -> Diagnostic | None:
 
 def other_name(source: Source) -> str | None:
     """Return the name, as in ``languages``, of the other language of ``source``, if it is known."""
-    found = _recognise(source)
-    return None if found is None else found[0].option or found[0].name
+    result = _recognise(source)
+    return None if result is None else result[0].option or result[0].name
 
 
 def _recognise(source: Source) -> tuple[_Language, Span] | None:
@@ -156,10 +158,10 @@ def _recognise(source: Source) -> tuple[_Language, Span] | None:
     else:
         candidates = [] if _SINGLE_QUOTED.search(text) else [_EBNF, _GBNF]
     signs = ((language, language.sign.search(text)) for language in candidates)
-    found = next(((language, Span(*sign.span())) for language, sign in signs if sign), None)
-    if found is not None and found[0] is _BNF and is_standard(source.text):
-        return _EBNF, found[1]
-    return found
+    result = next(((language, Span(*sign.span())) for language, sign in signs if sign), None)
+    if result is not None and result[0] is _BNF and is_standard(source.text):
+        return _EBNF, result[1]
+    return result
 
 
 def is_standard(text: str) -> bool:

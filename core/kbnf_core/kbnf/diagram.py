@@ -1,6 +1,8 @@
 """Railroad diagrams of a grammar, as one SVG, or as an HTML page with links between rules.
 
 The library railroad-diagrams (Tab Atkins Jr., CC0) draws them.
+
+Tests: tests/unit/kbnf/test_diagram.py
 """
 
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from kbnf_core.text.source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleDiagram:
     """A name, its definitions, and the names of the rules that use it."""
 
     name: str
@@ -33,14 +35,18 @@ class Rule:
         return self.definitions[0].title
 
     def text(self, source: Source | None) -> str:
-        """Return the definitions as they are written; nothing of what a conversion has made."""
+        """Return the definitions as they are written, without those that a conversion has made."""
         if source is None:
             return "\n".join(map(print_definition, self.definitions))
-        written = (each.span for each in self.definitions if each.span != each.name.span)
+        written = (
+            definition.span
+            for definition in self.definitions
+            if definition.span != definition.name.span
+        )
         return "\n".join(map(source.slice, written))
 
 
-def collect_rules(document: Document) -> tuple[Rule, ...]:
+def collect_rules(document: Document) -> tuple[RuleDiagram, ...]:
     """Return the rules in the order of their first definitions."""
     definitions: dict[str, list[Definition]] = {}
     for definition in document.definitions:
@@ -49,7 +55,9 @@ def collect_rules(document: Document) -> tuple[Rule, ...]:
     for definition in document.definitions:
         for used in uses_in(definition.body):
             users.setdefault(used.value, {})[definition.name.value] = None
-    return tuple(Rule(name, tuple(each), tuple(users[name])) for name, each in definitions.items())
+    return tuple(
+        RuleDiagram(name, tuple(each), tuple(users[name])) for name, each in definitions.items()
+    )
 
 
 try:
@@ -76,8 +84,8 @@ class Drawing:
     with ``{}`` for the name.
     """
 
-    def __init__(self, rule: Rule, source: Source | None, anchor: str) -> None:
-        bodies = [_draw(each.body, source, anchor) for each in rule.definitions]
+    def __init__(self, rule: RuleDiagram, source: Source | None, anchor: str) -> None:
+        bodies = [_draw(definition.body, source, anchor) for definition in rule.definitions]
         body = bodies[0] if len(bodies) == 1 else railroad.Choice(0, *bodies)
         self._diagram = railroad.Diagram(body, type="complex").format(10, 10, 10, 10)
         self._diagram.walk(_write_links_once)
@@ -290,7 +298,7 @@ def render_html(document: Document, start: str) -> str:
     )
 
 
-def _section(rule: Rule, document: Document, is_start: bool) -> str:
+def _section(rule: RuleDiagram, document: Document, is_start: bool) -> str:
     users = ", ".join(map(_link, rule.used_by))
     text = escape(rule.text(document.written_in))
     return _SECTION.substitute(

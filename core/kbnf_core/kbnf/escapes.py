@@ -2,6 +2,8 @@ r"""Decodes quoted texts: ``'...'`` and ``"..."`` with their escapes.
 
 The escapes are those of the Rust crate ``unescaper``, which the reference uses, in all strings:
 ``\t \n \r \b \f \/ \\ \' \"``, ``\xHH``, ``\uHHHH``, ``\u{H...}`` and up to three octal digits.
+
+Tests: tests/unit/kbnf/test_escapes.py
 """
 
 import re
@@ -28,7 +30,7 @@ _PIECE = re.compile(
 _MAX_BRACED_DIGITS = 6
 
 
-class Piece(NamedTuple):
+class QuotedPiece(NamedTuple):
     r"""Part of a quoted text.
 
     ``value`` is the text that ``span`` of the source stands for: as many characters as were
@@ -41,13 +43,13 @@ class Piece(NamedTuple):
     byte: int | None = None
 
 
-def pieces(raw: str, start: int) -> Iterator[Piece]:
+def pieces(raw: str, start: int) -> Iterator[QuotedPiece]:
     """Split ``raw``, a quoted text with its quotes that is at ``start`` of its source."""
     for match in _PIECE.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
         written = match[kind]
-        yield Piece(_value(kind, written), span, int(written, 16) if kind == "byte" else None)
+        yield QuotedPiece(_value(kind, written), span, int(written, 16) if kind == "byte" else None)
 
 
 def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:

@@ -5,12 +5,14 @@ first that does is believed. There are four kinds of slips: invalid escapes in a
 of other languages (character classes, ranges, flags, slashes), where the explanation knows which
 words it is about, so that reading can go on after them, and has the fix that turns them into KBNF;
 statements that are wrong as a whole; and words that spoil the text around them.
+
+Tests: tests/unit/kbnf
 """
 
 import re
 from typing import NamedTuple
 
-from kbnf_core.kbnf.escapes import Piece, decode
+from kbnf_core.kbnf.escapes import QuotedPiece, decode
 from kbnf_core.kbnf.statements import (
     CLOSERS,
     CLOSING,
@@ -36,7 +38,7 @@ _ESCAPED_FORMS = {
 _SPELLINGS = {"a": "\\x07", "v": "\\x0b", "e": "\\x1b"}
 
 
-def bad_escape(source: Source, piece: Piece, in_regex: bool) -> Diagnostic:
+def bad_escape(source: Source, piece: QuotedPiece, in_regex: bool) -> Diagnostic:
     """Return the finding (E007) for a piece of a quoted text that spells nothing."""
     span, written = piece.span, source.slice(piece.span)
     pair = _PAIR.fullmatch(written)
@@ -65,7 +67,7 @@ def _pair(source: Source, span: Span, high: int, low: int) -> Diagnostic:
     return _replaced(source, span, span, text, message)
 
 
-def meant_for_regex(source: Source, piece: Piece) -> Diagnostic:
+def meant_for_regex(source: Source, piece: QuotedPiece) -> Diagnostic:
     r"""Return the finding for ``\b`` in a pattern whose other backslashes are the regex's."""
     written = source.slice(piece.span)
     name = {"\b": "a backspace", "\f": "a form feed"}[piece.value or ""]
@@ -119,7 +121,7 @@ _SPECIAL = frozenset("\\]^-[&~")
 """Characters that mean something inside a class."""
 
 
-class Foreign(NamedTuple):
+class ForeignWords(NamedTuple):
     """A finding about words of another language: those from ``first`` on, before ``behind``.
 
     Reading goes on as if one word were there, of the type ``kind``.
@@ -131,16 +133,16 @@ class Foreign(NamedTuple):
     kind: str = "NAME"
 
 
-def foreign_form(mistake: Mistake) -> Foreign | None:
-    """Return what ``mistake`` is about, if it is a form of another language.
+def foreign_form(mistake: Mistake) -> ForeignWords | None:
+    """Return the foreign words that ``mistake`` is about, if it is a form of another language.
 
     Failing that, the alternative that it is in, if that is known from its start to its end.
     """
-    found = next((found for form in _FORMS if (found := form(mistake)) is not None), None)
-    return found or _alternative(mistake)
+    result = next((result for form in _FORMS if (result := form(mistake)) is not None), None)
+    return result or _alternative(mistake)
 
 
-def _alternative(mistake: Mistake) -> Foreign | None:
+def _alternative(mistake: Mistake) -> ForeignWords | None:
     words, index = mistake.words, mistake.index
     if mistake.open_brackets or any(word.type in _OPEN for word in words):
         return None
@@ -151,7 +153,7 @@ def _alternative(mistake: Mistake) -> Foreign | None:
     depth = sum((w.type in CLOSERS) - (w.type in CLOSING) for w in words[index:behind])
     if behind is None or depth or first >= behind:
         return None
-    return Foreign(explain(mistake), first, behind)
+    return ForeignWords(explain(mistake), first, behind)
 
 
 def class_around(source: Source, span: Span) -> Diagnostic | None:
@@ -186,7 +188,7 @@ def _class(source: Source, span: Span) -> Diagnostic:
     )
 
 
-def _class_in_brackets(mistake: Mistake) -> Foreign | None:
+def _class_in_brackets(mistake: Mistake) -> ForeignWords | None:
     if mistake.inside is None or mistake.inside.type != "LSQB":
         return None
     first = mistake.open_brackets[-1]
@@ -194,10 +196,10 @@ def _class_in_brackets(mistake: Mistake) -> Foreign | None:
     if match is None or match.end() <= mistake.span.start:
         return None
     finding = _class(mistake.source, Span(match.start(), match.end()))
-    return Foreign(finding, first, _behind(mistake.words, first, match.end()))
+    return ForeignWords(finding, first, _behind(mistake.words, first, match.end()))
 
 
-def _range(mistake: Mistake) -> Foreign | None:
+def _range(mistake: Mistake) -> ForeignWords | None:
     """Explain ``"0".."9"``, a range of characters."""
     low, words = mistake.before, mistake.words
     match = _DOTS.match(mistake.source.text, mistake.span.start)
@@ -213,7 +215,7 @@ def _range(mistake: Mistake) -> Foreign | None:
     fix = class_fix(written, span)
     message = "ranges of characters are only allowed inside a regular expression"
     finding = Diagnostic("E001", message, mistake.source, span, helps=(fix.message,), fixes=(fix,))
-    return Foreign(finding, mistake.index - 1, behind + 1)
+    return ForeignWords(finding, mistake.index - 1, behind + 1)
 
 
 _SLASHES = re.compile(
@@ -247,24 +249,24 @@ def _slashed(mistake: Mistake) -> Diagnostic | None:
     return Diagnostic("E001", message, source, span, helps=(fix.message,), fixes=(fix,))
 
 
-def _pattern_in_slashes(mistake: Mistake) -> Foreign | None:
-    found = _slashed(mistake)
-    if found is None:
+def _pattern_in_slashes(mistake: Mistake) -> ForeignWords | None:
+    result = _slashed(mistake)
+    if result is None:
         return None
-    behind = _behind(mistake.words, mistake.index, found.span.end)
-    return Foreign(found, mistake.index, behind)
+    behind = _behind(mistake.words, mistake.index, result.span.end)
+    return ForeignWords(result, mistake.index, behind)
 
 
 def quoted_in_slashes(mistake: Mistake) -> Diagnostic | None:
     """Explain ``/["]/``: a quote in such a pattern begins a text that ends after it."""
-    found = _slashed(mistake)
-    if found is None:
+    result = _slashed(mistake)
+    if result is None:
         return None
-    behind = _behind(mistake.words, mistake.index, found.span.end)
-    return found if span_of(mistake.words[behind - 1]).end > found.span.end else None
+    behind = _behind(mistake.words, mistake.index, result.span.end)
+    return result if span_of(mistake.words[behind - 1]).end > result.span.end else None
 
 
-def _label(mistake: Mistake) -> Foreign | None:
+def _label(mistake: Mistake) -> ForeignWords | None:
     """Explain ``key:name``, a label of PEG and ANTLR."""
     word, label, behind = mistake.word, mistake.before, mistake.index + 1
     if word is None or not word.value.startswith(":") or label.type not in NAMES:
@@ -285,10 +287,10 @@ def _label(mistake: Mistake) -> Foreign | None:
         helps=(f"{fix.message}: trees and values have the names of rules",),
         fixes=(fix,),
     )
-    return Foreign(finding, mistake.index - 1, behind)
+    return ForeignWords(finding, mistake.index - 1, behind)
 
 
-def _difference(mistake: Mistake) -> Foreign | None:
+def _difference(mistake: Mistake) -> ForeignWords | None:
     """Explain ``name - keyword``, the exception of ISO's EBNF."""
     word, behind = mistake.word, mistake.index + 1
     if word is None or word.value != "-" or mistake.before.type not in _ENDS_OPERAND:
@@ -301,10 +303,10 @@ def _difference(mistake: Mistake) -> Foreign | None:
         ' a pattern can list what is left: `#"[a-hj-z]"`'
     )
     finding = mistake.finding("E001", "KBNF has no difference of symbols", "", help_)
-    return Foreign(finding, mistake.index - 1, behind + 1)
+    return ForeignWords(finding, mistake.index - 1, behind + 1)
 
 
-def _slash(mistake: Mistake) -> Foreign | None:
+def _slash(mistake: Mistake) -> ForeignWords | None:
     """Explain ``"a" / "b"``, the alternatives of ABNF and PEG."""
     word, behind = mistake.word, mistake.index + 1
     if word is None or word.value != "/" or mistake.before.type not in _ENDS_OPERAND:
@@ -320,7 +322,7 @@ def _slash(mistake: Mistake) -> Foreign | None:
         helps=(fix.message,),
         fixes=(fix,),
     )
-    return Foreign(finding, mistake.index, behind, "_OR")
+    return ForeignWords(finding, mistake.index, behind, "_OR")
 
 
 _ENDS_OPERAND = frozenset(
@@ -331,25 +333,25 @@ _PREFIXES = frozenset("!&~")
 _BEGINS_SYMBOL = frozenset(("NAME", "STRING", "LPAR", "LSQB", "REGEX", "RAW"))
 
 
-def _prefix(mistake: Mistake) -> Foreign | None:
+def _prefix(mistake: Mistake) -> ForeignWords | None:
     """Explain ``!"b"``, an operator in front of a symbol, which is read without it."""
     word, behind = mistake.word, mistake.index + 1
     if word is None or word.value not in _PREFIXES or mistake.before.type not in _BEFORE_PREFIX:
         return None
     if behind >= len(mistake.words) or mistake.words[behind].type not in _BEGINS_SYMBOL:
         return None
-    return Foreign(explain(mistake), mistake.index, behind)
+    return ForeignWords(explain(mistake), mistake.index, behind)
 
 
 _BEFORE_PREFIX = _ENDS_OPERAND | {"DEFINE", "WRONG_SIGN", "_OR", "_COMMA", "LPAR", "LSQB", "LBRACE"}
 
 
-def _second_operator(mistake: Mistake) -> Foreign | None:
+def _second_operator(mistake: Mistake) -> ForeignWords | None:
     """Explain ``"a"**``: the rule is read without the second operator."""
     finding = explain(mistake)
     if finding.code != "E015" or mistake.kind == "COUNT_OPEN":
         return None
-    return Foreign(finding, mistake.index, mistake.index + 1)
+    return ForeignWords(finding, mistake.index, mistake.index + 1)
 
 
 _FORMS = (
@@ -467,7 +469,7 @@ Of a text: the sign of an expression, its quote, and its contents.
 
 
 def _ends_in_class(expression: str) -> bool:
-    return [each for each in re.findall(r"\\.|[][]", expression) if len(each) == 1][-1:] == ["["]
+    return [text for text in re.findall(r"\\.|[][]", expression) if len(text) == 1][-1:] == ["["]
 
 
 def missing_semicolon(source: Source, last: Word, following: str) -> Diagnostic:
@@ -571,7 +573,7 @@ def _comment(mistake: Mistake) -> Diagnostic | None:
 
 
 def _next_definition(mistake: Mistake) -> Diagnostic | None:
-    """Explain ``a = 'x' b = 'y';``: the second sign is what the parser stumbles over."""
+    """Explain ``a = 'x' b = 'y';``: the parser stops at the second sign."""
     name, last = mistake.before, mistake.words[mistake.index - 2]
     if mistake.kind not in SIGNS or name.type not in NAMES or last.type in _BEFORE_SYMBOL | SIGNS:
         return None

@@ -20,6 +20,8 @@ of that group. Comments stay between the words between which they are written. T
 lines are chosen after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks
 separate alternatives, his inconsistent breaks the items of a sequence. Linear in the length of the
 stream.
+
+Tests: tests/unit/kbnf/test_layout.py, tests/unit/kbnf/test_layout_of_real_grammars.py
 """
 
 import enum
@@ -32,15 +34,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from kbnf_core.kbnf.pragmas import Ignore, read_pragmas
 from kbnf_core.kbnf.printer import print_words
 from kbnf_core.kbnf.read import Words, parse_kbnf
-from kbnf_core.kbnf.statements import Statement as RawStatement
-from kbnf_core.kbnf.statements import span_of
+from kbnf_core.kbnf.statements import Statement, span_of
 from kbnf_core.kbnf.tree import Definition, Document
 from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.kbnf.statements import Word as RawWord
+    from kbnf_core.kbnf.statements import Word
 
 
 class When(enum.Enum):
@@ -51,7 +52,7 @@ class When(enum.Enum):
     FULL = "where what comes up to the next break does not fit"
 
 
-class Text(NamedTuple):
+class Printed(NamedTuple):
     """Something to write as it is."""
 
     flat: str
@@ -88,10 +89,10 @@ class Pad(NamedTuple):
     flat: str = ""
 
 
-Piece: TypeAlias = Text | Break | Open | Close | Pad
+Piece: TypeAlias = Printed | Break | Open | Close | Pad
 
 
-class _Level(NamedTuple):
+class _OpenGroup(NamedTuple):
     """A group being written: where its lines begin, and whether it is broken."""
 
     indent: int
@@ -100,7 +101,7 @@ class _Level(NamedTuple):
 
 def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> str:
     """Return the text of ``pieces``, which begin in ``column``, within ``width`` if possible."""
-    writer = _Writer(column, width, newline)
+    writer = _LineWriter(column, width, newline)
     widths = [*accumulate((len(piece.flat) for piece in pieces), initial=0)]
     for piece, room in zip(pieces, _rooms(pieces, widths, width + 1), strict=True):
         writer.write(piece, room)
@@ -140,7 +141,7 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
                 outer.hard |= group.hard
                 outer.hard_before_stop |= group.hard
                 continue
-            case Text(text) if "\n" in text:
+            case Printed(text) if "\n" in text:
                 group.hard = True
                 for each in groups:
                     each.stop, each.hard_before_stop = width + text.index("\n"), False
@@ -151,7 +152,7 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
     return rooms[::-1]
 
 
-class _Writer:
+class _LineWriter:
     """The lines so far, and the groups that are open."""
 
     def __init__(self, column: int, width: int, newline: str) -> None:
@@ -159,7 +160,7 @@ class _Writer:
         self._width = width
         self._newline = newline
         self._written: list[str] = []
-        self._levels = [_Level(0, True)]
+        self._levels = [_OpenGroup(0, True)]
 
     def text(self) -> str:
         """Return the text written so far."""
@@ -169,13 +170,15 @@ class _Writer:
         """Write a piece that needs ``room`` columns where it does not end the line."""
         level = self._levels[-1]
         match piece:
-            case Text(text):
+            case Printed(text):
                 self._put(text)
             case Pad():
                 self._put(" " if level.broken else "")
             case Open(is_choice, offset):
+                # A group of alternatives stays on one line if it fits, whatever the group
+                # around it does.
                 broken = level.broken and not (is_choice and self._fits(room))
-                self._levels.append(_Level(max(0, self._column + offset), broken))
+                self._levels.append(_OpenGroup(max(0, self._column + offset), broken))
             case Close():
                 self._levels.pop()
             case Break(when, flat):
@@ -197,6 +200,7 @@ class _Writer:
         self._column = len(text) + (-text.rindex("\n") - 1 if "\n" in text else self._column)
 
     def _end_line(self, indent: int) -> None:
+        # No blanks at the end of a line: a pad was written before the break was known.
         while self._written and not self._written[-1].strip(" "):
             self._written.pop()
         self._put(self._newline)
@@ -219,7 +223,7 @@ class Gap(NamedTuple):
         return any(self.breaks)
 
 
-class Word(NamedTuple):
+class FormattedWord(NamedTuple):
     """A word, its type in ``grammar.lark``, and the gap in front of it."""
 
     type: str
@@ -229,17 +233,17 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FormattedStatement:
     """One definition, from its name to its ``;``."""
 
-    words: tuple[Word, ...]
+    words: tuple[FormattedWord, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class FormattedText:
     """A whole text: its definitions, and the gap after the last one."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[FormattedStatement, ...]
     last: Gap
 
 
@@ -248,9 +252,9 @@ class KeptWords(Words):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.kept: list[list[RawWord]] = []
+        self.kept: list[list[Word]] = []
 
-    def statement(self) -> RawStatement:
+    def statement(self) -> Statement:
         """Return the next statement, which is kept."""
         statement = super().statement()
         if statement.words:
@@ -263,19 +267,20 @@ class KeptWords(Words):
             pass
 
 
-def contents_of(source: Source, read: KeptWords) -> Contents:
+def contents_of(source: Source, read: KeptWords) -> FormattedText:
     """Return the content of a text without syntax errors. A missing last ``;`` is added."""
     raw = read.kept
     comments = [comment.span for comment in read.comments]
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
     statements = []
     for words in raw:
-        parts = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        parts = [FormattedWord(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        # The grammar takes a last definition without `;` as well.
         if parts[-1].type != "END":
             end = parts[-1].span.end
-            parts.append(Word("END", ";", Gap(), Span(end, end)))
-        statements.append(Statement(tuple(parts)))
-    return Contents(*_end_lines_with_comments(statements, next(gaps)))
+            parts.append(FormattedWord("END", ";", Gap(), Span(end, end)))
+        statements.append(FormattedStatement(tuple(parts)))
+    return FormattedText(*_end_lines_with_comments(statements, next(gaps)))
 
 
 def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[Gap]:
@@ -296,10 +301,10 @@ def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[G
 
 
 def _end_lines_with_comments(
-    statements: list[Statement], last: Gap
-) -> tuple[tuple[Statement, ...], Gap]:
+    statements: list[FormattedStatement], last: Gap
+) -> tuple[tuple[FormattedStatement, ...], Gap]:
     """Move a comment that ends a line in front of a ``;`` to after it, on the same line."""
-    moved: list[Statement] = []
+    moved: list[FormattedStatement] = []
     carried: tuple[str, ...] = ()
     following = [*(statement.words[0].gap for statement in statements[1:]), last]
     for statement, behind in zip(statements, following, strict=True):
@@ -307,7 +312,7 @@ def _end_lines_with_comments(
         first = first._replace(gap=_behind(carried, first.gap))
         carried = _movable(end.gap, behind)
         end = end._replace(gap=Gap()) if carried else end
-        moved.append(Statement((first, *middle, end)))
+        moved.append(FormattedStatement((first, *middle, end)))
     return tuple(moved), _behind(carried, last)
 
 
@@ -336,14 +341,14 @@ _MARKS = frozenset({"REGEX", "EARLY", "COMPLEMENT", "SUBSTRINGS", "BYTES", "TOKE
 _CLOSE_TO_NEXT = _MARKS | _ARGUMENTS
 
 _LINE_END = Break(When.ALWAYS)
-_BLANK = Text(" ")
-_NOTHING = Text("")
+_BLANK = Printed(" ")
+_NOTHING = Printed("")
 
 
-def lay_out(statement: Statement) -> list[Piece]:
+def lay_out(statement: FormattedStatement) -> list[Piece]:
     """Return the stream for a definition, without the gap in front of it."""
     name, sign, *body, end = statement.words
-    layout = _Layout(_filled_bars(body))
+    layout = _DefinitionLayout(_filled_bars(body))
     layout.begin(name, sign)
     for index, word in enumerate(body):
         layout.add(word, body[index + 1 : index + 2])
@@ -351,9 +356,9 @@ def lay_out(statement: Statement) -> list[Piece]:
     return layout.pieces
 
 
-def _filled_bars(body: list[Word]) -> set[Word]:
+def _filled_bars(body: list[FormattedWord]) -> set[FormattedWord]:
     """Return each ``|`` of the groups that are lists of words."""
-    groups: list[list[Word]] = [[]]
+    groups: list[list[FormattedWord]] = [[]]
     inside = groups[:]
     for word in body:
         if word.type in _CLOSING:
@@ -366,7 +371,7 @@ def _filled_bars(body: list[Word]) -> set[Word]:
     return {bar for group in groups if _is_word_list(group) for bar in group[1::2]}
 
 
-def _is_word_list(group: list[Word]) -> bool:
+def _is_word_list(group: list[FormattedWord]) -> bool:
     texts, bars = group[::2], group[1::2]
     return (
         all(word.type == "STRING" for word in texts)
@@ -379,32 +384,37 @@ def _is_word_list(group: list[Word]) -> bool:
     )
 
 
-class _Layout:
+class _DefinitionLayout:
     """The stream of one definition, while its words are read one by one.
 
     ``_before`` is the gap before the next symbol. ``_arguments`` is the type of the word whose
     arguments are being read: they are close together.
     """
 
-    def __init__(self, filled: Set[Word]) -> None:
+    def __init__(self, filled: Set[FormattedWord]) -> None:
         self._filled = filled
         self.pieces: list[Piece] = []
         self._before: Piece | None = None
         self._arguments: str | None = None
 
-    def begin(self, name: Word, sign: Word) -> None:
+    def begin(self, name: FormattedWord, sign: FormattedWord) -> None:
         """Read the left side."""
-        self.pieces.append(Text(name.text))
+        self.pieces.append(Printed(name.text))
         self._gap(sign.gap, _BLANK)
-        self.pieces += [Text("::="), _BLANK, Open(is_choice=True, offset=-2), Open(is_choice=False)]
+        self.pieces += [
+            Printed("::="),
+            _BLANK,
+            Open(is_choice=True, offset=-2),
+            Open(is_choice=False),
+        ]
 
-    def end(self, end: Word) -> None:
+    def end(self, end: FormattedWord) -> None:
         """Read the ``;``."""
         self.pieces.append(Close())
         self._stick(end, _NOTHING)
         self.pieces.append(Close())
 
-    def add(self, word: Word, following: list[Word]) -> None:
+    def add(self, word: FormattedWord, following: list[FormattedWord]) -> None:
         """Read a word of the right side; ``following`` is the next one, or empty."""
         if self._arguments is not None:
             self._argument(word)
@@ -419,21 +429,21 @@ class _Layout:
         else:
             self._symbol(word)
 
-    def _symbol(self, word: Word) -> None:
+    def _symbol(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
-        self.pieces.append(Text(word.text))
+        self.pieces.append(Printed(word.text))
         self._before = _NOTHING if word.type in _CLOSE_TO_NEXT else Break(When.FULL)
         self._arguments = word.type if word.type in _ARGUMENTS else None
 
-    def _argument(self, word: Word) -> None:
+    def _argument(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
-        self.pieces.append(Text(word.text))
+        self.pieces.append(Printed(word.text))
         spaced = word.type == "_COMMA" and self._arguments == "EXCEPT"
         self._before = _BLANK if spaced else _NOTHING
         if word.type in _CLOSING:
             self._before, self._arguments = Break(When.FULL), None
 
-    def _bar(self, word: Word, following: list[Word]) -> None:
+    def _bar(self, word: FormattedWord, following: list[FormattedWord]) -> None:
         if word in self._filled:
             before = Break(When.FULL)
         else:
@@ -444,26 +454,26 @@ class _Layout:
         self.pieces += [_BLANK, Open(is_choice=False)]
         self._before = None
 
-    def _open(self, word: Word) -> None:
+    def _open(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
         pad = _BLANK if word.type == "LBRACE" else Pad()
-        self.pieces += [Open(is_choice=True), Text(word.text), pad, Open(is_choice=False)]
+        self.pieces += [Open(is_choice=True), Printed(word.text), pad, Open(is_choice=False)]
         self._before = None
 
-    def _close(self, word: Word) -> None:
+    def _close(self, word: FormattedWord) -> None:
         self.pieces.append(Close())
         self._stick(word, Break(When.BROKEN, " " if word.type == "RBRACE" else ""))
         self.pieces.append(Close())
         self._before = Break(When.FULL)
 
-    def _stick(self, word: Word, before: Piece) -> None:
-        """Read a word that belongs to what precedes it, as do the comments between them."""
+    def _stick(self, word: FormattedWord, before: Piece) -> None:
+        """Read a word that belongs to the one before it, as do the comments between them."""
         comments, (first, *later) = word.gap.comments, word.gap.breaks
         if comments:
             self.pieces.append(_LINE_END if first and any(later) else _BLANK)
             self._comments(word.gap)
         self._put(_LINE_END if comments and word.gap.breaks[-1] else before)
-        self.pieces.append(Text(word.text))
+        self.pieces.append(Printed(word.text))
         if word.type == "COUNT_OPEN":
             self._before, self._arguments = _NOTHING, word.type
 
@@ -483,11 +493,11 @@ class _Layout:
         self.pieces.append(_LINE_END if gap.breaks[-1] else _BLANK)
 
     def _comments(self, gap: Gap) -> None:
-        """Read comments, without what precedes the first and follows the last."""
+        """Read comments, without the gaps before the first and after the last."""
         for index, comment in enumerate(gap.comments):
             if index:
                 self.pieces.append(_LINE_END if gap.breaks[index] else _BLANK)
-            self.pieces.append(Text(comment))
+            self.pieces.append(Printed(comment))
 
     def _put(self, piece: Piece | None) -> None:
         if piece is not None and piece is not _NOTHING:
@@ -538,22 +548,25 @@ _TYPES = {
 
 def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
     """Return a definition, which nobody wrote, in the canonical layout."""
-    name, body = definition.name.value, print_words(definition.body)
+    name, body = definition.title, print_words(definition.body)
     if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
         return f"{name} ::= {''.join(body)};"
     gap = Gap()
-    words = [Word("NAME", name, gap, NOWHERE), Word("DEFINE", "::=", gap, NOWHERE)]
+    words = [
+        FormattedWord("NAME", name, gap, NOWHERE),
+        FormattedWord("DEFINE", "::=", gap, NOWHERE),
+    ]
     for written in (*map(str.strip, body), ";"):
         if written:
             type_ = _TYPES.get(written) or ("STAR" if written[0] in "?*+{" else "SYMBOL")
-            words.append(Word(type_, written, gap, NOWHERE))
-    return print_pieces(lay_out(Statement(tuple(words))), 0, width, "\n")
+            words.append(FormattedWord(type_, written, gap, NOWHERE))
+    return print_pieces(lay_out(FormattedStatement(tuple(words))), 0, width, "\n")
 
 
-def _write(source: Source, contents: Contents, width: int, kept: Set[int]) -> str:
+def _write(source: Source, contents: FormattedText, width: int, kept: Set[int]) -> str:
     """Return the text in which the statements with the numbers ``kept`` stay as they are."""
     newline = _newline(source)
-    written = _Lines(newline)
+    written = _OutputLines(newline)
     for number, statement in enumerate(contents.statements):
         written.gap(statement.words[0].gap, together={number - 1, number} <= kept)
         if number in kept:
@@ -570,7 +583,7 @@ def _newline(source: Source) -> str:
     return "\r\n" if long and long == every else "\n"
 
 
-def _as_it_is(source: Source, statement: Statement) -> str:
+def _as_it_is(source: Source, statement: FormattedStatement) -> str:
     *_, last, end = statement.words
     behind = source.text[last.span.end : end.span.start]
     if "(*" in behind and not end.gap.comments:
@@ -578,7 +591,7 @@ def _as_it_is(source: Source, statement: Statement) -> str:
     return source.slice(statement.words[0].span.cover(last.span)) + behind + end.text
 
 
-class _Lines:
+class _OutputLines:
     """The text while it is written."""
 
     def __init__(self, newline: str) -> None:
@@ -591,7 +604,7 @@ class _Lines:
         return "".join(self._written)
 
     def add(self, text: str) -> None:
-        """Write what takes part of a line, or several."""
+        """Write a text of part of a line, or of several."""
         self._written.append(text)
         line_start = text.rfind("\n") + 1
         self.column = len(text) - line_start + (0 if line_start else self.column)
@@ -623,7 +636,7 @@ _END = -1
 
 
 def moved_statements(
-    before: Contents, source: Source, ignores: Sequence[Ignore], text: str
+    before: FormattedText, source: Source, ignores: Sequence[Ignore], text: str
 ) -> frozenset[int]:
     """Return the numbers of the statements that silenced lines share otherwise in ``text``.
 
@@ -648,7 +661,7 @@ def _without_ends(parts: set[_Part]) -> set[_Part]:
     return {part for part in parts if part[1] != _END}
 
 
-def _lines(contents: Contents, source: Source) -> dict[int, set[_Part]]:
+def _lines(contents: FormattedText, source: Source) -> dict[int, set[_Part]]:
     """Return which parts of words are on each 1-based line."""
     lines: dict[int, set[_Part]] = defaultdict(set)
     first, counted = 1, 0

@@ -3,6 +3,8 @@
 A ``Notation`` has the methods that a parser calls, by the names in its ``grammar.lark``. Names,
 texts in quotes, groups and repetitions mean the same in most of them. ``Rules`` splits nothing: it
 says which statements are rules (a name and a sign), and explains those that are not.
+
+Tests: tests/unit/kbnf
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.statements import (
     CLOSERS,
@@ -20,8 +22,8 @@ from kbnf_core.kbnf.statements import (
     SIGNS,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Tree,
     Word,
     counted,
@@ -115,11 +117,11 @@ def words_of(words: Iterable[Word], comments: list[Comment], budget: Budget) -> 
 
 
 def one_of(ranges: Iterable[tuple[int, int]], span: Span) -> Expression:
-    """Return any one character of a set; halves of surrogate pairs are none."""
+    """Return any one character of a set, which excludes halves of surrogate pairs."""
     points = from_ranges(ranges)
     if not points:
         return build.nothing(span)
-    return build.regex(print_characters(points), span, Characters(points))
+    return build.regex(print_characters(points), span, CharacterSet(points))
 
 
 class Hints(NamedTuple):
@@ -138,10 +140,10 @@ _OPENED = {
     "OPEN_SET": ("E004", "set"),
     "OPEN_COMMENT": ("E005", "comment"),
 }
-"""By the kind of a word that is never closed: the code of the finding, and what the word is."""
+"""By the kind of a word that is never closed: the code of the finding, and the kind in words."""
 
 _CLOSING = {"[": "]", "/": "*/", "(": "*)"}
-"""What closes a word, by its first character; others are closed by that."""
+"""The closing sign of a word, by its first character; others are closed by that."""
 
 
 _FIRST = NAMES | {"FRAGMENT"}
@@ -152,14 +154,19 @@ class Rules(Metasyntax[Tree]):
     """The rules of a text."""
 
     def __init__(
-        self, source: Source, limits: Limits, parser: Parser, notation: Notation, hints: Hints
+        self,
+        source: Source,
+        limits: Limits,
+        parser: StatementParser,
+        notation: Notation,
+        hints: Hints,
     ) -> None:
         super().__init__(source, limits)
         self._parser = parser
         self._notation = notation
         self._hints = hints
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser of the notation."""
         return self._parser
 

@@ -1,6 +1,8 @@
 """The outline of a grammar text: where each nonterminal is defined and used.
 
 Editors navigate by it. It applies for texts with errors, of which the readable statements are left.
+
+Tests: tests/unit/kbnf
 """
 
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ class Symbol(NamedTuple):
     whole: Span
 
 
-class Use(NamedTuple):
+class OutlineUse(NamedTuple):
     """A reference to a nonterminal."""
 
     name: str
@@ -29,13 +31,13 @@ class Outline(NamedTuple):
     """Definitions and uses in order, and regular expressions as their engine sees them."""
 
     definitions: tuple[Symbol, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[OutlineUse, ...]
     patterns: tuple[tuple[Span, str], ...] = ()
 
     def spans_of(self, name: str) -> Iterator[Span]:
         """Yield every span at which ``name`` is."""
-        yield from (each.span for each in self.definitions if each.name == name)
-        yield from (each.span for each in self.uses if each.name == name)
+        yield from (definition.span for definition in self.definitions if definition.name == name)
+        yield from (use.span for use in self.uses if use.name == name)
 
 
 NOTHING = Outline((), ())
@@ -44,13 +46,18 @@ NOTHING = Outline((), ())
 
 def outline_document(document: Document) -> Outline:
     """Return the outline of a tree whose names are in its source as they are."""
-    uses = [Use(n.value, n.span) for each in document.definitions for n in uses_in(each.body)]
+    uses = [
+        OutlineUse(n.value, n.span)
+        for definition in document.definitions
+        for n in uses_in(definition.body)
+    ]
     nodes = document.nodes()
     patterns = [(node.span, node.text.value) for node in nodes if isinstance(node, Pattern)]
     used = {use.span for use in uses}
     definitions = (
-        Symbol(each.name.value, each.name.span, each.span) for each in document.definitions
+        Symbol(definition.name.value, definition.name.span, definition.span)
+        for definition in document.definitions
     )
     # What a reader adds itself, as the core rules of ABNF, is where it is used.
-    written = (each for each in definitions if each.span not in used)
+    written = (definition for definition in definitions if definition.span not in used)
     return Outline(tuple(written), tuple(uses), tuple(patterns))

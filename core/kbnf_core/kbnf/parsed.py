@@ -1,10 +1,12 @@
-"""What a language is read with, and what its reader and its writer make of a text.
+"""The inputs of reading a language, and the results of its reader and its writer.
 
 Every language is read to the same thing: a ``Parsed``, which has a tree of KBNF with the spans of
 the author's text. A language without written rules is read to its rules alone, unless its tree is
 requested; its class answers later questions from the value that was read. Commands, lints and
 engines use that; nothing is written as text and read again. A conversion is the new text, and
 everything that it does not keep of the old one.
+
+Tests: tests/unit/kbnf, tests/unit/languages
 """
 
 import re
@@ -93,13 +95,14 @@ NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Request(NamedTuple):
-    """What a text is read with.
+    """The arguments of reading a text.
 
     ``start`` None is the text's own choice, and so is ``finish``; ``defaults`` are for what KBNF,
     whose files can say what differs, leaves open. ``imports`` says which files may be imported;
     ``vocabulary`` is what a text that speaks of tokens speaks of. ``lossy`` asks a language that
     would refuse a part to leave it out and report a loss. ``options`` are the language's own, by
-    the names in ``Language.options``. ``as_tree`` asks for the tree also where nobody wrote rules.
+    the names in ``Language.options``. ``as_tree`` is for conversions: a tag
+    is read to its tree at once, instead of to rules and then to that.
     """
 
     start: str | None = None
@@ -117,7 +120,7 @@ PLAIN_REQUEST = Request()
 
 
 class Shape(NamedTuple):
-    """What a value may be that is not written as JSON: the names of its types.
+    """The shape of a value that is not written as JSON: the names of its types.
 
     A string is a ``word`` if space around it does not belong to it. ``members`` and ``items`` have
     the numbers of the shapes inside; ``other`` that of members that are not listed. ``needed`` are
@@ -133,7 +136,7 @@ class Shape(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What the part of a text that a rule matches is: ``text``, ``reasoning``, or ``call``.
+    """The kind of the text that a rule matches: ``text``, ``reasoning``, or ``call``.
 
     A call is the arguments of the tool ``name``, in a ``style``; ``shapes`` say what they may be,
     the first one is that of them all. With the ``words`` ``python``, the constants ``True``,
@@ -150,18 +153,20 @@ class Mark(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """By what the values of texts are read: a ``language`` of calls, or else a marked grammar.
+    """The description by which values are read: a ``language`` of calls, or else a marked grammar.
 
     The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
     grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
     is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
-    template that messages are read by, and the tools; empty where there is none.
+    template that messages are read by, and the tools; empty where there is none. ``syntax`` is that
+    of values that are not JSON (``parse.block_values``).
     """
 
     document: Document | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None
+    syntax: str = ""
 
 
 class Attributes(NamedTuple):
@@ -189,7 +194,7 @@ NO_ATTRIBUTES = Attributes()
 
 
 class Parsed:
-    """What a reader makes of a text: a tree of KBNF, and the findings in order of position.
+    """The result of a reader: a tree of KBNF, and the findings in order of position.
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are the constructs that the tree does not keep, ``remark`` is a note for readers of the tree.
@@ -245,12 +250,12 @@ class Parsed:
         return None
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        """Return what the language itself finds suspicious, which only checks ask for."""
+        """Return the warnings of the language itself, which only checks ask for."""
         return ()
 
     def release(self) -> None:
-        """Forget what only checks need: a grammar keeps this for as long as it lives."""
+        """Drop the data that only checks need: a grammar keeps this for as long as it lives."""
 
     def marked(self) -> Marked | None:
-        """Return what the values of a text are made of; None where they are one JSON value."""
+        """Return the description of the values of a text; None where they are one JSON value."""
         return None

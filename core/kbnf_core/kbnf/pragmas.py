@@ -6,6 +6,8 @@ next line that has text. ``columns=48`` is the greatest number of families. ``fr
 names the language that a text was converted from: rules that nobody wrote are not searched for what
 could be written otherwise. Several settings are separated by blanks or commas. Comments with
 ``accept`` or ``reject`` are examples, see ``examples.comments``.
+
+Tests: tests/unit/kbnf/test_pragmas.py, tests/unit/kbnf/test_hostile.py
 """
 
 import re

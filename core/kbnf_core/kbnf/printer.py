@@ -5,6 +5,8 @@ no text has (a sequence inside a sequence, an alternation under an operator) get
 that their meaning needs.
 
 Patterns as the regex engine reads them: after the escapes of the quoted text.
+
+Tests: tests/unit/kbnf/test_printer.py, tests/unit/kbnf/test_forms.py
 """
 
 import re
@@ -69,7 +71,7 @@ def quote_bytes(data: bytes) -> str:
 
 def print_document(document: Document) -> str:
     """Return the definitions of ``document``, each on a line of its own."""
-    return "".join(f"{print_definition(each)}\n" for each in document.definitions)
+    return "".join(f"{print_definition(definition)}\n" for definition in document.definitions)
 
 
 def print_definition(definition: Definition) -> str:

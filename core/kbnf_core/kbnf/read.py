@@ -9,6 +9,8 @@ What the grammar does not say, words that are nearly right and numbers, is check
 
 Time is linear in the length of the text. What explains mistakes is imported for the first one.
 Patterns are also spelled without the raw form here, for engines that read KBNF and do not know it.
+
+Tests: tests/unit/kbnf
 """
 
 import re
@@ -29,8 +31,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     character,
     parse_statements,
@@ -67,7 +69,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.kbnf.explain import Foreign
+    from kbnf_core.kbnf.explain import ForeignWords
 
 
 def without_raw(text: str) -> str:
@@ -97,9 +99,9 @@ _REREAD = 4
 
 
 @cache
-def kbnf_parser() -> Parser:
+def kbnf_parser() -> StatementParser:
     """Return the parser of KBNF."""
-    return Parser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, TreeBuilder())
 
 
 _LINE_COMMENT = re.compile(r"""(?:\#(?=[ \t!]|$)(?![ \t]*['"])|//)[^\n]*""", re.MULTILINE)
@@ -192,7 +194,7 @@ def parse_kbnf(
     ``broken_names``. A definition that lacks nothing but its ``;`` (E002, W001) is kept.
     """
     words = words or Words(source.text)
-    metasyntax = _Kbnf(source, limits, words)
+    metasyntax = _KbnfStatements(source, limits, words)
     read = parse_statements(words.statements(), metasyntax)
     findings = [*read.findings, *metasyntax.unended]
     if words.foreign_comments:
@@ -217,7 +219,7 @@ def parse_kbnf(
 _DEFINED = re.compile(r"([\w-]++)(?:@\w++)?\s*+(?=::=|=)")
 
 
-class _Kbnf(Metasyntax[Definition]):
+class _KbnfStatements(Metasyntax[Definition]):
     """The statements of a text; ``unended`` are the findings about missing ``;``."""
 
     def __init__(self, source: Source, limits: Limits, words: Words) -> None:
@@ -228,7 +230,7 @@ class _Kbnf(Metasyntax[Definition]):
         self._angled: list[Diagnostic] = []
         self._names: frozenset[str] | None = None
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return kbnf_parser()
 
     def intended(self, words: list[Word]) -> list[Word]:
@@ -262,7 +264,7 @@ class _Kbnf(Metasyntax[Definition]):
     def _checked(
         self, statement: Statement, tree: Definition, foreign: list[Diagnostic]
     ) -> Iterator[Diagnostic]:
-        """Yield ``foreign``, and what else is wrong with a statement of which there is a tree."""
+        """Yield ``foreign``, and the other findings about a statement that has a tree."""
         self._lost = False
         self._check_end(statement)
         yield from foreign
@@ -349,14 +351,14 @@ class _Kbnf(Metasyntax[Definition]):
         return unclosed
 
 
-def _without(words: list[Word], form: "Foreign") -> list[Word]:
+def _without(words: list[Word], form: "ForeignWords") -> list[Word]:
     """Return ``words`` with a name, or a bar, in the place of those of another language."""
     standin = words[form.first].as_kind(form.kind)
     return [*words[: form.first], standin, *words[form.behind :]]
 
 
 def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the findings that are not about a part of what another one is about."""
+    """Yield the findings whose subject is not within that of another one."""
     for finding in findings:
         if not any(o.span.start <= finding.span.start < o.span.end for o in others):
             yield finding
@@ -435,7 +437,7 @@ def intended_name(written: str) -> str | None:
 
 
 _EMPTY = frozenset("εϵλΛ")
-"""What books write for the empty text."""
+"""The signs of books for the empty text."""
 
 
 def _bad_name(source: Source, word: Word, defined: Set[str]) -> Diagnostic:
@@ -528,7 +530,7 @@ MANY = 10**18
 """Every number of more digits counts as this one, which is above every limit."""
 
 
-class Builder:
+class TreeBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
     def definition(self, parts: tuple[Word, Word, Expression, Word]) -> Definition:
@@ -643,7 +645,9 @@ class Builder:
         return number(parts[0]), number(parts[-1])
 
 
-_NUMBER = re.compile(r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*)\+?)?(?P<add>[0-9]*)")
+_NUMBER = re.compile(
+    r"@(?P<relation>>?=?)(?:(?P<variable>[A-Za-z_]\w*))?(?P<sign>[+-]?)(?P<add>[0-9]*)"
+)
 
 
 def _number(written: str, start: int) -> Number:
@@ -654,7 +658,8 @@ def _number(written: str, start: int) -> Number:
     first, last = match.span("variable")
     variable = Name(match["variable"], Span(start + first, start + last)) if first >= 0 else None
     span = Span(start, start + len(written))
-    return Number(variable, number(match["add"]), match["relation"], span)
+    add = number(match["add"])
+    return Number(variable, -add if match["sign"] == "-" else add, match["relation"], span)
 
 
 def _bound(word: Word) -> tuple[int, Number | None]:

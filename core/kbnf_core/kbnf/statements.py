@@ -5,6 +5,8 @@ statements are the methods of ``Metasyntax``; the parser is LALR(1), fed word by
 that a mistake is known with the words around it, the place at which a definition stops making
 sense. Its tables are loaded from files, which ``kbnf_testing.parser_tables`` wrote with Lark;
 reading a text does not import Lark. Time is linear in its length.
+
+Tests: tests/unit/kbnf/test_tables.py
 """
 
 import json
@@ -29,7 +31,7 @@ CLOSERS = {
     "COUNT_OPEN": "}",
     "TOKEN_OPEN": "]",
 }
-"""What closes a word that opens a bracket, by the type of the word."""
+"""The word that closes a bracket, by the type of the opening one."""
 
 CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 
@@ -150,7 +152,7 @@ Reduction: TypeAlias = tuple[int, Callable[[list[Any]], Any] | None, str]
 and the nonterminal."""
 
 
-class Parser:
+class StatementParser:
     """The tables of a ``grammar.lark`` (``kbnf_testing.parser_tables`` says what they contain).
 
     ``match`` matches the next word after ignored text; ``keywords`` are, by kind, the words of
@@ -192,7 +194,7 @@ class Parser:
 
 
 class Chain(NamedTuple):
-    """Reductions of one part each, one after the other: what they call, and the state after."""
+    """Reductions of one part each, one after the other: their callbacks, and the state after."""
 
     callbacks: tuple[Callable[[list[Any]], Any], ...]
     state: int
@@ -241,7 +243,7 @@ class Lexer:
     characters, so no text fails. ``place`` is how far the text has been read.
     """
 
-    def __init__(self, parser: Parser, text: str) -> None:
+    def __init__(self, parser: StatementParser, text: str) -> None:
         self._text = text
         self._parser = parser
         self.place = 1 if text.startswith("\ufeff") else 0
@@ -300,12 +302,12 @@ class Metasyntax(ABC, Generic[Tree]):
         self.limits = limits
 
     @abstractmethod
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser, whose start ``definition`` is one statement."""
 
     @abstractmethod
     def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
-        """Yield what to say about a statement that stops making sense."""
+        """Yield the findings about a statement that cannot be parsed."""
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
         """Return the findings about a statement that is not worth parsing, else None."""
@@ -350,20 +352,20 @@ def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tre
     read: Read[Tree] = Read()
     for statement in statements:
         tree: Tree | None = None
-        found: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
-        if found is None:
+        findings: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
+        if findings is None:
             parsed = parse_words(statement.words, metasyntax)
             if isinstance(parsed, Mistake):
-                found = metasyntax.explain(statement, parsed)
+                findings = metasyntax.explain(statement, parsed)
             else:
                 tree = parsed
-                found = metasyntax.validate(statement, parsed)
-        found = list(found)
-        if tree is None or any(each.severity is Severity.ERROR for each in found):
+                findings = metasyntax.validate(statement, parsed)
+        findings = list(findings)
+        if tree is None or any(each.severity is Severity.ERROR for each in findings):
             read.broken.update(metasyntax.names(statement))
         else:
             read.trees.append(tree)
-        read.findings.extend(found)
+        read.findings.extend(findings)
     return read
 
 
@@ -408,7 +410,7 @@ def parse_words(words: list[Word], metasyntax: Metasyntax[Tree]) -> Tree | Mista
     raise AssertionError("the end of a definition is its last word")
 
 
-def _reduce_one(parser: Parser, states: list[int], values: list[Any], kind: str) -> None:
+def _reduce_one(parser: StatementParser, states: list[int], values: list[Any], kind: str) -> None:
     """Reduce the last symbol, and again, as long as that reduces nothing else with it."""
     place = states[-2], states[-1], kind
     chain = parser.chains.get(place) or parser.chain(*place)
@@ -417,7 +419,9 @@ def _reduce_one(parser: Parser, states: list[int], values: list[Any], kind: str)
     states[-1] = chain.state
 
 
-def _reduce(parser: Parser, states: list[int], values: list[Any], reduction: Reduction) -> None:
+def _reduce(
+    parser: StatementParser, states: list[int], values: list[Any], reduction: Reduction
+) -> None:
     size, callback, nonterminal = reduction
     if callback is not None:
         values[len(values) - size :] = [callback(values[len(values) - size :])]

@@ -6,6 +6,8 @@ formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be
 
 Nodes are never mutated. Still they are not frozen: the code that freezes a class is generated at
 every start, and takes longer than reading a small grammar.
+
+Tests: tests/unit/kbnf/test_printer.py, tests/unit/kbnf/test_forms.py
 """
 
 from collections import abc
@@ -119,10 +121,10 @@ class TokenSet:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Number:
-    """``@n``, ``@n+2``, ``@3``, ``@>n`` or ``@>=n``: the number of a family, or a count.
+    """``@n``, ``@n+2``, ``@n-1``, ``@3``, ``@>n`` or ``@>=n``: the number of a family, or a count.
 
     The value is that of ``variable``, if there is one, plus ``add``; with ``relation`` it is one of
-    the numbers that are greater (``>``), or not less (``>=``).
+    the numbers that are greater (``>``), or not less (``>=``). No rule has a number below 0.
     """
 
     variable: Name | None
@@ -131,7 +133,7 @@ class Number:
     span: Span
 
     def __str__(self) -> str:
-        shift = f"+{self.add}" if self.variable and self.add else ""
+        shift = f"{self.add:+}" if self.variable and self.add else ""
         return f"@{self.relation}{self.variable.value if self.variable else self.add}{shift}"
 
 
@@ -145,7 +147,7 @@ class Reference:
 
 
 class BracketKind(Enum):
-    """Brackets, and what they say about their contents."""
+    """Brackets, and the meaning of their contents."""
 
     GROUP = "()"
     OPTIONAL = "[]"

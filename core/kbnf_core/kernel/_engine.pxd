@@ -1,7 +1,8 @@
 # cython: language_level=3
-# The declarations of ``_engine`` that ``_trees`` compiles against: the arrays of a grammar's tables,
-# and the classes of its recogniser. ``containers.pxi``, ``items.pxi`` and ``lazy_table.pxi`` have
-# their docstrings and bodies; a C method of these classes is declared here, too.
+# The declarations of ``_engine`` that ``_trees`` compiles against: the arrays of a grammar's
+# tables, and the classes of its recogniser. ``containers.pxi``, ``items.pxi`` and
+# ``lazy_table.pxi`` have their docstrings and bodies; a C method of these classes is declared
+# here, too.
 #
 # ``_trees`` calls them through their method tables, since an extension module cannot inline what
 # another one defines; only the functions with a body here are inlined on both sides.

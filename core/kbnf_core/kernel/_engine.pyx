@@ -1,9 +1,24 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
-"""The recogniser and the masks.
+"""The recogniser and the masks: one extension module of the files that it includes.
 
-One extension module; each file that is included holds one class or a few functions, in the order
-in which they need each other.
+**Layers**, each of which calls those above it in this list only:
+
+- ``containers``, ``arrays``: hash tables, numbered lists; the arrays of tables and tries;
+- ``items``, ``lazy_table``, ``counting``: item sets, stack nodes, states, positions;
+- ``inclusion``, ``slices``, ``pools``, ``walk``, ``state_masks``: masks of states;
+- ``end_crossings``, ``end_costs``, ``ends``: the tokens to the end of a text;
+- ``columns``, ``forced``, ``canonical``: device tables, forced text, canonical tokens;
+- ``engine_core``, ``batch``: the base of ``Engine``, the rows of many engines.
+
+**Terms.** *Byte class*: bytes that no automaton of a grammar tells apart. *State*: a configuration
+of the recogniser, by number; 0 is ``DEAD``. *Position*: a state, and above its 32 bits a count.
+*Content*: a list of integers that is stored once, and has a number. *Row*: the states after a state
+by byte class, or the words of a mask.
+
+**Locks.** ``LazyTable.acquire`` takes the lock of a grammar's table, which a thread may take again.
+Whatever adds to the table needs it; a method that does not take it is called under it. Rows are in
+segments and contents in deques, which never move, so reading a known row needs no lock.
 """
 
 from libc.math cimport INFINITY
@@ -24,7 +39,6 @@ from libcpp.vector cimport vector
 from cython.operator cimport dereference as deref
 
 from cpython.dict cimport PyDict_GetItemWithError
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport PyObject
 
@@ -53,6 +67,7 @@ include "lazy_table.pxi"
 include "counting.pxi"
 include "inclusion.pxi"
 include "slices.pxi"
+include "pools.pxi"
 include "walk.pxi"
 include "state_masks.pxi"
 include "end_crossings.pxi"

@@ -1,7 +1,9 @@
 # The arrays of a grammar's tables and of a vocabulary's trie, bound once.
 #
-# A class that reads them extends ``_Tables`` or ``_Trie``: an array is then at a fixed offset in the
-# object, which inner loops read without one more pointer.
+# **Layer.** The lowest, beside ``containers.pxi``.
+#
+# A class that reads them extends ``_Tables`` or ``_Trie``: an array is then at a fixed offset in
+# the object, which inner loops read without one more pointer.
 
 cdef class _Tables:
     """The arrays of ``lower.tables.Tables``, by the names that they have there."""

@@ -1,4 +1,7 @@
 # The masks of a batch, copied into the rows of one bitmask by threads that outlive the call.
+#
+# **Layer.** The highest: it asks engines for their masks, in one thread, and copies words in
+# several.
 
 from os import getpid
 

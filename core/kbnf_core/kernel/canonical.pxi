@@ -1,4 +1,6 @@
-# The tokens that a byte-pair tokenizer writes after one, as rows of bits.
+# Canonical tokens: those that a byte-pair tokenizer writes after another one, as rows of bits.
+#
+# **Layer.** Above ``containers.pxi``: it knows the tokenizer, and nothing of grammars.
 #
 # A sequence of tokens is what the tokenizer writes for its text where that holds of each two
 # neighbours (Vieira et al., "Language Models over Canonical Byte-Pair Encodings", ICML 2025). Of
@@ -115,6 +117,7 @@ cdef class CanonicalRows:
                     break
                 symbols.push_back(units[unit])
                 begin = end
+            # Merges make no token of which a unit is missing; one of very many units is treated so.
             if begin < starts[i + 1] or symbols.empty():
                 continue
             merge = self._merge(symbols)
@@ -222,6 +225,7 @@ cdef class CanonicalRows:
         if self.pretokens is None:
             return 0
         if self.pretokens.is_full:
+            # Entries here are keyed by its states, whose numbers are given anew.
             self.pretokens.forget()
             self._forget()
         while count - place < _LOOK_BACK and self._token(accepted, place - 1) != UNKNOWN:
@@ -310,6 +314,7 @@ cdef class CanonicalRows:
     cdef cnp.ndarray _find(self, key, int32_t token, int32_t state):
         cdef bint may_end = self.pretokens is None or self.pretokens.may_end(state)
         verdicts = self._judge(state)
+        # Equal verdicts are one object (``verdicts_seen``), which lives as long as these entries.
         made = token, may_end, id(verdicts)
         row = self.different.get(made)
         if row is not None:
@@ -360,6 +365,7 @@ cdef class CanonicalRows:
         cdef size_t i
         if token >= 0:
             self._mark(self.stands_for[token], depth)
+        # Intervals are marked by their ends; the sum up to a token is the number that it is in.
         for i in range(self.order.size()):
             merged += depth[i]
             each = self.order[i]

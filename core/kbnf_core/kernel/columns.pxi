@@ -1,4 +1,9 @@
-# What every token does to a list of states, all at once.
+# Transitions by whole tokens from a list of states, for tables on a device (``device/build.py``).
+#
+# **Layer.** Above ``lazy_table.pxi`` and ``arrays.pxi``.
+#
+# **Terms.** A *vector* has the states after the same bytes from each state of the list. A *column*
+# is the vector of a token; tokens with equal vectors share it.
 
 cdef enum:
     _NOWHERE = 0
@@ -35,7 +40,8 @@ cdef class _Vectors:
         for i in range(states.shape[0]):
             content.push_back(<int32_t> i)
             content.push_back(states[i])
-        # Not to be found by content: only here may a complete state go on under ``eager``.
+        # Not found by content, so no token leads back to it: only before the first byte may a
+        # complete state go on under ``eager``.
         self.contents.push_back(content)
         self.after.resize(2 * self.classes, UNKNOWN)
 

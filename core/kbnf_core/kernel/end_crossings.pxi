@@ -1,5 +1,8 @@
 # After which bytes a token can read past the end of a text.
 #
+# **Layer.** Above ``arrays.pxi``: a search in tables, once for a grammar; ``end_costs.pxi`` uses
+# it.
+#
 # Where a text is over with its first complete byte, a token that reads on is refused. A way to the
 # end (``end_costs.pxi``) stops where its own nonterminal may be complete, so only another
 # derivation of the same bytes can be complete within one of its tokens. Two derivations part at a

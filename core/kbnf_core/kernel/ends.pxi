@@ -1,11 +1,13 @@
-# How near states are to the end of a text, and which tokens leave enough for that.
+# Distances of states to the end of a text, and the tokens after which a budget is enough.
+#
+# **Layer.** Above ``end_costs.pxi`` and ``walk.pxi``.
 #
 # An item costs what its position does (``end_costs.pxi``) and what follows in the stack when its
 # nonterminal is complete; a state costs the least of its items. Both depend on numbers that are
 # never given anew, so they are remembered by item set, stack node and state.
 #
-# Where a cost of tokens is finite and not 0, some token leads to a state that costs at most one
-# less. So who takes only tokens after which the cost is at most what is left comes to the end, in
+# If a cost in tokens is finite and not 0, some token leads to a state whose cost is lower by at
+# least one. So a text of which each token leaves a cost of at most the rest of its budget ends in
 # time.
 
 ctypedef pair[int32_t, int64_t] Cost  # of a nonterminal
@@ -335,7 +337,7 @@ cdef class Ends(_StateCosts):
             return UNKNOWN
         self.explorer.acquire()
         try:
-            # What is called has its own items there, which cost the same.
+            # A call costs as much as the items that it predicts, which are among the sources.
             pairs = self.explorer._sources(state)
             radix = self.items.radix
             for i in range(pairs.size()):
@@ -512,9 +514,10 @@ cdef class EndWalker:
         return found
 
     cpdef int32_t near(self, int64_t position) except -1:
-        """Return the state at a position without its count where enough came, else with it.
+        """Return a state that is as near to the end as a position.
 
-        From the former a text is as soon over.
+        A count that has passed the lower bound does not change the distance: the state without the
+        count is returned, which is one for all such counts.
         """
         if position >> _COUNT_SHIFT and self.counting.room(position):
             return <int32_t> position
@@ -558,6 +561,8 @@ cdef class EndWalker:
         for group in self.groups.groups[part.number]:
             i = group.tokens.size()
             balance += i if self._level_cost(levels, part.number, group) > left else -<int64_t> i
+        # Clear the bits of groups that cost too much, or mark the others and pass over all words:
+        # whichever touches fewer words.
         if balance > self.parts.width:
             kept.resize(self.parts.width)
         for group in self.groups.groups[part.number]:
@@ -631,6 +636,7 @@ cdef class EndWalker:
         cdef _Part part
         if self.known.count(state):
             return &self.known[state]
+        # The memory is bounded by forgetting all; a state that comes again is walked once more.
         if self.kept > _MOST_LEADING:
             self.known.clear()
             self.kept = 0

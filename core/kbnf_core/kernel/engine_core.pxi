@@ -1,4 +1,7 @@
-# Where tokens lead by their bytes: the path of most accepted tokens.
+# The base of ``Engine``: what each token of a text needs, and the steps by whole tokens.
+#
+# **Layer.** Above all but ``batch.pxi``. Caches that Python has (``mask/token_automaton.py``) are
+# asked before anything is computed here.
 
 cdef enum:
     # Steps that are remembered; of more, all are forgotten.
@@ -241,7 +244,8 @@ cdef class EngineCore:
 
     def _use(self, automaton):
         """Switch to ``automaton``, a ``TokenAutomaton``; the caller sets the position."""
-        # A position means nothing to another automaton.
+        # A position is a number of one automaton: the last row, which is known by its position,
+        # has to be made before another automaton replaces it.
         if self._automaton is not None:
             self._row = self._allowed
         self._automaton = automaton

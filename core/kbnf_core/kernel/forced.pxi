@@ -1,4 +1,7 @@
-# What a vocabulary's tokens spell, and how its tokenizer cuts texts.
+# Forced text: the bytes, and the tokens, that certainly come next.
+#
+# **Layer.** Above ``lazy_table.pxi`` and ``arrays.pxi``. First comes what depends on the vocabulary
+# alone: what its tokens spell, and how its tokenizer cuts texts.
 
 cdef enum:
     # Tokens of the past that are encoded along: the first new token depends on a few at most.
@@ -261,7 +264,7 @@ cdef inline uint64_t _hash_of(int32_t position, const int32_t* tokens, size_t co
 # all these encodings agree are certain.
 
 cdef enum:
-    # Of a byte, a class or a token: not known yet; none, or several.
+    # In the place of a byte, a class or a token: not computed; not exactly one.
     _NOT_KNOWN = -2
     _OPEN = -1
     # In a front: the other number is a state.
@@ -294,7 +297,7 @@ cdef class Forced:
     cdef _Written written
 
     def __cinit__(self, automaton, texts):
-        # It holds this.
+        # A reference to the automaton, which refers to this, would keep both until a collection.
         self.automaton = proxy(automaton)
         self.texts = texts
         self.explorer = automaton.masks.states.explorer
@@ -505,6 +508,7 @@ cdef class Forced:
                 self.texts.add_ids(node, found)
                 if found.size() > 1:
                     return 0
+        # The walks find tokens of one byte again.
         found.clear()
         for node in nodes:
             self._walk(state, node, found)
@@ -571,6 +575,8 @@ cdef class Forced:
         self._find_ends(data, after, ends)
         if ends[0] == 0:
             return 0
+        # The longest text first: most shorter ones end where one of its tokens does, and need no
+        # encoding of their own.
         self.texts.encode_after(text, before, data.substr(0, ends.back()), found)
         for place in range(found.size()):
             taken += self.texts.length(found[place])

@@ -1,5 +1,7 @@
 # Bounded language inclusion: up to which length all texts that a machine reads can come at a place.
 #
+# **Layer.** Above ``lazy_table.pxi``; a walk asks it before it visits the nodes of a slice.
+#
 # **Terms.** The *machine* is the automaton of a slice (``mask/slices.py``); it reads the texts of
 # the slice's tokens. It begins in state 1, and a *character* is what it reads until it is there
 # again. Characters have *numbers*; those of several bytes share them, by the first byte. A walk is

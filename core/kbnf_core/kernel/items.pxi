@@ -1,5 +1,8 @@
 # Item sets: sorted, interned sets of automaton states and the nonterminals that they report.
 #
+# **Layer.** Above ``arrays.pxi`` and ``containers.pxi``; only the table (``lazy_table.pxi``) and
+# searches of the same layer call it.
+#
 # An item is (automaton state, nonterminal to report on completion), packed into one integer. All
 # items of a set share one stack node. Everything computed here depends on the item set alone, never
 # on that node, so it is memoised by item set.

@@ -1,5 +1,10 @@
 # The transition table, filled on demand as a lazy DFA.
-# Item sets and stack nodes are interned by ``ItemSets`` and ``StackNodes``; a step combines them.
+#
+# **Layer.** Above ``items.pxi``, whose item sets and stack nodes a step combines.
+#
+# **Terms.** A *state* is a list of (stack node, item set) pairs and of the nonterminals that have
+# completed into BOTTOM. Its *sources* are its pairs and the one that their calls predict. A *place*
+# is what a walk goes on with: a state, or ``~item_set`` for an item set above BOTTOM without calls.
 
 cdef enum:
     # Rows of a segment, and as a power of two.

@@ -1,5 +1,8 @@
 # Repairs: the texts of a language that are nearest to a text, by weighted edits.
 #
+# **Layer.** Beside the others of ``_trees``; of ``_engine`` it uses states and their costs to an
+# end.
+#
 # The transition table is a machine, so the edit distance of a text to its language is a shortest
 # path (Aho and Peterson, "A Minimum Distance Error-Correcting Parser for Context-Free Languages",
 # 1972, for a machine that is found on the way). A *node* is a state and an offset in the text, at
@@ -139,9 +142,10 @@ cdef class Repairs:
     cdef readonly long long spent
 
     def __init__(
-        self, table, _StateCosts ends, bytes text, weights, tuple rewriters, const uint8_t[::1] spelled,
-        const uint8_t[::1] order, int32_t count, double most, long long work, long long states,
-        bint is_eager, bint may_be_empty, bint invents, bint is_begun,
+        self, table, _StateCosts ends, bytes text, weights, tuple rewriters,
+        const uint8_t[::1] spelled, const uint8_t[::1] order, int32_t count, double most,
+        long long work, long long states, bint is_eager, bint may_be_empty, bint invents,
+        bint is_begun,
     ):
         cdef _Trial first = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, 0, 0, _INSERTED)
         cdef _Trial lead = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _LEAD, 0, 0, 0, _LED)
@@ -395,6 +399,7 @@ cdef class Repairs:
         step.chosen = step.lost = False
         while not self.is_cut:
             ahead = self._ahead(step.state, step.position)
+            # Another trial may be cheaper by now: a search that is best first goes on with that.
             if cost + ahead > rank >> _RANK_SHIFT:
                 step.kind = _AT
                 self._push(step, ahead, 0)
@@ -426,6 +431,7 @@ cdef class Repairs:
 
     cdef bint _is_first(self, _Trial& step) except -1:
         """Note that a node was reached; tell whether to go on from it."""
+        # Edges take two bits; they are part of the node since they decide which edits it allows.
         cdef uint64_t key = _key(4 * step.state + step.edge, step.position)
         cdef int32_t number
         if step.edge != _NO_EDGE:
@@ -438,6 +444,8 @@ cdef class Repairs:
             number = <int32_t> self.reached.size()
             self.numbers.put(key, number)
             self.reached.push_back(0)
+            # For one text the cheapest way to a node is the only one that counts; for several, ways
+            # that have written the same text until here would end as the same texts.
             if self.count > 1:
                 self.texts.resize(number + 1)
         if self.reached[number] >= self.count:
@@ -553,6 +561,7 @@ cdef class Repairs:
         if edit.position < self.size:
             without = self._cost_without(edit, facts)
             lost = edit.lost
+        # Of trials with equal ranks the last one pushed is taken first: the most readable byte.
         for i in range(self.order.shape[0] - 1, -1, -1):
             byte_class = self.order[i]
             if row[byte_class] == DEAD:

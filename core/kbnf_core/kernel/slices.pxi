@@ -1,4 +1,10 @@
 # A vocabulary in slices, laid out for walks, and the blocks that masks are made of.
+#
+# **Layer.** Above ``arrays.pxi``; one ``Parts`` serves the walks of all grammars.
+#
+# **Terms** (``mask/slices.py``). A *slice* has the tokens that one small automaton, its *machine*,
+# reads; the last slice has all others. A *block* is a row of bits: the tokens of a slice of at most
+# so many characters. A *tail* is the end of a token of the last slice, after text.
 
 cdef enum:
     # Unions of blocks that are kept; strings with and without a bound take a few, each class of

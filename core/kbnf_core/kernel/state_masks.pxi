@@ -1,4 +1,10 @@
-# The walks that the mask of a state needs.
+# The walks that the mask of a state needs, and their union.
+#
+# **Layer.** Above ``walk.pxi``. A walk depends on an item set and a set of nodes, not on the stack,
+# so that texts of any length need few of them; what completes resumes here, down the stack.
+#
+# **Terms.** A *frame* is a stack node, what resumes in it, and the set of trie nodes from which on
+# bytes are its own.
 
 ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
 

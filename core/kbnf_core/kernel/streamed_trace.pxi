@@ -1,4 +1,6 @@
-# What is certain of a text that goes on.
+# Certain events of a text that goes on: where rules have begun and ended in all its derivations.
+#
+# **Layer.** Above ``trace.pxi``.
 #
 # The events with which all derivations begin that are still possible are found by going through
 # their ways side by side, from a place that all of them go through; it moves on with the text. Of a

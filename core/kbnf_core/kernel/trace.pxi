@@ -1,5 +1,7 @@
 # Texts over position automata, and their trees.
 #
+# **Layer.** Above ``derivations.pxi``.
+#
 # A text is read back from its end, along the only source or the best way through a region. Nodes of
 # the tree are written when their beginning is found, which is their preorder backwards.
 
@@ -173,8 +175,8 @@ cdef class Trace:
             self.known.release()
 
     cdef inline _Step* _step(self, size_t at) except NULL:
-        # The same one is asked for several times in a row; those that are known stay where they
-        # are.
+        # Most calls in a row are for one step. Steps are in a deque, so that a pointer to one stays
+        # valid.
         cdef int64_t made = self.known.made
         if at != self.step_at:
             self.known.allow(self.left, self.most)
@@ -392,9 +394,10 @@ cdef class Trace:
         cdef size_t known = 0
         self._go(region.places[begin].at, -1)
         while not self._chosen_without(region, begin, origin, dead, chosen, False):
-            # Rules that derive themselves: what led round in a circle is tried no more.
+            # A rule that derives itself leads in a circle: the search is repeated without the
+            # configurations at the end of the circle.
             if dead.size() == known:
-                # It was needed elsewhere, with other calls open.
+                # One of them is needed on another way, where other calls are open.
                 dead.clear()
                 self._chosen_without(region, begin, origin, dead, chosen, True)
                 break

@@ -1,4 +1,8 @@
-# The walk over trie and transition table.
+# The walk over trie and transition table: which tokens can come in a state.
+#
+# **Layer.** Above ``inclusion.pxi`` and ``slices.pxi``. Trie and table are followed side by side; a
+# node at which no byte can come ends the walk of its subtree. Where inclusion proves that all texts
+# of a slice can come, its tokens are taken as a block, and none of its nodes is visited.
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 # Nodes; and those below nodes of slices: (number of the slice, range of nodes).

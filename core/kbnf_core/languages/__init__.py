@@ -2,6 +2,8 @@
 
 What reads, converts, detects or keeps grammars takes the languages from here. So a language is its
 folder and a line.
+
+Tests: tests/unit/languages
 """
 
 import json
@@ -69,11 +71,11 @@ def as_language(language: Language | str) -> Language:
     """Return a language, given it or its name; raises ``ConfigError`` for another name."""
     if not isinstance(language, str):
         return language
-    found = named(language)
-    if found is None:
+    result = named(language)
+    if result is None:
         known = ", ".join(each.name.lower() for each in LANGUAGES)
         raise ConfigError(f"there is no language {language!r}: the languages are {known}")
-    return found
+    return result
 
 
 def language_of(path: str | None) -> Language:

@@ -1,4 +1,7 @@
-"""A choice as one of the grammar languages: a JSON list of texts, one of which is written."""
+"""A choice as one of the grammar languages: a JSON list of texts, one of which is written.
+
+Tests: tests/unit/languages
+"""
 
 import json
 from collections.abc import Iterable, Iterator

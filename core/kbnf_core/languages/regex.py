@@ -1,4 +1,7 @@
-"""Regular expressions as one of the grammar languages: the texts that one matches as a whole."""
+"""Regular expressions as one of the grammar languages: the texts that one matches as a whole.
+
+Tests: tests/unit/languages
+"""
 
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf import tree

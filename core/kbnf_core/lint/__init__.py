@@ -1,6 +1,8 @@
 """Lints: checks for grammars that are valid but may not do what their author means.
 
 Here is what a check may be asked for beside them.
+
+Tests: tests/unit/lint/test_targets.py, tests/unit/lint/test_bounds.py
 """
 
 from dataclasses import dataclass, replace

@@ -2,6 +2,8 @@
 
 ``LINTS`` is the list of lints, ``run_lints`` runs them, and their fixes are applied here, too: none
 that would lose a comment.
+
+Tests: tests/unit/lint/test_languages.py, tests/unit/lint/test_lark_files.py
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,16 +100,15 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    reading = reading.linted
-    found = [
+    result = [
         *reading.diagnostics,
         *reading.parsed.lint(),
         *run_lints(reading, _answerable(options)),
     ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # Which texts are complete depends on tokens that are not known.
-        found = [each for each in found if each.code not in _CUT]
-    return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
+        result = [each for each in result if each.code not in _CUT]
+    return sorted(_apply_ignores(result, reading), key=Diagnostic.sort_key)
 
 
 def _answerable(options: LintOptions) -> LintOptions:
@@ -142,7 +143,7 @@ def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:
 
 
 class Lint(Protocol):
-    """What a module of `rules/` contains."""
+    """The contents of a module of `rules/`."""
 
     @property
     def RULES(self) -> tuple[Rule, ...]:  # noqa: N802 - a constant of a module
@@ -199,13 +200,13 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     conversion clones rules; so does writing out families. Of rules that a conversion generated only
     errors are reported, because nobody wrote them.
     """
-    found = _run(Subject(reading, options))
+    result = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:
-        found = (replace(each, fixes=()) for each in found)
+        result = (replace(each, fixes=()) for each in result)
     if reading.language.is_converted or reading.plain is not None:
-        first = {(each.code, each.span): each for each in reversed(list(found))}
+        first = {(each.code, each.span): each for each in reversed(list(result))}
         return reversed(first.values())
-    return found
+    return result
 
 
 def _run(subject: Subject) -> Iterator[Diagnostic]:
@@ -248,7 +249,7 @@ class Fixed:
 
 
 def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
-    """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
+    """Apply the fixes that ``find`` offers for ``text`` and its results, until none are left.
 
     ``language`` is that of the text, which decides where comments are. Without ``unsafe``, only
     fixes that keep the language are applied. A round that would lead to more errors than there were

@@ -1,4 +1,4 @@
-"""A text of a grammar that begins with another one: what ``finish=eager`` can never write.
+"""Texts of a grammar that continue another one, which ``finish=eager`` can never write.
 
 The search goes breadth first over the states of recognition, so the complete text is a shortest
 one of those that can be continued; the continuation follows the lengths to the end. Whether there
@@ -6,6 +6,8 @@ is such a text is undecidable in general, so the search is bounded.
 
 ``finish=token`` writes such a text where a token goes on past the complete one. Over a vocabulary
 the search follows, beside the state, the trie nodes of the tokens that may be under way.
+
+Tests: tests/unit/lint/test_token_finish.py
 """
 
 from collections import deque
@@ -136,16 +138,16 @@ def _completion(
     budget: Budget,
 ) -> bytes:
     """Return a shortest text, not empty, that completes the start from ``state`` on."""
-    found = bytearray()
+    result = bytearray()
     for distance in range(int(left.length(state, budget)) - 1, -1, -1):
         for byte_class, byte in ways:
             budget.spend(1 + len(states.pairs(state)))
             after = states.step(state, byte_class)
             if after != DEAD and _is_within(states, left, after, distance, budget):
-                found.append(byte)
+                result.append(byte)
                 state = after
                 break
-    return bytes(found)
+    return bytes(result)
 
 
 def _is_within(

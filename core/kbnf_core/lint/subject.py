@@ -1,6 +1,8 @@
 """The subject of a lint: a text and all that is computed of it on demand, and a lint's needs.
 
 Below it are the analyses and words that several lints share: of patterns, bytes and texts.
+
+Tests: tests/unit/lint
 """
 
 import enum
@@ -13,7 +15,7 @@ from kbnf_core.frontend import EFFORT, Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar, Literal, Node, Regular, postorder
 from kbnf_core.kbnf.tree import Document, Pattern, PatternKind
 from kbnf_core.lint import LintOptions
-from kbnf_core.lower.facts import Analysis
+from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -156,13 +158,22 @@ class Subject:
 
     @property
     def grammar(self) -> Grammar:
-        """The meaning of the text."""
-        return _there(self.reading.grammar)
+        """The meaning of the text: of its tree, where its parts are places that somebody wrote."""
+        return _there(self._meaning[0])
 
     @property
     def analysis(self) -> Analysis:
         """The analysis of the nonterminals."""
-        return _there(self.reading.analysis)
+        return _there(self._meaning[1])
+
+    @cached_property
+    def _meaning(self) -> tuple[Grammar | None, Analysis | None]:
+        reading = self.reading
+        is_read = reading.parsed.rules is None or not reading.parsed.is_written
+        grammar = reading.grammar if is_read or reading.is_endless else reading.of_tree
+        if grammar is None or grammar is reading.grammar:
+            return reading.grammar, reading.analysis
+        return grammar, analyse(grammar)
 
     @property
     def tables(self) -> "Tables":
@@ -300,7 +311,7 @@ def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str
         yield f"the shortest text has {length}: {show(completion.data)}"
     if completion.tokens is not None:
         count = len(completion.tokens)
-        shown = " ".join(_token(vocabulary, each) for each in completion.tokens[:_MOST_TOKENS])
+        shown = " ".join(_token(vocabulary, token) for token in completion.tokens[:_MOST_TOKENS])
         more = "" if count <= _MOST_TOKENS else " ..."
         verb = "completes" if count == 1 else "complete"
         yield f"{count_of(count, 'token')} {verb} it: {shown}{more}"

@@ -6,7 +6,7 @@ from kbnf_core.ir import Node, TokenTerminal
 from kbnf_core.kbnf.tree import Expression, Leaf
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.facts import Facts
-from kbnf_core.lower.nfa import Bounds, Connected, NfaBuilder, Piece
+from kbnf_core.lower.nfa import Bounds, ClosedAutomaton, Connected, NfaBuilder
 from kbnf_core.text.budget import Budget
 
 Nodes = Mapping[str, list[Node]]
@@ -58,6 +58,6 @@ def fold(
 ) -> tuple[Column, Column, Column, bytes, list[Loop]]: ...
 def nonterminals_in(symbols: Column, class_count: int, count: int) -> list[int]: ...
 def split_edges(
-    pieces: list[Piece], class_count: int, numbers: list[int], terminals: int
+    pieces: list[ClosedAutomaton], class_count: int, numbers: list[int], terminals: int
 ) -> tuple[bytes, ...]: ...
 def give_back() -> None: ...

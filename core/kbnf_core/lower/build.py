@@ -1,6 +1,8 @@
 """From a grammar to the tables that recognition runs on: the passes in order, and the last of them.
 
 The automata of all nonterminals are made one by one (``nfa``) and assembled into one set of tables.
+
+Tests: tests/unit/test_build.py
 """
 
 from collections.abc import Mapping
@@ -22,8 +24,8 @@ from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined, split_large
 from kbnf_core.lower.nfa import (
     Alphabet,
+    ClosedAutomaton,
     NfaBuilder,
-    Piece,
     TooManyStatesError,
     compact,
     edge_columns,
@@ -52,7 +54,7 @@ def build_pieces(
     inlined: Inlined,
     limits: Limits,
     budget: Budget,
-) -> tuple[Alphabet, dict[str, Piece]]:
+) -> tuple[Alphabet, dict[str, ClosedAutomaton]]:
     """Return the automata of the nonterminals that are called, the start first.
 
     Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError where
@@ -71,7 +73,7 @@ def build_pieces(
         name: _folded(name, _finished(name, builder), builder)
         for name in lowering.counting_of(names, analysis.nodes)
     }
-    pieces: dict[str, Piece] = {}
+    pieces: dict[str, ClosedAutomaton] = {}
     queue = [grammar.start]
     queued = set(queue)
     total = 0
@@ -93,33 +95,33 @@ def build_pieces(
     return alphabet, pieces
 
 
-def _finished(name: str, builder: NfaBuilder) -> Piece:
+def _finished(name: str, builder: NfaBuilder) -> ClosedAutomaton:
     try:
         return compact(builder, name)
     except LimitError:
         raise TooManyStatesError(name) from None
 
 
-def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
+def _folded(name: str, piece: ClosedAutomaton, builder: NfaBuilder) -> ClosedAutomaton:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
     if not (_ids(piece.symbol) >= first).any():
         return piece
     edges = piece.source, piece.symbol, piece.target
     builder.budget.spend(len(_ids(piece.symbol)))
-    found = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
-    return Piece(*found)
+    result = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
+    return ClosedAutomaton(*result)
 
 
-def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
+def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> ClosedAutomaton:
     edges = edge_columns(body.dfa, alphabet)
     size = len(edges) // 3
     source, symbol, target = edges[:size], edges[size : 2 * size], edges[2 * size :]
-    return Piece(source, symbol, target, bytes(body.dfa.accepting))
+    return ClosedAutomaton(source, symbol, target, bytes(body.dfa.accepting))
 
 
 def assemble(
-    grammar: Grammar, analysis: Analysis, alphabet: Alphabet, pieces: Mapping[str, Piece]
+    grammar: Grammar, analysis: Analysis, alphabet: Alphabet, pieces: Mapping[str, ClosedAutomaton]
 ) -> Tables:
     """Return the tables of ``pieces``, numbered one after the other.
 
@@ -154,7 +156,7 @@ def assemble(
     )
 
 
-def _loops(pieces: list[Piece]) -> Loops:
+def _loops(pieces: list[ClosedAutomaton]) -> Loops:
     if not any(piece.loops for piece in pieces):
         return NO_LOOPS
     starts = list(accumulate((piece.state_count for piece in pieces), initial=0))
@@ -217,8 +219,8 @@ def build_tables(
     return tables
 
 
-Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, Piece]]
-"""What ``assemble`` takes."""
+Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, ClosedAutomaton]]
+"""The arguments of ``assemble``."""
 
 
 def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget) -> Built:

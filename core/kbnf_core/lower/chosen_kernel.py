@@ -3,6 +3,8 @@
 Reading and checking a grammar need no compiled module: the few functions that they call are written
 in Python as well, and marked ``compiled``. Tables are made where an engine is only; what makes them
 is in ``lowering`` alone, with its types in ``_lowering.pyi``.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections.abc import Callable

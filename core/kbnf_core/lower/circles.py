@@ -8,6 +8,8 @@ as unit rules are in textbooks (Hopcroft, Motwani & Ullman 2006, 7.1.3). Positio
 
 A rule *passes on* to another one where it may derive that one and nothing beside it: by a branch,
 or with parts around the call that may be empty.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections.abc import Iterable, Mapping
@@ -80,7 +82,7 @@ def _of(node: Node, parts: list[tuple[frozenset[str], bool]]) -> frozenset[str]:
 
 
 def _joined(name: str, bodies: list[Node]) -> Node:
-    """Return what all bodies of a circle are together, without the branches that only pass on."""
+    """Return the union of all bodies of a circle, without the branches that only pass on."""
     branches = [
         branch
         for body in bodies

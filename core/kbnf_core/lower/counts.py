@@ -32,6 +32,8 @@ and only an automaton with a state for each is deterministic. There ``fold`` giv
 is built anew with every count a state. A few bytes in common, as those with which characters of
 different sets begin, do not matter: until they are read there are two items. Nor does the text
 after a count of single bytes, as long as it counts nothing itself.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections.abc import Callable
@@ -81,7 +83,7 @@ class Loop(NamedTuple):
 
 
 def is_large(node: Node, least: int, many: int) -> bool:
-    """Return whether the bound of a repetition, or what it repeats so often, is large."""
+    """Return whether the bound of a repetition, or its repeated body, is large."""
     match node:
         case Regular(bounded=(dfa, bound)):
             return bound >= least or bound * dfa.state_count >= many
@@ -113,7 +115,7 @@ def mark_counts(
 
 
 class _Marker:
-    """Marks what one rule counts; what counts within is a rule of its own."""
+    """Marks the counts of one rule; a count within another one gets a rule of its own."""
 
     def __init__(
         self, name: str, rules: dict[str, Node], analysis: Analysis, counts_bytes: bool

@@ -9,6 +9,8 @@ Where the start has no finite text but is endless, its infinite texts are what t
 this one know finite texts only, so each endless part gets finite ones: the text so far, and then
 ``NEVER``, a terminal that matches no token. A text is viable if it begins one of those; and as
 nothing matches ``NEVER``, none is ever complete.
+
+Tests: tests/unit/test_endless.py
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -60,7 +62,7 @@ def viable_prefixes(grammar: Grammar) -> Grammar:
         facts = {id(node): facts for node, facts in analysis.within(body)}
         rules[name + _PREFIX] = fold(body, children, partial(_prefixes_within, facts=facts)) or body
         calls = (each.nonterminal for each in analysis.nodes[name] if isinstance(each, Call))
-        pending.extend(dict.fromkeys(each for each in calls if each not in pending))
+        pending.extend(dict.fromkeys(call for call in calls if call not in pending))
     return Grammar(grammar.start + _PREFIX, rules)
 
 
@@ -139,7 +141,7 @@ class _Endless:
         self._cycles: dict[int, Dfa | None] = {}
 
     def rewrite(self) -> Grammar | None:
-        """Return the grammar of what begins infinite texts, if the start has any."""
+        """Return the grammar of the beginnings of infinite texts, if the start has any."""
         endless = self._endless()
         if self._grammar.start not in endless:
             return None
@@ -157,21 +159,21 @@ class _Endless:
         """Return the nonterminals that have an infinite text."""
         graph: dict[str, set[str]] = {name: set() for name in self._grammar.rules}
         consuming: set[tuple[str, str]] = set()
-        found: set[str] = set()
+        result: set[str] = set()
         for name, nodes in self._analysis.nodes.items():
             self._budget.part = name
             self._budget.spend(len(nodes))
             for callee, consumes in self._ways(name):
                 if callee is None:
-                    found.add(name)
+                    result.add(name)
                     continue
                 graph[name].add(callee)
                 if consumes:
                     consuming.add((name, callee))
         for names in cyclic_components(graph):
             if any(a in names and b in names for a, b in consuming):
-                found |= names
-        return _leading_to(found, graph)
+                result |= names
+        return _leading_to(result, graph)
 
     def _ways(self, name: str) -> Iterator[tuple[str | None, bool]]:
         """Yield the calls of a rule after parts that have finite texts, None for a loop.
@@ -205,7 +207,7 @@ class _Endless:
         return {id(node): facts for node, facts in self._analysis.within(root)}
 
     def _prefixes(self, name: str, endless: frozenset[str]) -> Node | None:
-        """Return what begins the infinite texts of a rule, up to ``NEVER``."""
+        """Return the beginnings of the infinite texts of a rule, up to ``NEVER``."""
         body = self._grammar.rules[name]
         facts = self._facts(body)
         values: list[Node | None] = []
@@ -256,13 +258,13 @@ def _leading_to(names: Iterable[str], graph: Mapping[str, Iterable[str]]) -> fro
     for caller, callees in graph.items():
         for callee in callees:
             callers.setdefault(callee, []).append(caller)
-    found = set(names)
-    stack = list(found)
+    result = set(names)
+    stack = list(result)
     while stack:
-        fresh = set(callers.get(stack.pop(), ())) - found
-        found |= fresh
+        fresh = set(callers.get(stack.pop(), ())) - result
+        result |= fresh
         stack.extend(fresh)
-    return frozenset(found)
+    return frozenset(result)
 
 
 def _up_to_cycles(dfa: Dfa) -> Dfa | None:

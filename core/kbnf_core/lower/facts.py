@@ -4,12 +4,14 @@ What a part can derive is two flags: the empty text, and any text at all. Each f
 changes at most once, so the least fixpoint costs three times the size of the grammar.
 
 ``where`` and ``names_where`` decide one such flag for trees of the algebra over leaves of any kind:
-rules of lexemes, Python's regular expressions. No other module computes what is nullable, or prunes
-what is not productive.
+rules of lexemes, Python's regular expressions. No other module computes nullable rules, or prunes
+unproductive ones.
 
-FIRST and FOLLOW are over bytes: what parts begin with, and what can occur after nonterminals. Both
-are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a rule calls, FOLLOW
-over what calls it.
+FIRST and FOLLOW are over bytes: the bytes that parts begin with, and those that can occur after
+nonterminals. Both are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over the
+callees of a rule, FOLLOW over its callers.
+
+Tests: tests/unit/ir/test_facts.py
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -47,7 +49,7 @@ NO_NAMES: Mapping[str, bool] = MappingProxyType({})
 
 
 class Facts(NamedTuple):
-    """What a node or nonterminal can derive.
+    """The texts that a node or nonterminal can derive.
 
     ``nullable``: the empty word; ``filled``: some word that is not empty.
     """
@@ -179,7 +181,7 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
 def where(
     parts: Iterable[N], leaf: Callable[[N], bool], names: Mapping[str, bool] = NO_NAMES
 ) -> dict[int, bool]:
-    """Return by identity what is true of every part of a tree: nullable, or productive.
+    """Return by identity which parts of a tree have a property: nullable, or productive.
 
     ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
     parts, of a choice if of one branch, of a repetition also if it may have no turn; ``names`` say
@@ -208,7 +210,7 @@ def names_where(
     """Return of which nonterminals it is true, as ``where`` has it for parts.
 
     ``nodes`` are the parts of each rule's body, parts before wholes; ``leaf`` decides about leaves
-    that are no calls. A name without a rule has no text. Rules that only call each other have none,
+    other than calls. A name without a rule has no text. Rules that only call each other have none,
     or, ``endless``, one that never ends.
     """
     callees = {

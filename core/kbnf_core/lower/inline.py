@@ -10,6 +10,8 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 Large parts get nonterminals of their own, so that counts multiply calls and not states:
 ``(x{1000} ","){1000}`` would unroll to a million states; with the body as a nonterminal it is
 two chains of a thousand. Large automata get one too: they are copied as arrays, never edge by edge.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections import Counter
@@ -20,6 +22,7 @@ from typing import NamedTuple
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import (
     Call,
+    Counted,
     Grammar,
     Node,
     Regular,
@@ -95,11 +98,11 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
-        rules[name] = _Splitter(name, rules, analysis).split(body) if name in large else body
+        rules[name] = _RuleSplitter(name, rules, analysis).split(body) if name in large else body
     return Grammar(grammar.start, rules)
 
 
-class _Splitter:
+class _RuleSplitter:
     """Splits one rule; the parts split off are added to ``rules``."""
 
     def __init__(self, name: str, rules: dict[str, Node], analysis: Analysis) -> None:
@@ -113,7 +116,9 @@ class _Splitter:
         optional: list[bool] = []
         for node, facts in self._analysis.within(root):
             first = len(values) - len(children(node))
-            whole = rebuild(node, values[first:])
+            # What counts bytes is one automaton.
+            is_one = isinstance(node, Counted) and node.by_byte
+            whole = node if is_one else rebuild(node, values[first:])
             values[first:] = [self._split_one(whole, optional[first:])]
             optional[first:] = [facts.nullable]
         return values.pop()

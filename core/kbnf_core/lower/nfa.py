@@ -8,6 +8,8 @@ construction over lists.
 
 The subset construction makes item sets small and their number few; when it would grow too much, the
 states are kept and only the epsilons removed, which recognition handles as well.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from array import array
@@ -89,7 +91,7 @@ class Alphabet:
         return self.class_count + len(self.nonterminals) + len(self.terminals)
 
 
-class Nfa:
+class GrowingNfa:
     """A growing automaton: states 0 (start) and 1 (accepting) and more, edges in columns.
 
     An edge goes from ``sources[i]`` over ``symbols[i]`` to ``targets[i]``, a free one from
@@ -132,7 +134,7 @@ class Nfa:
         return np.concatenate((single, *self.blocks), axis=1) if self.blocks else single
 
 
-class Fragment(NamedTuple):
+class SharedFragment(NamedTuple):
     """An automaton without free edges that is copied as a whole; state 0 is its start.
 
     ``edges`` are three columns one after the other: source, symbol, target.
@@ -167,17 +169,17 @@ class NfaBuilder:
         self.inlined = inlined
         self.state_limit = state_limit
         self.budget = budget
-        self.fragments: dict[str, Fragment] = {}
-        self.automata: dict[int, Fragment] = {}
+        self.fragments: dict[str, SharedFragment] = {}
+        self.automata: dict[int, SharedFragment] = {}
         # The number of each counted repetition, by its bounds.
         self.counts: dict[Bounds, int] = {}
-        self._nfa: Nfa
+        self._nfa: GrowingNfa
         self._work: list[tuple[Node, int, int]] = []
 
-    def build(self, name: str) -> Nfa:
+    def build(self, name: str) -> GrowingNfa:
         """Return the automaton of ``name``; raise TooManyStatesError beyond the limit."""
-        nfa = self._nfa = Nfa()
-        self._work = [(self.rules[name], Nfa.START, Nfa.ACCEPT)]
+        nfa = self._nfa = GrowingNfa()
+        self._work = [(self.rules[name], GrowingNfa.START, GrowingNfa.ACCEPT)]
         self.budget.part = name
         while self._work:
             before = nfa.state_count
@@ -238,16 +240,16 @@ class NfaBuilder:
             return
         self._copy(self.fragment_of(node.dfa), begin, end)
 
-    def fragment_of(self, dfa: Dfa) -> Fragment:
+    def fragment_of(self, dfa: Dfa) -> SharedFragment:
         """Return an automaton, which must stay alive, over the symbols of the grammar."""
-        found = self.automata.get(id(dfa))
-        if found is None:
+        cached = self.automata.get(id(dfa))
+        if cached is None:
             accepting = [state for state, is_end in enumerate(dfa.accepting) if is_end]
-            found = Fragment(edge_columns(dfa, self.alphabet), accepting, dfa.state_count)
-            self.automata[id(dfa)] = found
-        return found
+            cached = SharedFragment(edge_columns(dfa, self.alphabet), accepting, dfa.state_count)
+            self.automata[id(dfa)] = cached
+        return cached
 
-    def _copy(self, fragment: Fragment, begin: int, end: int) -> None:
+    def _copy(self, fragment: SharedFragment, begin: int, end: int) -> None:
         """Add a copy of an automaton."""
         nfa = self._nfa
         base = nfa.add_states(fragment.state_count)
@@ -353,7 +355,7 @@ def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Column:
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class ClosedAutomaton:
     """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state.
 
     It is never changed (that it is not
@@ -372,10 +374,10 @@ class Piece:
         return len(self.accepting)
 
     @property
-    def fragment(self) -> Fragment:
+    def fragment(self) -> SharedFragment:
         """The automaton, to be copied."""
         accepting = [state for state, is_end in enumerate(self.accepting) if is_end]
-        return Fragment(self.source + self.symbol + self.target, accepting, self.state_count)
+        return SharedFragment(self.source + self.symbol + self.target, accepting, self.state_count)
 
 
 class Automaton(NamedTuple):
@@ -392,37 +394,39 @@ GROWTH = 4
 """The subset construction may make this many times the states of its input."""
 
 
-def compact(builder: NfaBuilder, name: str) -> Piece:
+def compact(builder: NfaBuilder, name: str) -> ClosedAutomaton:
     """Return the minimal deterministic automaton, or ``spell_out``'s when it grows too much.
 
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
     states, source, symbol, target, free_source, free_target = lowering.connect(builder, name)
-    found, steps = AUTOMATA.compact(
+    result, steps = AUTOMATA.compact(
         source,
         symbol,
         target,
         free_source,
         free_target,
         states,
-        Nfa.START,
-        Nfa.ACCEPT,
+        GrowingNfa.START,
+        GrowingNfa.ACCEPT,
         GROWTH * states + 16,
         CLOSURE_LIMIT,
         builder.budget.left,
     )
     builder.budget.spend(steps)
-    return spell_out(builder, name) if found is None else _minimal_piece(*found)
+    return spell_out(builder, name) if result is None else _minimal_piece(*result)
 
 
-def _minimal_piece(source: Column, symbol: Column, target: Column, accepting: bytes) -> Piece:
+def _minimal_piece(
+    source: Column, symbol: Column, target: Column, accepting: bytes
+) -> ClosedAutomaton:
     # Where no word is accepted the start is left, alone.
     accepting = accepting or b"\0"
-    return Piece(source, symbol, target, accepting)
+    return ClosedAutomaton(source, symbol, target, accepting)
 
 
-def spell_out(builder: NfaBuilder, name: str) -> Piece:
+def spell_out(builder: NfaBuilder, name: str) -> ClosedAutomaton:
     """Return the automaton with the same states, trimmed, in which every edge takes a symbol.
 
     Raises LimitError where too much is entered freely from too many states.
@@ -431,16 +435,16 @@ def spell_out(builder: NfaBuilder, name: str) -> Piece:
     return _as_piece(trim(_remove_epsilons(nfa, builder.budget)))
 
 
-def _remove_epsilons(nfa: Nfa, budget: Budget) -> Automaton:
+def _remove_epsilons(nfa: GrowingNfa, budget: Budget) -> Automaton:
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(nfa.state_count)]
     for source, symbol, target in nfa.columns().T.tolist():
         leaving[source].append((symbol, target))
     free: list[list[int]] = [[] for _ in leaving]
     for source, target in zip(nfa.free_sources, nfa.free_targets, strict=True):
         free[source].append(target)
-    useful = [bool(edges) or state == Nfa.ACCEPT for state, edges in enumerate(leaving)]
+    useful = [bool(edges) or state == GrowingNfa.ACCEPT for state, edges in enumerate(leaving)]
     closures = Closures(free, useful, CLOSURE_LIMIT, budget)
-    kept = [state for state, edges in enumerate(leaving) if edges or state <= Nfa.ACCEPT]
+    kept = [state for state, edges in enumerate(leaving) if edges or state <= GrowingNfa.ACCEPT]
     numbers = {state: number for number, state in enumerate(kept)}
     edges: list[Mapping[int, tuple[int, ...]]] = []
     for state in kept:
@@ -451,15 +455,15 @@ def _remove_epsilons(nfa: Nfa, budget: Budget) -> Automaton:
             budget.spend(len(entered))
             found.update((numbers[s], None) for s in entered if s in numbers)
         edges.append({symbol: tuple(targets) for symbol, targets in row.items()})
-    accepting = [state == Nfa.ACCEPT for state in kept]
+    accepting = [state == GrowingNfa.ACCEPT for state in kept]
     return _with_one_start(Automaton(edges, accepting), closures, numbers)
 
 
 def _with_one_start(
     automaton: Automaton, closures: Closures, numbers: Mapping[int, int]
 ) -> Automaton:
-    """Let state 0 do what everything in its closure can do."""
-    starts = [numbers[s] for s in closures.of(Nfa.START) if s in numbers]
+    """Let state 0 have the edges and acceptance of everything in its closure."""
+    starts = [numbers[s] for s in closures.of(GrowingNfa.START) if s in numbers]
     row: dict[int, dict[int, None]] = {}
     for state in starts:
         for symbol, targets in automaton.edges[state].items():
@@ -514,7 +518,7 @@ def _renumber(automaton: Automaton, order: list[int]) -> Automaton:
     return Automaton(edges, accepting)
 
 
-def _as_piece(automaton: Automaton) -> Piece:
+def _as_piece(automaton: Automaton) -> ClosedAutomaton:
     triples = [
         (state, symbol, target)
         for state, row in enumerate(automaton.edges)
@@ -524,4 +528,4 @@ def _as_piece(automaton: Automaton) -> Piece:
     source, symbol, target = (
         array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
     )
-    return Piece(source, symbol, target, bytes(automaton.accepting))
+    return ClosedAutomaton(source, symbol, target, bytes(automaton.accepting))

@@ -16,6 +16,8 @@ edge.
 Calls are tail calls (Leo 1991) only where nothing else may follow the occurrence, and nothing is
 passed over after it: then derivations can be read back from the end of a text without knowing how
 many rules end there.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from array import array
@@ -44,7 +46,7 @@ from kbnf_core.lower.build import assemble
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import split_large
-from kbnf_core.lower.nfa import Alphabet, Piece, TooManyStatesError
+from kbnf_core.lower.nfa import Alphabet, ClosedAutomaton, TooManyStatesError
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -62,7 +64,7 @@ _FIRST = 32
 """Preference of an edge: that of the first occurrence, shifted by this, and that of the next."""
 
 _END = -1
-"""In a list of what follows: the end of the rule."""
+"""In a list of following occurrences: the end of the rule."""
 
 _Passed: TypeAlias = tuple[str, ...]
 """Rules that are passed over as empty, in order."""
@@ -89,7 +91,7 @@ class _Variant(NamedTuple):
 
 
 _Leaf: TypeAlias = int | Dfa | _Variant | TokenTerminal
-"""What an occurrence matches: a byte, an automaton's words, a rule or a token."""
+"""The symbol of an occurrence: a byte, an automaton, a rule or a token."""
 
 
 @dataclass(slots=True, eq=False)
@@ -165,10 +167,10 @@ def build_positions(
     split = split_large(grammar, analysis)
     if split is not grammar:
         grammar, analysis = split, analyse(split, budget)
-    return _Builder(grammar, analysis, named, limits, budget).build()
+    return _PositionBuilder(grammar, analysis, named, limits, budget).build()
 
 
-class _Builder:
+class _PositionBuilder:
     def __init__(
         self,
         grammar: Grammar,
@@ -262,6 +264,8 @@ class _Builder:
 
     def _find_empty(self) -> None:
         """Find how rules are empty: the first choice that does not need the rule itself."""
+        # In rounds, since a rule is empty by others that are empty. Each round finds one at least:
+        # facts say that every rule of the list has a finite empty derivation.
         missing = [name for name in self._order if self._analysis.facts[name].nullable]
         while missing:
             for name in missing:
@@ -293,6 +297,7 @@ class _Builder:
                 yield place, passed
             elif place == rule.end:
                 yield _END, passed
+            # A stack reverses the order, and the first alternative is to be seen first.
             for target, over in reversed(rule.free[place]):
                 if not over:
                     pending.append((target, passed))
@@ -302,6 +307,7 @@ class _Builder:
     def _find_follows(self, rule: _Rule) -> None:
         known: dict[int, _Follow] = {}
         for place, (_, after) in rule.leaves.items():
+            # Occurrences of a loop or of alternatives share their following occurrences.
             if after not in known:
                 known[after] = list(self._reached(rule, after, self._empty))
             rule.follows[place] = known[after]
@@ -325,7 +331,7 @@ class _Builder:
         for rule in self._rules.values():
             live = self._live(rule)
             live.add(_END)
-            rule.firsts = [each for each in rule.firsts if each[0] in live]
+            rule.firsts = [first for first in rule.firsts if first[0] in live]
             rule.follows = {
                 place: [each for each in follow if each[0] in live]
                 for place, follow in rule.follows.items()
@@ -360,6 +366,7 @@ class _Builder:
                 each = pending.pop()
                 self._budget.spend()
                 if isinstance(each, int):
+                    # All below it follows it in preorder, so its size is the distance.
                     nodes[each][1] = len(nodes) - each - 1
                     continue
                 if self._label[each] != HIDDEN:
@@ -378,6 +385,7 @@ class _Builder:
         )
         if NEVER in terminals:
             terminals = [*(each for each in terminals if each != NEVER), NEVER]
+        # Part 2 of the start has all its choices: nothing outside decides about its empty text.
         variants = [_Variant(start, 2)] + [
             _Variant(name, part)
             for name in self._order
@@ -422,7 +430,7 @@ class _Builder:
         return Positions(
             replace(tables, call_tail=tail),
             rules,
-            tuple(each for piece in pieces.values() for each in piece.origins),
+            tuple(origin for piece in pieces.values() for origin in piece.origins),
             self._names,
             np.array([self._label[rule] for rule in rules], np.int32),
             np.array([each for piece in pieces.values() for each in piece.arrive], np.int32),
@@ -451,6 +459,7 @@ def _copies(
         return copies
     for _ in range(high - low):
         first, after = rule.add(), rule.add()
+        # Edges are in order of preference: another round before the end.
         rule.free[here] += [(first, ""), (end, "")]
         copies.append((body, first, after))
         here = after
@@ -462,7 +471,7 @@ def _chosen(firsts: _Follow, part: int) -> _Follow:
     """Return the occurrences that begin a variant of a rule."""
     ends = [index for index, (place, _) in enumerate(firsts) if place == _END]
     if part == 2 or not ends:
-        return [] if part == 1 else [each for each in firsts if each[0] != _END]
+        return [] if part == 1 else [first for first in firsts if first[0] != _END]
     return firsts[: ends[0]] if part == 0 else firsts[ends[0] + 1 :]
 
 
@@ -475,7 +484,7 @@ class _PieceBuilder:
 
     def __init__(
         self,
-        builder: _Builder,
+        builder: _PositionBuilder,
         rule: _Rule,
         alphabet: Alphabet,
         keys: Mapping[_Variant, str],
@@ -577,13 +586,13 @@ class _PieceBuilder:
             for (symbol, target), edge in sorted(row.items()):
                 yield state, symbol, target, edge
 
-    def piece(self) -> Piece:
+    def piece(self) -> ClosedAutomaton:
         """Return the columns of the automaton."""
         rows = list(self._sorted())
         source = array("i", [row[0] for row in rows]).tobytes()
         symbol = array("i", [row[1] for row in rows]).tobytes()
         target = array("i", [row[2] for row in rows]).tobytes()
-        return Piece(source, symbol, target, bytes(self._accepting))
+        return ClosedAutomaton(source, symbol, target, bytes(self._accepting))
 
     def by_kind(
         self, alphabet: Alphabet, terminals: int

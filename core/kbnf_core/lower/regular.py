@@ -2,6 +2,8 @@
 
 A whole part becomes one nondeterministic automaton, made deterministic once. Its leaves are
 literals and automata that exist already: a regular expression's, or that of a nonterminal.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
 
 from collections import defaultdict
@@ -86,13 +88,13 @@ class Regulars:
             # What takes tokens by id waits for ever.
             takes_tokens = any(isinstance(node, Token) for node in postorder(body))
             missing[name] = len(callees) + takes_tokens
-        found = [name for name, count in missing.items() if not count]
-        for name in found:
+        result = [name for name, count in missing.items() if not count]
+        for name in result:
             for caller in callers[name]:
                 missing[caller] -= 1
                 if not missing[caller]:
-                    found.append(caller)
-        return {name: number for number, name in enumerate(found)}
+                    result.append(caller)
+        return {name: number for number, name in enumerate(result)}
 
     def _convert(self, root: Node) -> Dfa | None:
         for name in sorted(self._callees(root), key=self._order.__getitem__):
@@ -102,13 +104,13 @@ class Regulars:
 
     def _callees(self, root: Node) -> set[str]:
         """Return every nonterminal that ``root`` leads to."""
-        found: set[str] = set()
+        result: set[str] = set()
         stack = [root]
         while stack:
-            fresh = {call.nonterminal for call in calls(stack.pop())} - found - self._known.keys()
-            found |= fresh
+            fresh = {call.nonterminal for call in calls(stack.pop())} - result - self._known.keys()
+            result |= fresh
             stack.extend(self._rules[name] for name in fresh)
-        return found
+        return result
 
     def _try(self, root: Node) -> Dfa | None:
         limit = self._limits.regex_states

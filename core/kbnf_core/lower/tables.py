@@ -1,4 +1,7 @@
-"""The grammar as numbers: what lowering produces and recognition runs on."""
+"""The grammar as numbers: the result of lowering, on which recognition runs.
+
+Tests: tests/unit/kernel/test_lowering.py, tests/property
+"""
 
 from dataclasses import dataclass
 
@@ -90,7 +93,7 @@ class Tables:
     def bytes(self) -> int:
         """The memory that the arrays take."""
         arrays = (*vars(self).values(), *vars(self.loops).values())
-        return sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def dump(self) -> str:
         """Return a numbered listing, one state a line; ``>`` marks entries, ``*`` acceptance."""

@@ -7,6 +7,8 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 are names, brackets, and symbols side by side, whose texts are joined. The expansion of names is
 memoised for all that a document excludes, and its work is bounded: a few alternatives side by side
 have many texts.
+
+Tests: tests/corpus, tests/unit/kernel/test_lowering.py
 """
 
 import re
@@ -122,12 +124,12 @@ class ExcludedWords:
     def _any_of(
         self, branches: "list[Expression] | tuple[Expression, ...]"
     ) -> Generator[Expression, Words, Words]:
-        found: dict[bytes, None] = {}
+        result: dict[bytes, None] = {}
         for branch in branches:
             words = yield branch
             self._spend(len(words), branch)
-            found.update(dict.fromkeys(words))
-        return tuple(found)
+            result.update(dict.fromkeys(words))
+        return tuple(result)
 
     def _joined(self, before: Words, after: Words, node: Expression) -> Words:
         size = len(after) * sum(map(len, before)) + len(before) * sum(map(len, after))
@@ -155,7 +157,7 @@ class ExcludedWords:
         )
 
     def _empty(self, node: Exception_, branches: list[Expression]) -> Diagnostic:
-        empty = next(each for each in branches if b"" in self._expanded(each))
+        empty = next(branch for branch in branches if b"" in self._expanded(branch))
         return Diagnostic(
             "E104",
             "`except!` cannot exclude the empty text",
@@ -189,9 +191,9 @@ def translate(
     """
     translator = Translator(document, limits, budget or Budget(limits.work))
     rules = translator.translate_all()
-    found = [*translator.diagnostics, *_check_start(document, start)]
-    usable = not found and not document.broken_names
-    return Translation(ir.Grammar(start, rules) if usable else None, tuple(found))
+    result = [*translator.diagnostics, *_check_start(document, start)]
+    usable = not result and not document.broken_names
+    return Translation(ir.Grammar(start, rules) if usable else None, tuple(result))
 
 
 def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
@@ -263,7 +265,7 @@ class Translator:
         return meaning_of(root, self.leaf, self._defined, self._budget)
 
     def leaf(self, node: tree.Leaf) -> ir.Node:
-        """Return what a leaf means."""
+        """Return the meaning of a leaf."""
         match node:
             case tree.Reference():
                 return self._reference(node)
@@ -391,7 +393,7 @@ def meaning_of(
     defined: Set[str],
     budget: Budget,
 ) -> ir.Node:
-    """Return what an expression means; ``leaf`` says it of leaves.
+    """Return the meaning of an expression; ``leaf`` returns that of leaves.
 
     Nothing needs to be known of calls of ``defined`` nonterminals. Parts are steps.
     """

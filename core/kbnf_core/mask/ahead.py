@@ -9,6 +9,8 @@ position from which nothing was prepared yet, and go on. It is bounded: a positi
 millisecond's work, shared where many texts wait, and nothing is made in a table that is half full.
 Known text costs it nothing. The thread begins with the first position and ends with the process; a
 forked child begins one of its own. ``KBNF_AHEAD=0`` in the environment disables it.
+
+Tests: tests/unit/mask/test_ahead.py
 """
 
 import atexit
@@ -132,8 +134,8 @@ _Job = tuple[Ahead, TokenAutomaton, int]
 """The work ahead that counts it, the automaton, and the position to start from."""
 
 
-class _Thread:
-    """The thread, and what waits for it: of each key the last position."""
+class _AheadThread:
+    """The thread, and the jobs that wait for it: of each key the last position."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[tuple[int, _Job] | None] = SimpleQueue()
@@ -197,13 +199,13 @@ def _work(ahead: Ahead, automaton: TokenAutomaton, position: int, budget: int) -
     ahead.seconds += thread_time() - began
 
 
-_thread = _Thread()
+_thread = _AheadThread()
 
 
 def _begin_again() -> None:
-    """Forget the thread of the parent, and what it was at, in a forked child."""
+    """Forget the thread of the parent, and its job, in a forked child."""
     global _thread  # noqa: PLW0603 - there is one in a process
-    _thread = _Thread()
+    _thread = _AheadThread()
 
 
 def _hold_still() -> None:

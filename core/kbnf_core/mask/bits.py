@@ -4,6 +4,8 @@ That is the layout of XGrammar and LLGuidance. Applied to logits, the values of 
 become minus infinity: in NumPy arrays and torch tensors, in place where possible, also in a tensor
 that was made in inference mode and a leaf that collects gradients. A device gets the bits, packed,
 in one copy.
+
+Tests: tests/unit/mask/test_forced_tokens.py
 """
 
 from collections.abc import Iterable, Sized
@@ -177,7 +179,7 @@ def apply_mask(words: Bitmask, size: int, logits: L) -> L:
 
 
 def apply_bitmask(logits: L, bitmask: Any, rows: Iterable[SupportsIndex] | None = None) -> L:
-    """Set what the bitmask does not allow to minus infinity, row by row, in place if possible.
+    """Set the values of refused tokens to minus infinity, row by row, in place if possible.
 
     Row r of ``bitmask`` is applied to row r of ``logits`` for each r of ``rows``, by default all;
     other rows stay as they are. ``logits``: floating point, (n,) or (rows, n), NumPy or torch on
@@ -205,7 +207,7 @@ def _check_rows(logits: int, bitmask: int, rows: list[int] | None) -> None:
 
 
 def check_logits(size: int, logits: Any) -> None:
-    """Raise what ``apply_mask`` would raise for these logits."""
+    """Raise the errors of ``apply_mask`` for these logits."""
     if not isinstance(logits, np.ndarray) and not is_tensor(logits):
         raise TypeError(
             f"logits must be a NumPy array or a torch tensor, not {type(logits).__name__}"

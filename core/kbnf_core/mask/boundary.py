@@ -12,6 +12,8 @@ Where the free tokens are bounded, a position counts them, too: ``WAITING``, and
 that have come the tokens that were written. After the last of them only tokens can occur that spell
 the text alone, or end it, and after which fewer are missing than before (``_Spelling``); one of
 them always can.
+
+Tests: tests/unit/mask/test_boundary.py
 """
 
 import warnings
@@ -52,34 +54,36 @@ class Boundary(NamedTuple):
 
 
 class AwaitedText:
-    """What bytes do to the wait for a text, which is not empty."""
+    """The automaton of the wait for a text, which is not empty."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._beginnings = tuple(text[:end] for end in range(len(text) - 1, 0, -1))
 
     def outcome(self, come: int, data: bytes) -> Outcome:
-        """Return what ``data`` leads to where ``come`` bytes of the text have come."""
+        """Return the state after ``data`` where ``come`` bytes of the text have come."""
         seen = self.text[:come] + data
-        _, found, rest = seen.partition(self.text)
-        return rest if found else next(self._begun_by(seen), 0)
+        _, result, rest = seen.partition(self.text)
+        return rest if result else next(self._begun_by(seen), 0)
 
     def begun(self, come: int) -> tuple[int, ...]:
         """Return how many bytes of the text the last bytes are, all numbers there are."""
         return (*self._begun_by(self.text[:come]), 0)
 
     def _begun_by(self, seen: bytes) -> Iterator[int]:
-        return (len(each) for each in self._beginnings if seen.endswith(each))
+        return (len(beginning) for beginning in self._beginnings if seen.endswith(beginning))
 
     def ends(self, vocabulary: Vocabulary) -> frozenset[int]:
         """Return the tokens that end the sequence without the text, which cannot occur before."""
         ids = vocabulary.eos_token_ids
-        return frozenset(each for each in ids if self.text not in vocabulary.decode((each,)))
+        return frozenset(
+            token_id for token_id in ids if self.text not in vocabulary.decode((token_id,))
+        )
 
     def names(self, vocabulary: Vocabulary) -> list[tuple[int, bytes]]:
         """Return the special tokens that can occur before, and their names."""
         ids = sorted(vocabulary.special_ids - self.ends(vocabulary))
-        return [(each, vocabulary.decode((each,))) for each in ids]
+        return [(token_id, vocabulary.decode((token_id,))) for token_id in ids]
 
     def touches(self, data: bytes) -> bool:
         """Return whether ``data`` leads anywhere but to 0 from some position."""
@@ -93,7 +97,7 @@ class AwaitedText:
 
 
 _MUCH = 1 << 20
-"""What a token that goes on after the text costs: more than any that spell it alone."""
+"""The cost of a token that continues after the text: more than any that spell it alone."""
 
 
 class _Spelling:
@@ -264,14 +268,14 @@ class WaitingAutomaton(TokenAutomaton):
             return super().mask(position)
         if not self.is_bounded(position):
             return self._free
-        found = self._forced_words.get(position)
-        if found is None:
+        cached = self._forced_words.get(position)
+        if cached is None:
             come = (position - WAITING) % self._stride
             token = [] if self._token is None else [self._token]
-            found = pack(token or self._spelling.next_tokens(come), self.masks.vocabulary.size)
-            found.setflags(write=False)
-            self._forced_words[position] = found
-        return found
+            cached = pack(token or self._spelling.next_tokens(come), self.masks.vocabulary.size)
+            cached.setflags(write=False)
+            self._forced_words[position] = cached
+        return cached
 
     def has_tokens(self, position: int) -> bool:
         """Return whether any token is allowed at a position before the end."""
@@ -330,18 +334,18 @@ class WaitingAutomaton(TokenAutomaton):
         vocabulary = self.masks.vocabulary
         if self._awaited is None:
             return pack((), vocabulary.size)
-        text, trie, found = self._awaited.text, vocabulary.trie, set(vocabulary.special_ids)
+        text, trie, result = self._awaited.text, vocabulary.trie, set(vocabulary.special_ids)
         for start in range(len(text)):
             node = trie.find(text[start:])
             if node != ABSENT:
-                found.update(trie.subtree_ids(node).tolist())
+                result.update(trie.subtree_ids(node).tolist())
         spelled = vocabulary.spellings
         data, ends = spelled.blob.tobytes(), spelled.starts[1:]
         place = data.find(text)
         while place >= 0:
-            found.add(int(np.searchsorted(ends, place, side="right")))
+            result.add(int(np.searchsorted(ends, place, side="right")))
             place = data.find(text, place + 1)
-        return pack(sorted(found), vocabulary.size)
+        return pack(sorted(result), vocabulary.size)
 
     @cached_property
     def _free(self) -> Bitmask:
@@ -356,8 +360,8 @@ def waiting_for(grammar: TokenAutomaton, boundary: Boundary | None) -> TokenAuto
     """Return the automaton for the text after a boundary, one object for all that use it."""
     if boundary is None:
         return grammar
-    found = grammar.behind.get(boundary)
-    return found or grammar.behind.setdefault(boundary, WaitingAutomaton(grammar, boundary))
+    cached = grammar.behind.get(boundary)
+    return cached or grammar.behind.setdefault(boundary, WaitingAutomaton(grammar, boundary))
 
 
 def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
@@ -366,15 +370,15 @@ def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
     if all(vocabulary.trie.find(bytes([byte])) != ABSENT for byte in text):
         return True
     names = (name for _, name in awaited.names(vocabulary))
-    pieces = [each for each in (*vocabulary.tokens.values(), *names) if awaited.touches(each)]
+    pieces = [token for token in (*vocabulary.tokens.values(), *names) if awaited.touches(token)]
     reached, done = {0}, set[int]()
     while reached > done:
         come = min(reached - done)
         done.add(come)
         outcomes = [awaited.outcome(come, data) for data in pieces]
-        if any(isinstance(each, bytes) for each in outcomes):
+        if any(isinstance(outcome, bytes) for outcome in outcomes):
             return True
-        reached |= {each for each in outcomes if isinstance(each, int)}
+        reached |= {outcome for outcome in outcomes if isinstance(outcome, int)}
     return False
 
 

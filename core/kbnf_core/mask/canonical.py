@@ -12,6 +12,8 @@ writes for them is the only one.
 
 Of other bytes one step is looked ahead (``Narrows``): a token after which the grammar allows few
 tokens, and none of them is canonical, is left out as long as another token stays.
+
+Tests: tests/property/test_canonical.py
 """
 
 from collections import Counter
@@ -46,12 +48,12 @@ def rows_of(vocabulary: Vocabulary) -> CanonicalRows:
 
     Raises ``ConfigError`` where it is not known what its tokenizer merges, or that is not enough.
     """
-    found = _rows.get(vocabulary)
-    if found is None:
+    cached = _rows.get(vocabulary)
+    if cached is None:
         made = _make(vocabulary, vocabulary.byte_pairs())
         _demand_agreement(made, vocabulary)
-        found = _rows.setdefault(vocabulary, made)
-    return found
+        cached = _rows.setdefault(vocabulary, made)
+    return cached
 
 
 SAMPLES = 300
@@ -118,7 +120,7 @@ def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
     bytes_of = {each: byte for each, byte in pairs.fallback.items() if vocabulary.token(each)}
     packed = pack_tokens(pieces)
     arrays = packed.ids, packed.starts, packed.blob
-    others = [each for each in vocabulary.tokens if each not in pieces and each not in bytes_of]
+    others = [token for token in vocabulary.tokens if token not in pieces and token not in bytes_of]
     always = pack([*others, *vocabulary.special_ids], vocabulary.size)
     fallback = _Fallback(bytes_of, pieces.values(), always)
     cut = {**pieces, **{each: bytes((byte,)) for each, byte in bytes_of.items()}}
@@ -142,7 +144,7 @@ _Arrays = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uin
 
 
 def _merges(pairs: BytePairs, arrays: _Arrays) -> npt.NDArray[np.int32]:
-    """Return left and right part, what they make, and the rank; ascending."""
+    """Return left and right part, their merge, and its rank; ascending."""
     if pairs.merges is not None:
         listed = np.array(pairs.merges, np.int32).reshape(-1, 3).T
         return np.ascontiguousarray([*listed, np.arange(listed.shape[1])], np.int32)
@@ -163,13 +165,15 @@ class _Fallback:
         self._bytes_of = bytes_of
         self._always = always
         characters = [each for each in pieces if len(each) == length_of(each)] if bytes_of else []
-        self._tokens = Counter(each[:end] for each in characters for end in range(1, len(each) + 1))
+        self._tokens = Counter(
+            character[:end] for character in characters for end in range(1, len(character) + 1)
+        )
 
     def array(self, size: int) -> npt.NDArray[np.int16]:
         """Return by token the byte that it is, -1 for others."""
-        found = np.full(size, -1, np.int16)
-        found[list(self._bytes_of)] = list(self._bytes_of.values())
-        return found
+        result = np.full(size, -1, np.int16)
+        result[list(self._bytes_of)] = list(self._bytes_of.values())
+        return result
 
     def after(self, begun: bytes) -> Bitmask:
         """Return the tokens allowed after the first bytes of a character."""
@@ -248,7 +252,7 @@ class Narrows:
     def known_bytes(self) -> int:
         """The memory that is taken, about."""
         arrays = (each for found in self._known.values() for narrow in found for each in narrow)
-        return sum(each.nbytes + 100 for each in arrays)
+        return sum(array.nbytes + 100 for array in arrays)
 
     def leave_out(
         self, words: Bitmask, position: int, rows: CanonicalRows, accepted: list[int | bytes]
@@ -269,8 +273,8 @@ class Narrows:
         leads = self._leads(self._masks.counting.exact(position))
         if len(leads) > MOST_LEADS:
             return ()
-        found = (self._narrow(after, tokens) for after, tokens in leads.items())
-        return tuple(each for each in found if each is not None)
+        result = (self._narrow(after, tokens) for after, tokens in leads.items())
+        return tuple(each for each in result if each is not None)
 
     def _narrow(self, state: int, tokens: Ids) -> Narrow | None:
         token_of = self._masks.vocabulary.token

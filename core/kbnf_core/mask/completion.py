@@ -9,14 +9,13 @@ grammar nowhere distinguishes are one: the most readable stands for all. A text 
 steps of a random walk, then the shortest way to the end.
 
 No grammar can keep all names of a JSON object apart. JSON lets a text repeat a name, and most
-readers keep the last of such members. So in a text that is JSON from its first byte on
-(``MemberNames``) a name that would repeat another one gives way to the shortest that does not,
-where there is one.
+readers keep the last of such members. So in a text that is JSON from its first byte on, a name that
+would repeat another one (``text.member_names``) gives way to the shortest one that does not.
+
+Tests: tests/property/test_completion.py, tests/unit/text/test_member_names.py
 """
 
 import heapq
-import json
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,98 +31,9 @@ from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import EngineError, RejectedError, WorkLimitError
+from kbnf_core.text.member_names import MemberNames
 from kbnf_core.vocab.trie import ROOT, fewest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
-
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(")?|[][{},]', re.DOTALL)
-"""A string, which may not have ended yet, or a character that distinguishes names from other
-strings.
-"""
-
-_BLANK = b" \t\r\n"
-
-
-class MemberNames:
-    """The names in the objects that are open, in a text that is read piece by piece."""
-
-    def __init__(self, text: bytes = b"") -> None:
-        # None for an array.
-        self._open: list[set[bytes] | None] = []
-        self._awaits_name = False
-        self._is_json: bool | None = None
-        self._begun = b""
-        self.read(text)
-
-    def copy(self) -> "MemberNames":
-        """Return names that are read on their own."""
-        twin = MemberNames()
-        twin._open = [None if names is None else set(names) for names in self._open]
-        twin._awaits_name, twin._is_json = self._awaits_name, self._is_json
-        twin._begun = self._begun
-        return twin
-
-    @property
-    def begun(self) -> bytes:
-        """The name that is being written, from its quote on; empty where none is."""
-        return self._begun if self._awaits_name else b""
-
-    @property
-    def is_between(self) -> bool:
-        """Whether a member must still get its name, as one came before it."""
-        return self._awaits_name and bool(self._open[-1])
-
-    def holds(self, name: bytes) -> bool:
-        """Return whether the innermost object has a member of a name, which is given in quotes."""
-        return bool(self._open) and _plain(name) in (self._open[-1] or ())
-
-    def add(self, name: bytes) -> None:
-        """Give the innermost object, if there is one, a member of a name."""
-        if self._open and self._open[-1] is not None:
-            self._open[-1].add(_plain(name))
-
-    def read(self, data: bytes) -> bool:
-        """Read on; return whether that ended a name that its object has already."""
-        text = self._begun + data
-        if self._is_json is None and (start := text.lstrip(_BLANK)[:1]):
-            self._is_json = start in b"{["
-        if not self._is_json:
-            return False
-        self._begun = b""
-        repeats = False
-        for match in _TOKEN.finditer(text):
-            token = match[0]
-            if token[:1] != b'"':
-                self._mark(token)
-            elif match[1] is None:
-                self._begun = text[match.start() :]
-                break
-            elif self._awaits_name:
-                names = self._open[-1]
-                assert names is not None  # noqa: S101 - names are awaited in objects
-                name = _plain(token)
-                repeats |= name in names
-                names.add(name)
-                self._awaits_name = False
-        return repeats
-
-    def _mark(self, mark: bytes) -> None:
-        if mark in b"{[":
-            self._open.append(set() if mark == b"{" else None)
-        elif mark in b"}]" and self._open:
-            self._open.pop()
-        inside = self._open[-1] if self._open else None
-        self._awaits_name = mark in b"{," and inside is not None
-
-
-def _plain(name: bytes) -> bytes:
-    """Return a name in quotes as all spellings of it have it."""
-    if b"\\" not in name:
-        return name
-    try:
-        return json.dumps(json.loads(name), ensure_ascii=False).encode(errors="surrogatepass")
-    except ValueError:
-        return name
-
 
 MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""
@@ -210,11 +120,11 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
     if left > MAX_LENGTH:
         raise EngineError(f"the shortest completion takes {left:,.0f} bytes, too many to show")
     ways = readable_bytes(automaton.masks.states.tables.classes)
-    found = bytearray()
+    result = bytearray()
     for distance in range(int(left) - 1, -1, -1):
         byte, position = _nearer(automaton, position, distance, ways, budget)
-        found.append(byte)
-    return bytes(found)
+        result.append(byte)
+    return bytes(result)
 
 
 def _bytes_with_other_names(
@@ -226,23 +136,23 @@ def _bytes_with_other_names(
     takes too many bytes; raises WorkLimitError.
     """
     ways = readable_bytes(automaton.masks.states.tables.classes)
-    found = bytearray()
+    result = bytearray()
     # The start of our bytes in a name, and the bytes of the name before them.
     name = 0, position, names.begun
     left = _distance(automaton, position, budget)
-    while left and len(found) < MAX_LENGTH:
+    while left and len(result) < MAX_LENGTH:
         byte, position = _nearer(automaton, position, int(left) - 1, ways, budget)
-        found.append(byte)
+        result.append(byte)
         was_begun = names.begun
         if names.read(bytes((byte,))):
             start, at, begun = name
             other = _other_name(automaton, at, names, begun, budget)
             if other is not None:
-                found[start:], position = other
+                result[start:], position = other
         elif not was_begun and names.begun:
-            name = len(found), position, names.begun
+            name = len(result), position, names.begun
         left = _distance(automaton, position, budget)
-    return None if left else bytes(found)
+    return None if left else bytes(result)
 
 
 def _other_name(
@@ -364,25 +274,25 @@ def shortest_texts(
     for which a token must be named are left out; JSON texts that repeat a name come last.
     """
     search = _BestFirst(automaton, Budget(MOST_WORK), MemberNames(before()))
-    found: list[bytes] = []
+    result: list[bytes] = []
     try:
         search.begin(position)
-        while len(found) < count:
+        while len(result) < count:
             text = search.next()
             if text is None:
-                return ShortestTexts(tuple(found), True)
-            found.append(text)
+                return ShortestTexts(tuple(result), True)
+            result.append(text)
     except WorkLimitError:
-        if not found:
+        if not result:
             # Where names must differ, lengths say little: many texts come before the first.
             with suppress(EngineError):
                 data = shortest_completion(automaton, position, False, before).data
-                found += [] if data is None else [data]
-    return ShortestTexts(tuple(found), False)
+                result += [] if data is None else [data]
+    return ShortestTexts(tuple(result), False)
 
 
 class _BestFirst:
-    """The front of the search: texts by the least length of what they can become.
+    """The front of the search: texts by the least length that they can reach.
 
     An entry is whether the text repeats a name, that length, the text in ranks of readability, and
     the state after it, None where the text is complete and is meant as it is. ``names`` are those

@@ -18,6 +18,8 @@ bounds.
 A token can match by its bytes and by its name at once; the state after it is then the union of
 both. A union costs the least of its members that have a cost, and is searched only where none has
 one: so a search is asked of the union, never of a member.
+
+Tests: tests/unit/mask
 """
 
 import heapq
@@ -122,7 +124,7 @@ _RULES: dict[Finish, FinishPolicy] = {
 
 
 def finish_rule(finish: Finish) -> FinishPolicy:
-    """Return what ``finish`` decides."""
+    """Return the policy of ``finish``."""
     return _RULES[finish]
 
 
@@ -141,7 +143,7 @@ _costs: WeakKeyDictionary[Tables, WeakKeyDictionary[Vocabulary, dict[bytes, EndC
 
 
 def _costs_of(masks: Masks, eager: bool) -> EndCosts:
-    """Return what positions cost in tokens, found once; ``eager``: no token reads past an end."""
+    """Return the costs of positions in tokens, cached; ``eager``: no token reads past an end."""
     tables, vocabulary = masks.states.tables, masks.vocabulary
     known = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
     cuts = crossing_classes(tables) if eager else np.zeros(256, np.uint8)
@@ -159,8 +161,8 @@ _groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
 
 def _groups_of(vocabulary: Vocabulary) -> TokenGroups:
     """Return the tokens of a vocabulary by their characters, found once."""
-    found = _groups.get(vocabulary)
-    return found or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
+    cached = _groups.get(vocabulary)
+    return cached or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
 
 
 class NearestEnd:
@@ -257,24 +259,26 @@ class NearestEnd:
         return chosen
 
     def _costs_of_names(self, state: int, terminals: Iterable[int]) -> dict[int, float]:
-        """Return what the state after each token terminal costs, infinite where it has no cost."""
+        """Return the cost of the state after each token terminal, infinite where it has none."""
         step = self._masks.states.step_token
-        after = {each: self._settled(step(state, frozenset((each,)))) for each in terminals}
+        after = {
+            terminal: self._settled(step(state, frozenset((terminal,)))) for terminal in terminals
+        }
         return {each: 0 if after[each] < 0 else self._cost(after[each]) for each in after}
 
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""
-        found = self.leads(state).items()
-        return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
+        result = self.leads(state).items()
+        return [(each, ids) for each, ids in result if self._ends.least(each) >= NEVER]
 
     def leads(self, state: int) -> dict[int, Ids]:
         """Return the states to which tokens lead, and these: {state: token ids, ascending}."""
-        found: dict[int, Ids] = self.walker.leads(state)
+        result: dict[int, Ids] = self.walker.leads(state)
         terminals, states = self._terminals_of(state), self._masks.states
         if not terminals:
-            return found
+            return result
         by_bytes = np.full(self._masks.vocabulary.size, DEAD, np.int32)
-        for after, ids in found.items():
+        for after, ids in result.items():
             by_bytes[ids] = after
         reached = by_bytes.copy()
         for matched, ids in self._masks.terminals.kinds:
@@ -295,14 +299,14 @@ class NearestEnd:
     def way(self, position: int) -> tuple[int, ...] | None:
         """Return tokens that complete a text, few of them; None where none were found."""
         state = self._masks.counting.exact(position)
-        found: list[int] = []
+        result: list[int] = []
         while state >= 0 and not self._is_over(state):
             if self._cost(state) == inf:
                 rest = self._search(state)
-                return None if rest is None else (*found, *rest)
-            found.append(self._first_token(state))
-            state = self._masks.counting.exact(self._step(state, found[-1]))
-        return tuple(found)
+                return None if rest is None else (*result, *rest)
+            result.append(self._first_token(state))
+            state = self._masks.counting.exact(self._step(state, result[-1]))
+        return tuple(result)
 
     def _is_over(self, state: int) -> bool:
         # Where ends come with tokens, a state is complete before the first of them only.
@@ -314,10 +318,10 @@ class NearestEnd:
 
     def _first_token(self, state: int) -> int:
         """Return a token that leads to a state that costs less."""
-        found = self._ends.first_token(state, self._is_empty(state))
-        if found >= 0:
-            return found
-        named = self._masks.terminals.mask(frozenset((-2 - found,)))
+        result = self._ends.first_token(state, self._is_empty(state))
+        if result >= 0:
+            return result
+        named = self._masks.terminals.mask(frozenset((-2 - result,)))
         return int(ids_of(named, self._masks.vocabulary.size)[0])
 
     def _terminals_of(self, state: int) -> frozenset[int]:
@@ -329,7 +333,7 @@ class NearestEnd:
         return ~state if over else state
 
     def _cost(self, state: int) -> float:
-        """Return what a state costs, infinite where it has no cost."""
+        """Return the cost of a state, infinite where it has none."""
         if self._is_over(state):
             return self._end_cost
         cost = self._ends.filled(state) if self._is_empty(state) else self._ends.least(state)

@@ -12,6 +12,8 @@ The tokens of a state are those of its item sets' walks and, for every completio
 over the residual tokens from the item set that resumes; that can complete again, and so on down the
 stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of trie nodes only, so a
 text of any length needs few of them.
+
+Tests: tests/unit/mask, tests/unit/kernel/test_walks.py
 """
 
 from collections.abc import Iterable
@@ -96,8 +98,8 @@ class TokenTerminals:
 
     def _named(self, name: str) -> frozenset[int]:
         special = self._vocabulary.special_tokens.get(name)
-        found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
-        return frozenset(found)
+        result = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
+        return frozenset(result)
 
     def _known_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
@@ -137,17 +139,19 @@ class Walk(NamedTuple):
     completions: tuple[tuple[int, int], ...]
 
 
-class Found(NamedTuple):
-    """What walks speak of by number: sets of trie nodes, and masks."""
+class WalkResults(NamedTuple):
+    """The results of walks by number: sets of trie nodes, and masks."""
 
     node_sets: "Pool[np.int32]"
     rows: "Pool[np.uint32]"
 
 
-def nothing_found(vocabulary: Vocabulary) -> Found:
+def nothing_found(vocabulary: Vocabulary) -> WalkResults:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     root, empty = np.zeros(1, np.int32), np.zeros(word_count(vocabulary.size), np.uint32)
-    return Found(Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary)))
+    return WalkResults(
+        Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary))
+    )
 
 
 ENTRY_BYTES = 256
@@ -220,16 +224,16 @@ class Masks:
 
     @property
     def known_bytes(self) -> int:
-        """The memory that masks take, and what makes them."""
-        found = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
+        """The memory of masks and of the data that make them."""
+        result = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
         row = 4 * self.word_count + ENTRY_BYTES
         # Where token terminals are, ``plain_tokens`` is a copy.
         copied = 4 * self.vocabulary.size if self.terminals else 0
-        return found + row + self.unions.bytes_with(row) + copied
+        return result + row + self.unions.bytes_with(row) + copied
 
     @property
     def visited(self) -> int:
-        """The trie nodes visited by all walks: what a cold mask costs."""
+        """The trie nodes visited by all walks: the cost of cold masks."""
         return self.walker.visited
 
     @property
@@ -285,7 +289,7 @@ class Masks:
         """
         if not completions:
             return rows
-        nodes = np.concatenate([self.found.node_sets[each] for each in completions])
+        nodes = np.concatenate([self.found.node_sets[completion] for completion in completions])
         below = pack(self._ids_below(nodes), self.vocabulary.size)
         named = self.terminals.mask(self._token_terminals(state))
         return _without_empty((self.found.rows.number(self.union(rows) & ~below | named),))
@@ -312,8 +316,8 @@ class Masks:
         begins, ends = trie.token_start[outer + 1], trie.token_start[trie.skip[outer]]
         lengths = ends - begins
         offsets = np.repeat(ends - np.cumsum(lengths), lengths)
-        found: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
-        return found
+        result: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
+        return result
 
     def _find_viable(self, state: int) -> Viable:
         with self.states.lock:

@@ -77,7 +77,7 @@ _FOLLOWING = (
 """Texts that stand for all that may follow; those of them are tried that differ somewhere."""
 
 
-class _Kinds(dict[int, str]):
+class _CharacterKinds(dict[int, str]):
     """The kinds of characters by their numbers, found as they come."""
 
     def __missing__(self, number: int) -> str:
@@ -85,7 +85,7 @@ class _Kinds(dict[int, str]):
         return kind
 
 
-_KINDS = _Kinds()
+_KINDS = _CharacterKinds()
 
 
 def kind_of(character: str) -> str:
@@ -187,11 +187,11 @@ class _State(NamedTuple):
     mark: int = _FREE
 
 
-class _Node:
+class _FormNode:
     """Of the tree of the forms of tokens: its children, and the groups that end there."""
 
     def __init__(self) -> None:
-        self.children: dict[str, _Node] = {}
+        self.children: dict[str, _FormNode] = {}
         self.groups: list[int] = []
 
 
@@ -209,7 +209,7 @@ class Pretokens:
         self._cut = cut
         self.groups = np.zeros(size, np.int32)
         self._forms: list[_Form] = [(b"", "", b"")]
-        self._tree = _Node()
+        self._tree = _FormNode()
         # Groups of tokens that begin within a character.
         self._inner: list[int] = []
         self._number_forms(pieces)
@@ -233,7 +233,7 @@ class Pretokens:
         return len(self._states) > MOST_STATES
 
     def forget(self) -> None:
-        """Forget all states, and what led to them."""
+        """Forget all states, and the steps to them."""
         del self._states[1:]
         self._numbers = {self._states[0]: INITIAL}
         self._steps.clear()
@@ -252,10 +252,10 @@ class Pretokens:
                 else:
                     self._node_of(form[1]).groups.append(number)
 
-    def _node_of(self, text: str) -> _Node:
+    def _node_of(self, text: str) -> _FormNode:
         node = self._tree
         for each in text:
-            node = node.children.setdefault(each, _Node())
+            node = node.children.setdefault(each, _FormNode())
         return node
 
     def _differing(self) -> tuple[str, ...]:
@@ -284,10 +284,10 @@ class Pretokens:
         )
 
     def _ends(self, text: str) -> _Ends:
-        found = self._known_ends.get(text)
-        if found is None:
-            found = self._known_ends[text] = self._ends_of(text)
-        return found
+        cached = self._known_ends.get(text)
+        if cached is None:
+            cached = self._known_ends[text] = self._ends_of(text)
+        return cached
 
     def may_end(self, state: int) -> bool:
         """Return whether the text may end in a state."""
@@ -297,12 +297,12 @@ class Pretokens:
 
     def after(self, state: int, group: int, is_joined: bool) -> int:
         """Return the state after a token; ``is_joined``: merges leave it apart in a word, too."""
-        found = self._read(state, group, _FREE if is_joined else _ENDED, _WITHIN)
+        result = self._read(state, group, _FREE if is_joined else _ENDED, _WITHIN)
         # What no text agrees with begins anew.
         for within in (_WITHIN, _FREE):
-            if found == DEAD:
-                found = self._read(INITIAL, group, _FREE, within)
-        return max(found, INITIAL)
+            if result == DEAD:
+                result = self._read(INITIAL, group, _FREE, within)
+        return max(result, INITIAL)
 
     def _read(self, state: int, group: int, mark: int, within: int) -> int:
         first, text, last = self._forms[group]
@@ -329,7 +329,7 @@ class Pretokens:
     def _may_begin(self, state: int, begun: bytes, mark: int) -> bool:
         """Return whether a character may begin so; bytes that begin no character spell no text."""
         kinds = _kinds_after(begun) if length_of(begun) else ()
-        return not kinds or any(self._step(state, each, mark) != DEAD for each in kinds)
+        return not kinds or any(self._step(state, kind, mark) != DEAD for kind in kinds)
 
     def _resume(self, here: _State, more: bytes, is_last: bool) -> int:
         """Return the state after more bytes of a character; the initial one without a character."""
@@ -346,28 +346,28 @@ class Pretokens:
 
     def verdicts(self, state: int) -> npt.NDArray[np.uint8]:
         """Return by group whether its tokens are allowed: never, where merges allow, or always."""
-        found = np.full(len(self._forms), CUT, np.uint8)
+        result = np.full(len(self._forms), CUT, np.uint8)
         # What begins within a character, and what does not go on with one, spells no text.
-        found[self._inner] = JOINED
+        result[self._inner] = JOINED
         if self._states[state].begun:
-            found[:] = JOINED
+            result[:] = JOINED
             dead = (each for each in self._inner if self._read(state, each, _FREE, _WITHIN) == DEAD)
-            found[[*dead]] = CUT
-            return found
+            result[[*dead]] = CUT
+            return result
         for mark, verdict in ((_FREE, JOINED), (_ENDED, APART)):
             for group in self._tree.groups:
                 if self._may_begin(state, self._forms[group][2], mark):
-                    found[group] = verdict
+                    result[group] = verdict
             for character in self._tree.children:
                 after = self._step(state, character, mark)
                 if after != DEAD:
-                    found[self._lasting_of(character, after)] = verdict
-        return found
+                    result[self._lasting_of(character, after)] = verdict
+        return result
 
     def _lasting_of(self, first: str, state: int) -> npt.NDArray[np.int32]:
         """Return the groups of tokens of a first character that may come, from the state after."""
-        found = self._lasting.get((first, state))
-        if found is None:
+        cached = self._lasting.get((first, state))
+        if cached is None:
             groups = []
             waiting = [(self._tree.children[first], state)]
             while waiting:
@@ -380,16 +380,16 @@ class Pretokens:
                     after = self._step(here, character, _WITHIN)
                     if after != DEAD:
                         waiting.append((child, after))
-            found = self._lasting[first, state] = np.array(groups, np.int32)
-        return found
+            cached = self._lasting[first, state] = np.array(groups, np.int32)
+        return cached
 
     def _step(self, state: int, character: str, mark: int) -> int:
         """Return the state after a character, ``mark`` being asked of the place before it."""
         key = state, character, mark
-        found = self._steps.get(key)
-        if found is None:
-            found = self._steps[key] = self._find_step(self._states[state], character, mark)
-        return found
+        cached = self._steps.get(key)
+        if cached is None:
+            cached = self._steps[key] = self._find_step(self._states[state], character, mark)
+        return cached
 
     def _find_step(self, here: _State, character: str, mark: int) -> int:
         if not here.text and mark == _WITHIN:
@@ -413,10 +413,10 @@ class Pretokens:
         return self._number(_State(text, kept))
 
     def _number(self, state: _State) -> int:
-        found = self._numbers.setdefault(state, len(self._states))
-        if found == len(self._states):
+        result = self._numbers.setdefault(state, len(self._states))
+        if result == len(self._states):
             self._states.append(state)
-        return found
+        return result
 
 
 _BEFORE = frozenset(range(-_LONGEST, 1))
@@ -428,9 +428,9 @@ def _agrees(asked: tuple[tuple[int, int], ...], ends: Set[int]) -> bool:
 
 def _since_certain(ends: _Ends) -> int:
     """Return the characters after the last boundary before all that are not certain; -1: none."""
-    certain, found = frozenset.intersection(*ends), -1
+    certain, result = frozenset.intersection(*ends), -1
     for place in sorted(frozenset.union(*ends)):
         if place > 0 or place not in certain:
             break
-        found = -place
-    return found
+        result = -place
+    return result

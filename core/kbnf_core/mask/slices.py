@@ -16,6 +16,8 @@ any characters of text lead to one position, the tails are walked from there, ea
 tokens that end with it.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
 one on the states of any grammar.
+
+Tests: tests/unit/test_slices.py, tests/unit/kernel/test_walks.py
 """
 
 from collections.abc import Mapping
@@ -117,26 +119,26 @@ _parts: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
 
 def parts_of(vocabulary: Vocabulary) -> Parts:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
-    found = _parts.get(vocabulary)
-    if found is None:
+    cached = _parts.get(vocabulary)
+    if cached is None:
         made = Parts(vocabulary.trie, *_known_slices(vocabulary))
-        found = _parts.setdefault(vocabulary, made)
-    return found
+        cached = _parts.setdefault(vocabulary, made)
+    return cached
 
 
 def _known_slices(vocabulary: Vocabulary) -> Slices:
     """Return the slices of a vocabulary, from disk if the vocabulary is kept there."""
     entry = vocabulary.entry.beside("slices") if vocabulary.entry else None
-    found = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
-    if found is None:
-        found = slices_of(vocabulary)
+    result = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
+    if result is None:
+        result = slices_of(vocabulary)
         if entry:
-            entry.keep(to_arrays(found))
-    return found
+            entry.keep(to_arrays(result))
+    return result
 
 
 def to_arrays(slices: Slices) -> dict[str, npt.NDArray[Any]]:
-    """Return what ``from_arrays`` makes equal slices of."""
+    """Return the arrays of which ``from_arrays`` makes equal slices."""
     tails = slices.tails
     arrays = trie_to_arrays(tails.trie, "tails")
     arrays |= {"tails.nodes": tails.nodes, "tails.before": tails.before}
@@ -183,7 +185,7 @@ def _from_arrays(
     vocabulary: Vocabulary,
 ) -> Slice:
     trie, nodes = checked_trie(arrays, vocabulary.size, f"{place}.trie"), arrays[f"{place}.nodes"]
-    found = {name: arrays[f"{place}.{name}"] for name in _STORED}
+    result = {name: arrays[f"{place}.{name}"] for name in _STORED}
     count, words = trie.node_count, word_count(vocabulary.size)
     read = 0 if machine is None else count
     numbers = numbers_of(machine) if machine is not None else np.full(256, NO_NUMBER, np.uint8)
@@ -200,17 +202,17 @@ def _from_arrays(
     }
     fits = nodes.dtype == np.int32 and nodes.shape == (count,)
     for name, (kind, shape) in expected.items():
-        array = found[name]
+        array = result[name]
         lengths = zip(array.shape, shape, strict=True) if array.ndim == len(shape) else [(0, 1)]
         fits &= array.dtype == kind and all(b is None or a == b for a, b in lengths)
     fits &= _are_nodes(nodes, vocabulary)
     if machine is not None:
-        fits &= bool(found["below"].max(initial=0) < len(found["sets"]))
-        fits &= bool(found["reading"].max(initial=0) < len(machine))
-        fits &= len(found["blocks"]) > 1 and bool((found["number"] == numbers).all())
+        fits &= bool(result["below"].max(initial=0) < len(result["sets"]))
+        fits &= bool(result["reading"].max(initial=0) < len(machine))
+        fits &= len(result["blocks"]) > 1 and bool((result["number"] == numbers).all())
     if not fits:
         raise ValueError("stored slices are damaged")
-    return Slice(Part(trie, nodes), machine=machine, **found)
+    return Slice(Part(trie, nodes), machine=machine, **result)
 
 
 def slices_of(vocabulary: Vocabulary) -> Slices:
@@ -231,8 +233,8 @@ def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: M
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine)
     blocks = _blocks(part.trie, reading, size)
-    found = _characters(part.trie, machine, size)
-    return Slice(part, blocks, *found, machine, reading, _heights(part.trie))
+    result = _characters(part.trie, machine, size)
+    return Slice(part, blocks, *result, machine, reading, _heights(part.trie))
 
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
@@ -266,10 +268,10 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
 
 def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:
     """Return the bytes on the way to each node after a text, from the end of that text on."""
-    found: dict[int, bytes] = {}
+    result: dict[int, bytes] = {}
     for node in np.flatnonzero(behind).tolist():
-        found[node] = found.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
-    return list(found.values())
+        result[node] = result.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
+    return list(result.values())
 
 
 class _Characters(NamedTuple):

@@ -13,6 +13,8 @@ token terminals. Of a row: what the mask of a state is written from (``StateMask
 masks cost 1.2 times as much; where an array is asked for, that of the position (``words``), which
 many positions share (``Masks.unions``); and walks by item set, from which all are made. The texts
 that a vocabulary's tokenizer cut, for forced tokens, are shared by all grammars (``texts_of``).
+
+Tests: tests/unit/mask
 """
 
 from math import inf
@@ -54,7 +56,7 @@ class TableFullError(Exception):
 
 
 class TokenAutomaton:
-    """What engines of one grammar, vocabulary and way to end share.
+    """The data shared by engines of one grammar, vocabulary and way to end.
 
     ``after[position << TOKEN_BITS | token_id]`` is the position after a token,
     ``words[position]`` the tokens allowed; both raise what the engine's methods raise, and
@@ -116,7 +118,7 @@ class TokenAutomaton:
         return self.append(position, data)
 
     def append(self, position: int, data: bytes) -> int:
-        """Do what ``feed`` does, also in a full table."""
+        """Feed bytes as ``feed`` does, also in a full table."""
         if position < 0:
             raise FinishedError
         after = self.masks.counting.feed(position, data, self.rule.ends_at_bytes)
@@ -177,13 +179,13 @@ class TokenAutomaton:
     @property
     def known_bytes(self) -> int:
         """The memory that is taken beside that of the masks and the table."""
-        found = self.state_masks.bytes + self.token_steps.bytes
-        found += self.after.bytes_with(_STEP_BYTES) + self.words.bytes_with(_NUMBER_BYTES)
-        found += _NUMBER_BYTES * (len(self.prepared) + len(self.unasked))
-        found += getsizeof(self.prepared) + getsizeof(self.unasked)
-        found += self.forced.bytes if "forced" in self.__dict__ else 0
-        found += self.narrows.known_bytes if "narrows" in self.__dict__ else 0
-        return found + (self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0)
+        result = self.state_masks.bytes + self.token_steps.bytes
+        result += self.after.bytes_with(_STEP_BYTES) + self.words.bytes_with(_NUMBER_BYTES)
+        result += _NUMBER_BYTES * (len(self.prepared) + len(self.unasked))
+        result += getsizeof(self.prepared) + getsizeof(self.unasked)
+        result += self.forced.bytes if "forced" in self.__dict__ else 0
+        result += self.narrows.known_bytes if "narrows" in self.__dict__ else 0
+        return result + (self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0)
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask at a position after which a text can be over in time.
@@ -194,7 +196,7 @@ class TokenAutomaton:
 
     @cached_property
     def forced(self) -> Forced:
-        """The finder of forced bytes and tokens, with what it remembers."""
+        """The finder of forced bytes and tokens, with its caches."""
         return Forced(self, texts_of(self.masks.vocabulary))
 
     def forced_bytes(self, position: int, limit: int) -> bytes:
@@ -206,7 +208,7 @@ class TokenAutomaton:
         return found if exact else self.forced.bytes_from(self._exact(position), limit)
 
     def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
-        """Return the tokens, at most ``limit``, that certainly come after what was accepted."""
+        """Return the forced tokens after an accepted text, at most ``limit``."""
         found = self.forced.find(state_at(position), accepted, limit)
         exact = position <= STATE or not found
         return found if exact else self.forced.find(self._exact(position), accepted, limit)
@@ -288,12 +290,12 @@ class TokenAutomata:
         """Return the token automaton over ``vocabulary``, the same object for equal arguments."""
         with self._lock:
             token_automata = self._of(vocabulary)
-            found = token_automata.get(finish)
-            if found is None:
+            cached = token_automata.get(finish)
+            if cached is None:
                 masks = next((automaton.masks for automaton in token_automata.values()), None)
                 masks = masks or self._make_masks(vocabulary)
-                found = token_automata[finish] = TokenAutomaton(masks, finish, self._limits)
-            return found
+                cached = token_automata[finish] = TokenAutomaton(masks, finish, self._limits)
+            return cached
 
     def _of(self, vocabulary: Vocabulary) -> dict[Finish, TokenAutomaton]:
         """Return the token automata over a vocabulary, and mark it as last used."""
@@ -324,9 +326,9 @@ _texts: WeakKeyDictionary[Vocabulary, Texts] = WeakKeyDictionary()
 
 
 def texts_of(vocabulary: Vocabulary) -> Texts:
-    """Return what forced tokens need of a vocabulary, the same object each time."""
-    found = _texts.get(vocabulary)
-    return found or _texts.setdefault(vocabulary, Texts(vocabulary, encoded(vocabulary)))
+    """Return the texts of a vocabulary for forced tokens, the same object each time."""
+    cached = _texts.get(vocabulary)
+    return cached or _texts.setdefault(vocabulary, Texts(vocabulary, encoded(vocabulary)))
 
 
 def encoded(vocabulary: Vocabulary) -> LruDict[bytes, tuple[int, ...]]:

@@ -1,4 +1,7 @@
-"""Explanations of masks: why a token, or bytes, can or cannot occur (``mask --why``, ``play``)."""
+"""Explanations of masks: why a token, or bytes, can or cannot occur (``mask --why``, ``play``).
+
+Tests: tests/unit/mask
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -188,11 +191,11 @@ class RuleFollower:
 
     def rule(self) -> str:
         """Return the innermost rule of the first place at which the text may go on."""
-        found = self._names.get(self._place)
-        if found is None:
+        name = self._names.get(self._place)
+        if name is None:
             places = self._why.places(self._place)
-            found = self._names[self._place] = places[0].rules[-1] if places else ""
-        return found
+            name = self._names[self._place] = places[0].rules[-1] if places else ""
+        return name
 
 
 def unexpected(data: bytes, at: int, expected: Ranges) -> str:

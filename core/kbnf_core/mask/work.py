@@ -7,6 +7,8 @@ single position of a rule. A rule that lowering inlined is counted in its caller
 once: in ``x{0,100}``, whose count an engine keeps as a number, a position far from both bounds
 behaves like its neighbours for as long as one token lasts. Partition refinement (Moore 1956),
 stopped after as many rounds as the longest token has bytes, finds which are equal for that long.
+
+Tests: tests/unit/lint/test_cost.py
 """
 
 from collections import defaultdict

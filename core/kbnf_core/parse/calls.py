@@ -3,6 +3,8 @@
 The parts are free text, reasoning and calls: those that the marked rules of a grammar match
 (``languages.structural_tag.marks``). A part is reported as soon as it has certainly begun, with its
 certain content: a possible beginning of a call is not text yet. Nothing is withdrawn.
+
+Tests: tests/unit/parse/test_calls.py
 """
 
 from codecs import getincrementaldecoder
@@ -107,8 +109,8 @@ class CallReader:
 
     def deltas(self) -> list[Delta]:
         """Return the new content since the last call, in the order of the text."""
-        found, self._deltas = self._deltas, []
-        return found
+        result, self._deltas = self._deltas, []
+        return result
 
     def _begin(self, mark: Mark) -> None:
         self._is_open = True

@@ -9,6 +9,8 @@ text is over, a name is there together with its value, and nothing that was ther
 and objects are there from their first bracket. The rules of a grammar are not asked: a text that
 fits a JSON Schema is JSON, and JSON says by itself where values begin and end. So a reader costs
 the same for any schema, and needs no derivations.
+
+Tests: tests/unit/parse/test_follow.py, tests/unit/parse/test_values.py
 """
 
 import copy
@@ -142,18 +144,18 @@ class JsonReader:
         return True
 
     def _read_scalar(self, final: bool) -> bool:
-        found = _SCALAR.match(self._text, self._at)
-        if found is None:
+        match = _SCALAR.match(self._text, self._at)
+        if match is None:
             raise ParseError(self._text.encode(), self._at, ())
-        word = found[0]
-        is_over = final or found.end() < len(self._text) or word in _WORDS
+        word = match[0]
+        is_over = final or match.end() < len(self._text) or word in _WORDS
         if not is_over:
             return False
         try:
             self._put(loads(word))
         except ValueError:
             raise ParseError(self._text.encode(), self._at, ()) from None
-        self._at = found.end()
+        self._at = match.end()
         return True
 
     def _read_string(self) -> bool:
@@ -335,10 +337,10 @@ class Follower:
         names = self._parser.names
         labels = {name: label for label, name in enumerate(names)}
         events = [
-            labels[each.rule] if each.kind == "open" else ~labels[each.rule]
-            for each in self._events
+            labels[event.rule] if event.kind == "open" else ~labels[event.rule]
+            for event in self._events
         ]
-        offsets = [each.offset for each in self._events]
+        offsets = [event.offset for event in self._events]
         columns = (np.array(each, np.int32) for each in (events, offsets))
         return tree_of_events(bytes(self._data), names, *columns)
 
@@ -365,7 +367,7 @@ class Follower:
         rules = groups.get(name, frozenset((name,)))
         if rules.isdisjoint(self._parser.names):
             raise ConfigError(f"the grammar has no rule `{name}`")
-        found = []
+        result = []
         opened: list[Event] = []
         for event in self._events:
             if event.kind == "open":
@@ -373,16 +375,21 @@ class Follower:
             else:
                 begin = opened.pop()
                 if event.rule in rules:
-                    found.append(bytes(self._data[begin.offset : event.offset]))
-        return found
+                    result.append(bytes(self._data[begin.offset : event.offset]))
+        return result
 
 
 class ValueReader:
-    """Reads one JSON text in chunks; ``value`` is its certain part, None if there is none."""
+    """Reads one JSON text in chunks; ``value`` is its certain part, None if there is none.
 
-    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+    With ``reader`` it is a text of another syntax.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary | None = None, reader: JsonReader | None = None
+    ) -> None:
         self._vocabulary = vocabulary
-        self._reader = JsonReader()
+        self._reader = reader or JsonReader()
         self.count = 0
         """The number of parts that ``read`` has read."""
         self._is_over = False

@@ -1,4 +1,4 @@
-"""Reading what models write: content, thoughts and calls, by the reading language of a format.
+"""Reading the output of models: content, thoughts and calls, by the reading language of a format.
 
 A reader goes through a text once, as it comes. Outside of calls it looks for the first word of
 whatever the language has: a frame, a section, a call. The text before it is content, and so is any
@@ -34,8 +34,8 @@ from kbnf_core.languages.structural_tag.pieces import (
     read_json,
 )
 from kbnf_core.languages.structural_tag.reading import (
+    CallLanguage,
     Frame,
-    Language,
     is_marker,
     shapes_in,
     words_of,
@@ -76,7 +76,7 @@ _BLANK = " \t\n\r"
 # Reading
 
 
-class _Text:
+class _MessageText:
     """Free text, or reasoning."""
 
     def __init__(self, kind: str) -> None:
@@ -89,7 +89,7 @@ class _Text:
         return self.pieces[0] if self.kind == "text" else {self.kind: self.pieces[0]}
 
 
-class _Call:
+class _OpenCall:
     """A call that is read; ``number`` is None until the call is reported."""
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class MessageReader:
 
     def __init__(
         self,
-        language: Language,
+        language: CallLanguage,
         vocabulary: Vocabulary | None = None,
         *,
         any_name: bool = False,
@@ -152,7 +152,7 @@ class MessageReader:
         self._compiled = compiled(*language.of_any_tools)
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Pieces()
-        self._parts: list[_Text | _Call] = []
+        self._parts: list[_MessageText | _OpenCall] = []
         self._deltas: list[Delta] = []
         self._calls = 0
         self._retried = 0
@@ -161,7 +161,7 @@ class MessageReader:
         self._shapes: dict[tuple[str, str], tuple[Shape, ...]] = {}
         self._is_behind_call = False
         # Calls of a section without markers, which are calls once it is over.
-        self._held: list[tuple[_Call, Any]] | None = None
+        self._held: list[tuple[_OpenCall, Any]] | None = None
         self.count = 0
         self.cut: int | None = None
         self.tolerated = self._source.tolerated
@@ -234,8 +234,8 @@ class MessageReader:
         if not text:
             return
         last = self._parts[-1] if self._parts else None
-        if not isinstance(last, _Text) or last.kind != kind:
-            last = _Text(kind)
+        if not isinstance(last, _MessageText) or last.kind != kind:
+            last = _MessageText(kind)
             self._parts.append(last)
         last.pieces.append(text)
         self._deltas.append(Delta(kind, text))
@@ -254,12 +254,12 @@ class MessageReader:
     def _in_text(self) -> Reading:
         """Report the content up to the next possible beginning, and read on from there."""
         source = self._source
-        found = self._compiled.first.search(source.text, source.at, partial=not source.is_over)
-        if found is None:
+        match = self._compiled.first.search(source.text, source.at, partial=not source.is_over)
+        if match is None:
             self._say("text", source.take(len(source.text)))
         else:
-            self._say("text", source.take(found.start()))
-            if not found.partial:
+            self._say("text", source.take(match.start()))
+            if not match.partial:
                 yield from self._begin("")
                 return
         if not source.is_over:
@@ -285,6 +285,7 @@ class MessageReader:
     def _skip(self, blanks: Sequence[str]) -> Reading:
         """Skip blanks that are not content: the longest beginning of some texts."""
         source = self._source
+        # The shorter texts of the language are beginnings of the longest.
         for char in max(blanks, key=len, default=""):
             while source.at >= len(source.text):
                 if source.is_over:
@@ -295,16 +296,16 @@ class MessageReader:
             source.take(source.at + 1)
 
     def _frame(self, frame: Frame) -> Reading:
-        """Read the text of a frame, up to what ends it."""
+        """Read the text of a frame, up to its end."""
         source = self._source
         yield from self._skip([blanks_behind(frame.begin)])
         ends = self._compiled.ends[frame]
         while True:
-            found = ends.search(source.text, source.at, partial=not source.is_over)
-            stop = len(source.text) if found is None else found.start()
+            match = ends.search(source.text, source.at, partial=not source.is_over)
+            stop = len(source.text) if match is None else match.start()
             self._say(frame.kind, source.take(stop))
-            if found is not None and not found.partial:
-                source.take(found.end())
+            if match is not None and not match.partial:
+                source.take(match.end())
                 yield from self._skip([frame.after])
                 return
             if source.is_over:
@@ -324,22 +325,24 @@ class MessageReader:
             if is_cut:
                 self.cut = source.place
                 source.take(len(source.text))
+            # One character only: the next one may begin an item.
             else:
                 self._say("text", source.take(source.at + 1))
             self._leads = False
             return
-        found = start.pattern.match(source.text, source.at)
-        assert found is not None  # noqa: S101 - it was found to match
+        match = start.pattern.match(source.text, source.at)
+        assert match is not None  # noqa: S101 - it was found to match
         what = start.what
         if start.ends:
             yield from self._end_of_turn(start, blanks)
             return
         if isinstance(what, Frame) or what is None:
-            source.take(found.end())
+            source.take(match.end())
             if isinstance(what, Frame):
                 yield from self._frame(what)
             else:
                 yield from self._skip([start.behind])
+            # After glue a turn may begin, and with it a call without a marker.
             self._leads = self._leads or self._language.turns
             return
         has_blanks = (
@@ -347,18 +350,19 @@ class MessageReader:
             and what.form.head[:1]
             and what.form.head[0][1][0] in _BLANK
         )
+        # Blanks are content unless they separate calls or belong to the opening of this one.
         if not (self._language.turns and (self._is_behind_call or has_blanks)):
             self._say("text", blanks)
         self._is_behind_call = False
         if isinstance(what, SectionPatterns) and what.is_bare:
-            yield from self._bare_section(what, found.end())
+            yield from self._bare_section(what, match.end())
         elif isinstance(what, SectionPatterns):
-            yield from self._section(what, found.end())
+            yield from self._section(what, match.end())
         else:
             yield from self._trial(what, start.pattern, start)
 
     def _end_of_turn(self, start: Start, blanks: str) -> Reading:
-        """Take what ends a turn, which is content where something follows."""
+        """Read the end of a turn, which is content where more text follows."""
         source = self._source
         self._say("text", blanks)
         self._leads = False
@@ -373,16 +377,17 @@ class MessageReader:
             yield
 
     def _start(self) -> Generator[None, None, Start | None]:
-        """Return what begins at the next place, as soon as that is certain."""
+        """Return the item that begins at the next offset, as soon as that is certain."""
         source = self._source
         while True:
             for start in self._compiled.starts:
                 if start.leads and not self._leads:
                     continue
-                found = start.pattern.match(source.text, source.at, partial=not source.is_over)
-                if found is None:
+                match = start.pattern.match(source.text, source.at, partial=not source.is_over)
+                if match is None:
                     continue
-                if found.partial:
+                # The order decides: a later item must not win while this one may match.
+                if match.partial:
                     break
                 return start
             else:
@@ -395,8 +400,8 @@ class MessageReader:
         for start in self._compiled.starts:
             if start.what is None or isinstance(start.what, Frame) or start.is_bare:
                 continue
-            found = start.pattern.match(source.text, source.at, partial=True)
-            if found is not None and found.partial and begins_marked(source.text[source.at :]):
+            match = start.pattern.match(source.text, source.at, partial=True)
+            if match is not None and match.partial and begins_marked(source.text[source.at :]):
                 return True
         return False
 
@@ -468,6 +473,7 @@ class MessageReader:
                 if not (yield from self._trial(form, form.head, None)):
                     return
                 count += 1
+                # A call was given out, so the text up to here is not content any more.
                 if self._held is None:
                     source.kept = None
                 continue
@@ -482,8 +488,8 @@ class MessageReader:
         """
         source = self._source
         if not source.is_blank:
-            found = section.end.match(source.text, source.at, partial=True)
-            if not count or noise or found is None or not found.partial:
+            match = section.end.match(source.text, source.at, partial=True)
+            if not count or noise or match is None or not match.partial:
                 return False
             self._note("the end of the calls is cut", source.place, source.place)
             source.take(len(source.text))
@@ -496,16 +502,17 @@ class MessageReader:
     def _noise(self, section: SectionPatterns, noise: list[str]) -> Reading:
         """Skip text that does not belong to a section, up to its next possible item."""
         source = self._source
+        # Without markers there is no evidence of calls but their exact form.
         if section.is_bare:
             raise BrokenError
         at = source.at + 1
         while True:
-            found = section.again.search(source.text, at, partial=not source.is_over)
-            stop = len(source.text) if found is None else found.start()
+            match = section.again.search(source.text, at, partial=not source.is_over)
+            stop = len(source.text) if match is None else match.start()
             noise.append(source.take(stop))
             if sum(map(len, noise)) > MOST_NOISE:
                 raise BrokenError
-            if found is not None and not found.partial:
+            if match is not None and not match.partial:
                 return
             if source.is_over:
                 raise BrokenError
@@ -520,10 +527,10 @@ class MessageReader:
         while True:
             is_open = False
             for pattern, form in section.nexts:
-                found = pattern.match(source.text, source.at, partial=not source.is_over)
-                if found is not None and not found.partial:
-                    return form, found.end("gap")
-                is_open = is_open or found is not None
+                match = pattern.match(source.text, source.at, partial=not source.is_over)
+                if match is not None and not match.partial:
+                    return form, match.end("gap")
+                is_open = is_open or match is not None
             if not is_open:
                 return None
             yield
@@ -536,8 +543,9 @@ class MessageReader:
         begin = source.place
         noted = len(self.tolerated)
         outer, source.kept = source.kept, []
-        call = _Call()
+        call = _OpenCall()
         is_loose = start is not None and start.is_bare and start.leads
+        # Deltas cannot be taken back: a call whose opening is incomplete is reported at its end.
         call.may_be_given = self._held is None and (
             start is None or not (start.missing or is_loose)
         )
@@ -548,6 +556,7 @@ class MessageReader:
             if self._held is not None and not self._is_known(form, call):
                 raise BrokenError
         except (CutError, BrokenError) as error:
+            # In a section the failure is the section's, which decides about the whole text.
             if outer is not None:
                 self._close(call)
                 source.kept = [*outer, *source.kept]
@@ -577,7 +586,7 @@ class MessageReader:
             yield from self._rest_of_section(form)
         return True
 
-    def _finish(self, call: _Call, value: Any) -> None:
+    def _finish(self, call: _OpenCall, value: Any) -> None:
         """Give a whole call out, and say where its arguments do not fit the tool's schema."""
         self._give(call)
         call.finish(value)
@@ -592,23 +601,23 @@ class MessageReader:
             self._deltas.append(Delta("invalid", pointer, call.number))
 
     def _rest_of_section(self, form: CallPatterns) -> Reading:
-        """Read what follows a call whose section has no beginning."""
-        for each in self._compiled.starts:
-            if isinstance(each.what, SectionPatterns) and form in each.what.forms:
+        """Read the text after a call whose section has no beginning."""
+        for start in self._compiled.starts:
+            if isinstance(start.what, SectionPatterns) and form in start.what.forms:
                 noise: list[str] = []
                 try:
-                    yield from self._calls_of(each.what, noise)
+                    yield from self._calls_of(start.what, noise)
                 except (BrokenError, CutError):
                     self._say("text", "".join(noise))
                 return
 
-    def _is_known(self, form: CallPatterns, call: _Call) -> bool:
+    def _is_known(self, form: CallPatterns, call: _OpenCall) -> bool:
         if self._any_name or (form.form.name is not None or not form.form.is_named):
             return True
         names = form.form.tools or self._language.tools
         return call.name in names
 
-    def _cut(self, call: _Call, begin: int, form: CallPatterns) -> None:
+    def _cut(self, call: _OpenCall, begin: int, form: CallPatterns) -> None:
         source = self._source
         text = "".join(source.kept or ()) + source.take(len(source.text))
         source.kept = None
@@ -623,7 +632,7 @@ class MessageReader:
         else:
             self._say("text", text)
 
-    def _break(self, call: _Call, noted: int) -> None:
+    def _break(self, call: _OpenCall, noted: int) -> None:
         """Give the text of a broken call back as content."""
         text = "".join(self._source.kept or ())
         self._source.kept = None
@@ -641,13 +650,13 @@ class MessageReader:
         self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
         self._leads = False
 
-    def _close(self, call: _Call) -> None:
+    def _close(self, call: _OpenCall) -> None:
         """Report that a call that was given out is not one."""
         if call.number is not None:
             self._parts.pop()
             self._deltas.append(Delta("cut", "", call.number))
 
-    def _give(self, call: _Call) -> None:
+    def _give(self, call: _OpenCall) -> None:
         """Give a call out, with the arguments read so far."""
         if call.number is None:
             call.number = self._calls
@@ -656,7 +665,7 @@ class MessageReader:
             self._deltas.append(Delta("name", call.name or "", call.number))
             self._deltas += [Delta("arguments", each, call.number) for each in call.written]
 
-    def _made(self, call: _Call) -> "Any":
+    def _made(self, call: _OpenCall) -> "Any":
         def made(text: str) -> None:
             call.written.append(text)
             if call.number is not None and text:
@@ -664,18 +673,20 @@ class MessageReader:
 
         return made
 
-    def _known(self, form: CallPatterns, call: _Call) -> None:
+    def _known(self, form: CallPatterns, call: _OpenCall) -> None:
         """Give a call out if its tool is known."""
         if call.may_be_given and self._is_known(form, call):
             self._give(call)
 
-    def _read_call(self, form: CallPatterns, opening: "regex.Pattern[str]", call: _Call) -> Reading:
+    def _read_call(
+        self, form: CallPatterns, opening: "regex.Pattern[str]", call: _OpenCall
+    ) -> Reading:
         source = self._source
         begin = source.place
-        found = opening.match(source.text, source.at)
-        assert found is not None  # noqa: S101 - it was found to match
-        groups = found.groupdict()
-        spelled = source.take(found.end())
+        match = opening.match(source.text, source.at)
+        assert match is not None  # noqa: S101 - it was found to match
+        groups = match.groupdict()
+        spelled = source.take(match.end())
         style = form.form.style
         if form.is_object:
             wanted = "" if form.spelled is None else form.spelled.partition("{")[0]
@@ -699,7 +710,7 @@ class MessageReader:
         shapes = self._shapes[name, style]
         yield from reading_of(source, made, form.manner, shapes)
 
-    def _note_spelling(self, form: CallPatterns, call: _Call, spelled: str, begin: int) -> None:
+    def _note_spelling(self, form: CallPatterns, call: _OpenCall, spelled: str, begin: int) -> None:
         wanted = form.spelled
         if wanted is not None and wanted.replace("\0", call.name or "").strip() != spelled.strip():
             self._note("blanks or words differ", begin, begin + len(spelled))
@@ -707,7 +718,7 @@ class MessageReader:
     def _note(self, what: str, start: int, end: int) -> None:
         self.tolerated.append(Tolerated(what, start, end))
 
-    def _object(self, form: CallPatterns, call: _Call) -> Reading:
+    def _object(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Read a call that is an object: its name and its arguments are members, in any order."""
         source = self._source
         begin = source.place
@@ -734,7 +745,7 @@ class MessageReader:
         self._note_members(form, call, begin)
 
     def _member(
-        self, form: CallPatterns, call: _Call, key: str, depth: int
+        self, form: CallPatterns, call: _OpenCall, key: str, depth: int
     ) -> Generator[None, None, int]:
         """Read the value of a member; return 1 where it is an object that is entered, else 0."""
         source = self._source
@@ -761,11 +772,11 @@ class MessageReader:
             yield from read_json(source, _dropped)
         return 0
 
-    def _note_members(self, form: CallPatterns, call: _Call, begin: int) -> None:
+    def _note_members(self, form: CallPatterns, call: _OpenCall, begin: int) -> None:
         """Note where the object of a call is written otherwise than in the format."""
         source = self._source
         known = [form.name_path[-1], form.arguments_path[-1]]
-        if [each for each in call.keys if each != "id"] != known and len(form.name_path) == 1:
+        if [key for key in call.keys if key != "id"] != known and len(form.name_path) == 1:
             self._note("members differ", begin, source.place)
         elif form.spelled is not None:
             raw = "".join(source.kept or ())[begin - source.place :]
@@ -784,7 +795,7 @@ class MessageReader:
             raise BrokenError from None
 
     def _tail(
-        self, form: CallPatterns, call: _Call, start: Start | None, *, is_loose: bool
+        self, form: CallPatterns, call: _OpenCall, start: Start | None, *, is_loose: bool
     ) -> Reading:
         """Read the closing words of a call, which may be missing where the rest says it."""
         source = self._source
@@ -821,7 +832,7 @@ class MessageReader:
         if form.closed is not None and text != form.closed.rstrip():
             self._note("blanks differ", begin, self._source.place)
 
-    def _require_over(self, form: CallPatterns, call: _Call) -> Reading:
+    def _require_over(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Raise an error unless a call without closing words is over.
 
         It is by its own form, or as the section around it ends: ``CutError`` where the text ends
@@ -864,10 +875,10 @@ class MessageReader:
                 if source.text[at] == "{":
                     return
                 raise BrokenError
-            found = self._compiled.following.match(source.text, at, partial=True)
-            if found is None:
+            match = self._compiled.following.match(source.text, at, partial=True)
+            if match is None:
                 raise BrokenError
-            if not found.partial:
+            if not match.partial:
                 return
             if source.is_over:
                 # The closing words themselves are cut.
@@ -875,7 +886,7 @@ class MessageReader:
                 return
             yield
 
-    def _arguments_of(self, form: CallPatterns, call: _Call) -> Any:
+    def _arguments_of(self, form: CallPatterns, call: _OpenCall) -> Any:
         """Return the value of the arguments; raise ``BrokenError`` if they are invalid."""
         try:
             value, call.repeated = value_of("".join(call.written))

@@ -2,6 +2,8 @@
 
 The position automata are built when the first text is parsed. Texts share the table of states and
 its cached steps, so that the cost of a byte is that of two lookups once a grammar is warm.
+
+Tests: tests/unit/parse
 """
 
 from typing import Any, TypeVar

@@ -20,10 +20,10 @@ from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, Manner
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.reading import (
     BLANKS,
-    Form,
+    CallForm,
+    CallLanguage,
     Frame,
     Item,
-    Language,
     Section,
     is_marker,
     loosely,
@@ -45,7 +45,7 @@ class CallPatterns:
     after them, None where they have patterns.
     """
 
-    form: Form
+    form: CallForm
     head: "regex.Pattern[str]"
     tail: tuple[tuple["regex.Pattern[str]", str], ...]
     behind: str
@@ -106,7 +106,7 @@ class Patterns:
 
 @lru_cache(maxsize=64)
 def compiled(
-    forms: tuple[Form, ...],
+    forms: tuple[CallForm, ...],
     sections: tuple[Section, ...],
     frames: tuple[Frame, ...],
     glue: tuple[str, ...],
@@ -126,8 +126,8 @@ def compiled(
     stray = [each for each in sorted(ends) if each in excluded or not forms or not excluded]
     loose = [*glue, *(stray if excluded else _closers(frames))]
     starts += [
-        Start(regex.compile(loosely(each)), None, _first(each), behind=blanks_behind(each))
-        for each in dict.fromkeys(loose)
+        Start(regex.compile(loosely(text)), None, _first(text), behind=blanks_behind(text))
+        for text in dict.fromkeys(loose)
     ]
     for number, section in enumerate(sections):
         inside = tuple(each for each in made if each.form.section == number)
@@ -137,17 +137,19 @@ def compiled(
     # A turn has more than one end where a server adds its own.
     over = "|".join(map(re.escape, turn_ends))
     over = rf"(?:(?:{over})\s{{0,256}}){{1,4}}"
-    starts += [Start(regex.compile(over), None, _first(each), ends=True) for each in turn_ends]
+    starts += [
+        Start(regex.compile(over), None, _first(turn_end), ends=True) for turn_end in turn_ends
+    ]
     return Patterns(
         tuple(starts),
-        regex.compile("|".join({each.first: 0 for each in starts if not each.leads}) or r"(?!)"),
+        regex.compile("|".join({start.first: 0 for start in starts if not start.leads}) or r"(?!)"),
         regex.compile("|".join(dict.fromkeys(_following(starts, made, sections))) or r"(?!)"),
         {frame: _ends_of(frame) for frame in frames},
     )
 
 
-def may_begin(language: Language, text: str) -> bool:
-    """Return whether a text has what calls begin with."""
+def may_begin(language: CallLanguage, text: str) -> bool:
+    """Return whether a text contains a possible beginning of a call."""
     known = compiled(*language.of_any_tools)
     return any(
         re.search(start.first if not start.is_bare else start.pattern.pattern, text)
@@ -198,16 +200,16 @@ def _following(
 
 def _words(items: Iterable[Item]) -> list[tuple[str, str]]:
     """Return the patterns of words, each with its text, empty for what a pattern matches."""
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     for kind, text in items:
         if kind == "any":
-            found.append((f"(?:{text})", ""))
+            result.append((f"(?:{text})", ""))
         else:
-            found += [(re.escape(word), word) for word in words_of(text)]
-    return found
+            result += [(re.escape(word), word) for word in words_of(text)]
+    return result
 
 
-def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
+def _form(form: CallForm, sections: Sequence[Section]) -> CallPatterns:
     import regex
 
     name_path, arguments_path, head, tail = _object_of(form)
@@ -230,7 +232,7 @@ def _form(form: Form, sections: Sequence[Section]) -> CallPatterns:
     )
 
 
-def _manner(form: Form, sections: Sequence[Section]) -> Manner:
+def _manner(form: CallForm, sections: Sequence[Section]) -> Manner:
     """Return how the arguments of a form are written."""
     if form.style in OF_BRACKETS:
         return Manner(form.style, form.words)
@@ -241,7 +243,7 @@ def _manner(form: Form, sections: Sequence[Section]) -> Manner:
 
 
 def _end_in(tail: str) -> tuple[str, ...]:
-    """Return what ends the elements of a call where the end of the last one is missing."""
+    """Return the ends of the elements of a call whose last end is missing."""
     first = re.match(r"\s*([^\s<]*<[^\s<>]*>|\S+)", tail)
     return () if first is None else (first[1],)
 
@@ -250,7 +252,7 @@ _AT_NAME, _AT_ARGUMENTS = "\0name", "\0arguments"
 
 
 def _object_of(
-    form: Form,
+    form: CallForm,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Item, ...], tuple[Item, ...]]:
     """Return the members for name and arguments in the object of a call, and the rest around them.
 
@@ -295,16 +297,16 @@ _ANY_JSON = r"(?=[{\[\"\-0-9tfnTFN])"
 
 def _optional_plain(words: Sequence[tuple[str, str]]) -> list[str]:
     """Return patterns of words; a plain one after a marker may be missing."""
-    found = []
+    result = []
     for index, (pattern, word) in enumerate(words):
         before = words[index - 1][1] if index else ""
         is_free = word and not is_marker(word) and before.endswith((">", "]"))
-        found.append(f"(?:{pattern}{BLANKS})?" if is_free else f"{pattern}{BLANKS}")
-    return found
+        result.append(f"(?:{pattern}{BLANKS})?" if is_free else f"{pattern}{BLANKS}")
+    return result
 
 
-def _head_pattern(form: Form, opening: Sequence[tuple[str, str]], *, is_object: bool) -> str:
-    """Return the pattern of what leads to the arguments of a call, or to its object."""
+def _head_pattern(form: CallForm, opening: Sequence[tuple[str, str]], *, is_object: bool) -> str:
+    """Return the pattern of the text before the arguments of a call, or before its object."""
     words = "".join(_optional_plain(opening))
     if is_object:
         return rf"{words}(?=\{{)"

@@ -3,6 +3,8 @@
 A node is a number in four columns: its label, where it starts and ends in the text, and how many
 nodes are below it. So a tree of millions of nodes is four arrays, a subtree is a slice of them,
 and nothing here recurses. Only rules are nodes; what lies between children is text.
+
+Tests: tests/unit/parse
 """
 
 from collections.abc import Iterator, Sequence
@@ -79,12 +81,12 @@ class Tree:
 
     @property
     def start(self) -> int:
-        """The offset in bytes of what it matched."""
+        """The offset in bytes where its match begins."""
         return int(self._nodes.starts[self._at])
 
     @property
     def end(self) -> int:
-        """The offset in bytes after what it matched; that of the text where it is not over."""
+        """The offset in bytes after its match; that of the text where it is not over."""
         return int(self._nodes.ends[self._at]) if self.is_closed else len(self._nodes.data)
 
     @property
@@ -105,13 +107,13 @@ class Tree:
     @property
     def children(self) -> "Sequence[Tree]":
         """The rules and tokens that it is made of, in the order of the text."""
-        found = []
+        result = []
         at = self._at + 1
         end = at + int(self._nodes.below[self._at])
         while at < end:
-            found.append(Tree(self._nodes, at))
+            result.append(Tree(self._nodes, at))
             at += 1 + int(self._nodes.below[at])
-        return found
+        return result
 
     def __iter__(self) -> "Iterator[Tree]":
         """Yield this node and all below it, outer ones first, in the order of the text."""
@@ -130,8 +132,8 @@ class Tree:
     def rules(self) -> frozenset[str]:
         """The rules of this node and of those below it."""
         names = self._nodes.names
-        found = np.unique(self._nodes.labels[self._at : self._after]).tolist()
-        return frozenset(names[each] for each in found if each < len(names))
+        result = np.unique(self._nodes.labels[self._at : self._after]).tolist()
+        return frozenset(names[each] for each in result if each < len(names))
 
     def find_all(self, rule: str) -> "Iterator[Tree]":
         """Yield the nodes of a rule, or of a family, this one included, outer ones first."""

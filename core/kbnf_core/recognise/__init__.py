@@ -1,1 +1,4 @@
-"""Recognition: hash-consed Earley sets, stepped byte by byte and remembered."""
+"""Recognition: hash-consed Earley sets, stepped byte by byte and remembered.
+
+Tests: tests/unit/kernel
+"""

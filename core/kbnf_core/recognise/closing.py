@@ -1,4 +1,4 @@
-"""Closing: whether the states of a grammar are finitely many, which they are, and what if not.
+"""Closing: whether a grammar has finitely many states, these states, and the reason if not.
 
 States are numbered by content, so a text that comes back to an earlier situation comes back to its
 state, and a grammar without recursion in the midst of a rule has finitely many. Such recursion,
@@ -6,6 +6,8 @@ state, and a grammar without recursion in the midst of a rule has finitely many.
 
 Distances to the end: the length of a shortest completion of the start, by state
 (``kernel/end_costs.pxi``, ``kernel/ends.pxi``).
+
+Tests: tests/unit/kernel
 """
 
 from collections.abc import Callable, Iterable
@@ -37,13 +39,13 @@ class DistanceToEnd:
         nodes that are not known yet are steps.
         """
         before = self.ends.work
-        found = self.ends.filled(state)
+        result = self.ends.filled(state)
         budget.spend(self.ends.work - before)
-        return inf if found >= NEVER else found
+        return inf if result >= NEVER else result
 
 
 def byte_costs(tables: Tables, token: float) -> EndCosts:
-    """Return what positions cost in bytes, a token terminal counting ``token``."""
+    """Return the costs of positions in bytes, a token terminal counting ``token``."""
     cost = NEVER if token == inf else int(token)
     named = np.full(len(tables.token_terminals), cost, np.int64)
     return EndCosts(tables, None, np.zeros(256, np.uint8), named)
@@ -56,7 +58,7 @@ MOST_PARTS = 256
 """Parts of a state on average. States of an ambiguous nesting have as many as the text is long."""
 
 
-class Closing(NamedTuple):
+class ClosedStates(NamedTuple):
     """The states met, breadth first from the initial one; all there are if ``closed``."""
 
     states: list[int]
@@ -69,7 +71,7 @@ def close_states(
     classes: Iterable[int],
     by_token: Callable[[int], Iterable[int]],
     eager: bool = False,
-) -> Closing:
+) -> ClosedStates:
     """Return the first ``most`` states, or fewer large ones, that bytes and tokens lead to.
 
     ``classes``: those of the bytes; ``by_token(state)``: the states after tokens that are more than
@@ -84,23 +86,25 @@ def close_states(
         if eager and states.explorer.completes(state):
             continue
         after = (
-            states.step(state, each) for each in states.live_classes(state) if each in readable
+            states.step(state, live_class)
+            for live_class in states.live_classes(state)
+            if live_class in readable
         )
         for found in (*after, *by_token(state)):
             if found != DEAD and found not in met:
                 if len(order) == most or states.grown > most_grown:
-                    return Closing(order, False)
+                    return ClosedStates(order, False)
                 met.add(found)
                 order.append(found)
-    return Closing(order, True)
+    return ClosedStates(order, True)
 
 
-def close_grammar(tables: Tables, most: int) -> Closing:
+def close_grammar(tables: Tables, most: int) -> ClosedStates:
     """Return the first ``most`` states of a grammar over every vocabulary that has all bytes."""
     return _close(StateTable(tables), most)
 
 
-def _close(states: StateTable, most: int) -> Closing:
+def _close(states: StateTable, most: int) -> ClosedStates:
     def by_token(state: int) -> Iterable[int]:
         return [states.step_token(state, frozenset((t,))) for t in states.token_terminals(state)]
 
@@ -113,9 +117,9 @@ def is_prefix_free(tables: Tables, most: int = 500) -> bool:
     False where there are more: then it is not known.
     """
     states = StateTable(tables)
-    found = _close(states, most)
-    ends = filter(states.explorer.completes, found.states)
-    return found.closed and not any(states.live_classes(each) for each in ends)
+    result = _close(states, most)
+    ends = filter(states.explorer.completes, result.states)
+    return result.closed and not any(states.live_classes(each) for each in ends)
 
 
 def endless_rules(tables: Tables) -> list[int]:
@@ -128,20 +132,20 @@ def endless_rules(tables: Tables) -> list[int]:
     graph: dict[int, list[int]] = {each: [] for each in range(len(tables.entry))}
     for call in calls:
         graph[call.caller].append(call.callee)
-    found: list[int] = []
+    result: list[int] = []
     for members in cyclic_components(graph):
         within = [each for each in calls if each.caller in members and each.callee in members]
         if any(each.follows for each in within) and any(each.is_followed for each in within):
-            found.extend(members)
-    return sorted(found)
+            result.extend(members)
+    return sorted(result)
 
 
-def why_not_closed(tables: Tables, closing: Closing) -> str:
-    """Return in a sentence why a grammar has more states than were met, and what to change."""
+def why_not_closed(tables: Tables, closing: ClosedStates) -> str:
+    """Return in a sentence why a grammar has more states than the limit, and a remedy."""
     beyond = f"it has more than {len(closing.states):,} states"
     nesting = endless_rules(tables)
     if nesting:
-        callers = {each.caller for each in _calls(tables) if each.callee in nesting}
+        callers = {call.caller for call in _calls(tables) if call.callee in nesting}
         by = _named(tables, sorted(callers - set(nesting)))
         return (
             f"{beyond}, since {_named(tables, nesting)}{by and f' (called by {by})'} can nest"
@@ -157,7 +161,9 @@ def why_not_closed(tables: Tables, closing: Closing) -> str:
 
 
 def _named(tables: Tables, nonterminals: list[int]) -> str:
-    names = list(dict.fromkeys(tables.names[each].partition("#")[0] for each in nonterminals))
+    names = list(
+        dict.fromkeys(tables.names[nonterminal].partition("#")[0] for nonterminal in nonterminals)
+    )
     return ", ".join(f"`{name}`" for name in names[:3]) + (", ..." if names[3:] else "")
 
 
@@ -171,7 +177,7 @@ def longest_rule(tables: Tables) -> tuple[int, int]:
     return counts.index(most), most
 
 
-class _Call(NamedTuple):
+class _NestedCall(NamedTuple):
     """A call: whether it may follow text of the caller, and be followed by text."""
 
     caller: int
@@ -180,9 +186,9 @@ class _Call(NamedTuple):
     is_followed: bool
 
 
-def _calls(tables: Tables) -> list[_Call]:
+def _calls(tables: Tables) -> list[_NestedCall]:
     return [
-        _Call(
+        _NestedCall(
             caller,
             int(tables.call_nonterminal[call]),
             state != entry,
@@ -204,7 +210,7 @@ def states_of(tables: Tables, entry: int) -> list[int]:
             (tables.token_start, tables.token_target),
         ):
             after = target[start[state] : start[state + 1]].tolist()
-            fresh = [each for each in dict.fromkeys(after) if each not in met]
+            fresh = [number for number in dict.fromkeys(after) if number not in met]
             met.update(fresh)
             order.extend(fresh)
     return order

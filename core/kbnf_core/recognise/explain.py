@@ -2,6 +2,8 @@
 
 The engine's tables merge equivalent positions, so they cannot name them. Explaining replays the
 text on the position automata, in which every occurrence of a symbol is a state of its own.
+
+Tests: tests/unit/kernel
 """
 
 from collections import deque
@@ -55,7 +57,7 @@ class Explainer:
 
     def live_places(self, state: int) -> tuple[LivePlace, ...]:
         """Return the items that expect a byte or token, without duplicates."""
-        found: dict[LivePlace, None] = {}
+        result: dict[LivePlace, None] = {}
         for stack_node, item_set in self._states.sources(state):
             for item in self._states.items.items(item_set):
                 position, report = self._states.items.unpack(item)
@@ -66,10 +68,10 @@ class Explainer:
                 outside = _innermost(calls)
                 for origin in self._origins[position]:
                     span, offset, _ = origin if origin.span != NOWHERE else outside
-                    found[LivePlace(rules, calls, span, offset, expected)] = None
-                if len(found) >= MAX_PLACES:
-                    return tuple(found)
-        return tuple(found)
+                    result[LivePlace(rules, calls, span, offset, expected)] = None
+                if len(result) >= MAX_PLACES:
+                    return tuple(result)
+        return tuple(result)
 
     def expected(self, state: int) -> tuple[tuple[int, int], ...]:
         """Return the bytes with a transition from a state, as inclusive ranges."""
@@ -121,15 +123,15 @@ class Explainer:
 
     def _symbols(self, caller: int, callee: int, after: int) -> tuple[Span, ...]:
         """Return the symbols at which ``caller`` may have called, to go on with set ``after``."""
-        found: dict[Span, None] = {}
+        result: dict[Span, None] = {}
         for item in self._states.items.items(after):
             position, report = self._states.items.unpack(item)
             if report == caller:
                 for source in self._callers.get((callee, position), ()):
                     name = self._rules[callee]
-                    calls = (each for each in self._origins[source] if each.called == name)
-                    found.update((each.span, None) for each in calls)
-        return tuple(found)
+                    calls = (origin for origin in self._origins[source] if origin.called == name)
+                    result.update((call.span, None) for call in calls)
+        return tuple(result)
 
     @cached_property
     def _callers(self) -> dict[tuple[int, int], list[int]]:

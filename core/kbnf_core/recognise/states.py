@@ -8,6 +8,8 @@ Since states are named by content, a new table of the same grammar can take over
 The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
 Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
 LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
+
+Tests: tests/unit/kernel
 """
 
 from collections.abc import Iterable, Iterator, Sequence

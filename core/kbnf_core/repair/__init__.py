@@ -7,6 +7,8 @@ them; what only a token can be, no text is.
 
 The search for the nearest text is compiled (``kernel/repairs.pxi``). Its edits are named here:
 which text was lost, and which data was invented.
+
+Tests: tests/unit/repair/test_repair.py, tests/unit/repair/test_reported.py
 """
 
 import re
@@ -31,7 +33,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 Step: TypeAlias = tuple[int, int, int, bytes, bool, int, int]
 Way: TypeAlias = tuple[int, list[Step], int]
-"""What the search returns: see ``kernel/repairs.pxi``."""
+"""The result of the search: see ``kernel/repairs.pxi``."""
 
 _NAMES = {
     INSERT: "insert",
@@ -101,7 +103,7 @@ class Repair:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What each edit lost of the text that was given, without those that lost nothing."""
+        """Return the text that each edit lost, without the edits that lost none."""
         return tuple(edit.lost.decode("utf-8", "replace") for edit in self.edits if edit.lost)
 
 
@@ -127,10 +129,10 @@ class Judge:
         position, status = self._read(data)
         if status == "wrong":
             raise self._error(data)
-        found = shortest_completion(self._automaton, position, False, lambda: data)
-        if found.data is None:
+        result = shortest_completion(self._automaton, position, False, lambda: data)
+        if result.data is None:
             raise EngineError(NO_END)
-        return replace(found, before=data)
+        return replace(result, before=data)
 
     @property
     def weights(self) -> Weights:
@@ -212,7 +214,7 @@ class Judge:
             if kind in (LEAD, TRAIL) and _WORD.search(before) is None:
                 lost = b""
             if kind == REWRITE:
-                uncertain = all(each.is_uncertain(start, end, after) for each in rewriters)
+                uncertain = all(rewriter.is_uncertain(start, end, after) for rewriter in rewriters)
             else:
                 closes = _CLOSING if start == len(data) else b""
                 signs = set(before) | set(after) - set(closes)
@@ -270,13 +272,13 @@ def _edited(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 def _joined(edits: Iterable[Edit]) -> list[Edit]:
     """Return the edits, with those that follow one another as one."""
-    found: list[Edit] = []
+    result: list[Edit] = []
     for edit in edits:
-        last = found[-1] if found else None
+        last = result[-1] if result else None
         if last is None or last.end != edit.start or {last.kind, edit.kind} & _ALONE:
-            found.append(edit)
+            result.append(edit)
             continue
-        found[-1] = Edit(
+        result[-1] = Edit(
             last.kind if last.kind == edit.kind else "replace",
             last.start,
             edit.end,
@@ -287,7 +289,7 @@ def _joined(edits: Iterable[Edit]) -> list[Edit]:
             last.lost + edit.lost,
             last.uncertain or edit.uncertain,
         )
-    return found
+    return result
 
 
 _ALONE = {"swap", "strip"}
@@ -308,11 +310,11 @@ def _named_empty(data: bytes, edits: list[Edit]) -> list[Edit]:
     """Return the edits; those are invented that insert the beginning of an empty value."""
     openings = {match.start() for match in _EMPTY.finditer(_edited(data, edits))}
     grown = 0
-    found: list[Edit] = []
+    result: list[Edit] = []
     for edit in edits:
         start = edit.start + grown
         grown += len(edit.after) - len(edit.before)
         is_new = edit.kind in ("insert", "complete")
         opens = is_new and not openings.isdisjoint(range(start, start + len(edit.after)))
-        found.append(replace(edit, invented=True) if opens else edit)
-    return found
+        result.append(replace(edit, invented=True) if opens else edit)
+    return result

@@ -1,4 +1,4 @@
-r"""Weights: what an edit costs, by the characters that it inserts, deletes or replaces.
+r"""Weights: the costs of edits, by the characters that they insert, delete or replace.
 
 Costs are small where people and models err (a bracket, a quote, a comma, a blank, a comment) and
 grow with the length of the data that would be made up or lost. ``docs/repair.md`` has the tables
@@ -100,14 +100,18 @@ class Weights:
 
     def __post_init__(self) -> None:
         names = [name for name in self.__slots__ if name not in ("words", "rewrites")]
-        prices = [getattr(self, name) for name in names] + [each.cost for each in self.rewrites]
-        if not all(_LEAST <= each <= _MOST for each in prices):
+        prices = [getattr(self, name) for name in names] + [
+            rewrite.cost for rewrite in self.rewrites
+        ]
+        if not all(_LEAST <= price <= _MOST for price in prices):
             raise ConfigError(f"a cost of an edit is from {_LEAST} to {_MOST:,}")
-        for each in self.rewrites:
+        for rewrite in self.rewrites:
             try:
-                re.compile(each.pattern)
+                re.compile(rewrite.pattern)
             except re.error as error:
-                raise ConfigError(f"the pattern {each.pattern!r} of a rewrite: {error}") from None
+                raise ConfigError(
+                    f"the pattern {rewrite.pattern!r} of a rewrite: {error}"
+                ) from None
 
 
 _LEAST, _MOST = 0.1, 1_000_000
@@ -126,23 +130,23 @@ class Rewriter:
 
     def at(self, position: int) -> list[tuple[int, int, bytes]]:
         """Return the number of each rewrite that applies, the end of its match, and its text."""
-        found: list[tuple[int, int, bytes]] = []
+        result: list[tuple[int, int, bytes]] = []
         if self._any.match(self._text, position) is None:
-            return found
+            return result
         spans = cast("re.Match[bytes]", self._all.match(self._text, position)).regs
         for number, group, pattern, written in self._rows:
             if spans[group][1] > position:
                 match = cast("re.Match[bytes]", pattern.match(self._text, position))
                 text = written(match) if callable(written) else match.expand(written)
-                found.append((number, match.end(), text))
-        return found
+                result.append((number, match.end(), text))
+        return result
 
     def is_uncertain(self, position: int, end: int, written: bytes) -> bool:
         """Return whether all rewrites of a span as ``written`` are uncertain."""
         return all(
             self._rewrites[number].uncertain
-            for number, *found in self.at(position)
-            if found == [end, written]
+            for number, *result in self.at(position)
+            if result == [end, written]
         )
 
 
@@ -206,7 +210,7 @@ ANY = Weights(
 
 
 def _any_of(characters: str) -> bytes:
-    return b"(?:" + b"|".join(each.encode() for each in characters) + b")"
+    return b"(?:" + b"|".join(character.encode() for character in characters) + b")"
 
 
 def _outside(

@@ -17,6 +17,8 @@ texts grammars from this store allow.
 ``collect`` removes these entries, and what only they refer to.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_s3.py
 """
 
 import atexit
@@ -72,7 +74,7 @@ _LONGEST_FAILURE = 2**20
 
 
 class DamagedError(KbnfError, ValueError):
-    """Something that a store contains is missing or is not what it is called; ``key`` names it."""
+    """An object in a store is missing or has another digest; ``key`` names it."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.key = key
@@ -111,7 +113,7 @@ class StoredFailureError(GrammarError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoreEntry:
     """The content of ``inputs/KEY``: the format of an artifact, its digest, and its bytes.
 
     In format 5 and earlier the digest came first; those entries have format 0 here.
@@ -122,7 +124,7 @@ class Entry:
     size: int
 
     @classmethod
-    def read(cls, data: bytes) -> "Entry":
+    def read(cls, data: bytes) -> "StoreEntry":
         """Return the entry that some bytes are; raise ``ValueError`` for others."""
         text = data[:_LONGEST_ENTRY].decode("ascii", "replace")
         form = re.fullmatch(rf"(?:(\d+) )?([0-9a-f]{{{DIGITS}}})(?: (\d+))?", text, re.ASCII)
@@ -154,7 +156,7 @@ class ArtifactStore:
         self._negative_seconds = negative_seconds
         self._lock = new_lock()
 
-    def entries(self) -> Iterator[tuple[str, Entry | DamagedError]]:
+    def entries(self) -> Iterator[tuple[str, StoreEntry | DamagedError]]:
         """Yield all keys in order, each with its entry, which may be of any format, or damaged."""
         for name in self.backend.keys(INPUTS):
             key = name.removeprefix(INPUTS)
@@ -194,7 +196,7 @@ class ArtifactStore:
         if size > LARGEST:
             raise ConfigError(f"an artifact in a store has at most {LARGEST:,} bytes")
         data = artifact.read_bytes()
-        entry = Entry(FORMAT, _digest_of(data), size)
+        entry = StoreEntry(FORMAT, _digest_of(data), size)
         # Most of an artifact is numbers with leading zeros: 6.5 times less in 1 % of compiling.
         self._put(OBJECTS + entry.digest, zlib.compress(data, 1))
         return self._put(INPUTS + key, entry.written())
@@ -262,9 +264,9 @@ class ArtifactStore:
         self.backend.remove(INPUTS + key)
         self.cache.drop(key)
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> StoreEntry | None:
         """Return the entry of a key, None where there is none; raises ``DamagedError``."""
-        return self._checked(INPUTS + key, Entry.read, _LONGEST_ENTRY)
+        return self._checked(INPUTS + key, StoreEntry.read, _LONGEST_ENTRY)
 
     def count(self, what: str, number: int = 1) -> None:
         """Add to a metric."""
@@ -304,7 +306,7 @@ class ArtifactStore:
         return True
 
     def _checked(self, key: str, read: Callable[[bytes], T], most: int = LARGEST) -> T | None:
-        """Return what ``read`` makes of a content; of one that is too long, a byte too many."""
+        """Return a content as ``read`` makes it, from at most a byte more than ``most``."""
         data = self.backend.get(key, most + 1)
         if data is None:
             return None
@@ -331,7 +333,7 @@ def _digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=DIGITS // 2).hexdigest()
 
 
-def _unpacked(packed: bytes, entry: Entry) -> bytes:
+def _unpacked(packed: bytes, entry: StoreEntry) -> bytes:
     """Return the artifact of an entry; raise ``ValueError`` where it is another content.
 
     A few bytes may be compressed to stand for gigabytes, so that no more are unpacked than the
@@ -437,17 +439,17 @@ def _digest(url: str) -> str:
 
 def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
     """Return how many entries there are in each folder, and their bytes."""
-    found = {}
+    result = {}
     for folder in FOLDERS:
         names = list(store.backend.keys(folder))
-        found[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
-    return found
+        result[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
+    return result
 
 
 def count_others(store: ArtifactStore) -> int:
     """Return how many entries are of another format."""
     entries = (entry for _, entry in store.entries())
-    return sum(isinstance(entry, Entry) and entry.format != FORMAT for entry in entries)
+    return sum(isinstance(entry, StoreEntry) and entry.format != FORMAT for entry in entries)
 
 
 def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
@@ -465,7 +467,7 @@ def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]
 
 
 def collect(store: ArtifactStore, age: float = DAY) -> int:
-    """Remove what nothing refers to, and earlier formats, if older than ``age``; return how many.
+    """Remove unreferenced objects and earlier formats, if older than ``age``; return how many.
 
     ``age`` is in seconds. Writers put inputs last, so a young object may be about to be referred
     to.
@@ -474,9 +476,9 @@ def collect(store: ArtifactStore, age: float = DAY) -> int:
     used: set[str] = set()
     unused = [name for folder in _EARLIER for name in store.backend.keys(folder)]
     for key, entry in store.entries():
-        if isinstance(entry, Entry) and entry.format < FORMAT:
+        if isinstance(entry, StoreEntry) and entry.format < FORMAT:
             unused.append(INPUTS + key)
-        elif isinstance(entry, Entry):
+        elif isinstance(entry, StoreEntry):
             used.add(OBJECTS + entry.digest)
     unused.extend(name for name in store.backend.keys(OBJECTS) if name not in used)
     for name in unused:

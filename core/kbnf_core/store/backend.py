@@ -6,6 +6,8 @@ as any other artifact is: their sections are compared with their digests.
 
 Locks between processes exist on POSIX systems only. Elsewhere they do nothing: work is then done
 twice at worst.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_s3.py
 """
 
 import os
@@ -21,7 +23,7 @@ from kbnf_core.text.errors import KbnfError, SourceError
 from kbnf_core.text.files import make_room, read_up_to
 
 TEMPORARY = ".tmp-"
-"""What names of files begin with that are not finished."""
+"""The prefix of the names of unfinished files."""
 
 DAY = 24 * 60 * 60.0
 
@@ -40,7 +42,7 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it in messages: its place without credentials."""
+        """Its name in messages: its place without credentials."""
 
     def reach(self, *, may_be_new: bool = False) -> None:
         """Raise where nothing answers, or, unless it ``may_be_new``, there is no store."""
@@ -67,7 +69,7 @@ class Backend(Protocol):
         """Return the seconds since a key was written, 0 where it is not there."""
 
     def sweep(self) -> int:
-        """Remove what interrupted writers have left; return how many."""
+        """Remove unfinished files of interrupted writers; return how many."""
 
 
 class DirectoryStore:

@@ -1,8 +1,10 @@
-"""Stores after fsspec: S3, Google Cloud Storage, Azure, and what else has a driver.
+"""Stores after fsspec: S3, Google Cloud Storage, Azure, and all others that have a driver.
 
 Object stores show an upload whole or not at all; elsewhere it goes to a temporary name and is
 moved. Everything is tried again a few times: an upload that was cut off is an upload that did not
 happen.
+
+Tests: tests/unit/store/test_fsspec_store.py, tests/unit/store/test_artifact_store.py
 """
 
 import re
@@ -78,16 +80,16 @@ class FsspecStore:
         # A driver may wait much longer, and cannot be stopped.
         Thread(target=ask, daemon=True).start()
         try:
-            found = answers.get(timeout=PATIENCE)
+            answer = answers.get(timeout=PATIENCE)
         except Empty:
             raise StoreError(self.name, f"nothing answers within {PATIENCE:.0f} seconds") from None
-        if isinstance(found, StoreError):
-            raise found
-        if found is None and not (may_be_new or self._is_object_store):
+        if isinstance(answer, StoreError):
+            raise answer
+        if answer is None and not (may_be_new or self._is_object_store):
             raise StoreError(self.name, "there is no such folder")
 
     def _look(self, place: str) -> dict[str, Any]:
-        """Return something about what lies at a place, which asks the store."""
+        """Return the properties of an object, which asks the store."""
         self._fs.invalidate_cache()
         if self._is_object_store:
             info: dict[str, Any] = self._fs.info(place)
@@ -139,7 +141,7 @@ class FsspecStore:
         found = self._try(lambda: self._find(self._root)) or []
         start = len(self._root.rstrip("/")) + 1
         names = [self._fs._strip_protocol(place)[start:] for place in found]
-        old = [each for each in names if TEMPORARY in each and self.age(each) > DAY]
+        old = [name for name in names if TEMPORARY in name and self.age(name) > DAY]
         for each in old:
             self.remove(each)
         return len(old)
@@ -153,8 +155,8 @@ class FsspecStore:
     def _info(self, key: str) -> dict[str, Any]:
         def ask() -> dict[str, Any]:
             self._fs.invalidate_cache()
-            found: dict[str, Any] = self._fs.info(self._at(key))
-            return found
+            result: dict[str, Any] = self._fs.info(self._at(key))
+            return result
 
         return self._try(ask) or {}
 
@@ -172,7 +174,7 @@ class FsspecStore:
         return f"{self._root.rstrip('/')}/{key}"
 
     def _try(self, act: Callable[[], T], least: int = 1) -> T | None:
-        """Return what ``act`` does in a few tries; None where there is no such thing.
+        """Return the result of ``act`` within a few tries; None where the object does not exist.
 
         Where that takes more than ``PATIENCE``, there are ``least`` tries.
         """
@@ -215,7 +217,7 @@ _TOKEN = 16
 
 
 def _secret_pattern(url: str) -> "re.Pattern[str] | None":
-    """Return what matches the secrets of a URL: its password, and the parameters of its query.
+    """Return the pattern of the secrets of a URL: its password, and the parameters of its query.
 
     A user name is not a secret, unless it is long or comes with its password. Short secrets are
     matched as whole words only: letters that are missing in the middle of others would reveal them.

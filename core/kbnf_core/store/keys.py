@@ -5,6 +5,8 @@ and the versions of the format, of this program and of the Unicode tables; of a 
 tokens, as `<any!>` of BNF does, also the vocabulary. A schema counts as the value that its text
 stands for: a request that brings it finds the result compiled from a file, however that is laid
 out.
+
+Tests: tests/unit/store/test_artifact_store.py, tests/unit/store/test_farm.py
 """
 
 import hashlib
@@ -156,7 +158,7 @@ def recipe_of(
     )
     if language != LARK.name or "%import" not in source:
         return recipe
-    found = convert(
+    result = convert(
         source,
         LARK,
         path=path or None,
@@ -165,9 +167,9 @@ def recipe_of(
         imports=imports or BELOW,
         lossy=lossy,
     )
-    if found.losses and not lossy:
-        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in found.losses])
-    return replace(recipe, text=found.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
+    if result.losses and not lossy:
+        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in result.losses])
+    return replace(recipe, text=result.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

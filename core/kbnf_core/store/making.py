@@ -1,6 +1,8 @@
-"""Making what a store has not: compiling a recipe, and keeping the result or the reason.
+"""Making missing artifacts of a store: compiling a recipe, and keeping the result or the reason.
 
 The store is below grammars: what reads and restores one is given as a value.
+
+Tests: tests/unit/store
 """
 
 from collections.abc import Callable
@@ -46,12 +48,12 @@ def grammar_from_store(
     recipe = recipe_of(source, **options)
     key = recipe.key(fingerprint_of(vocabulary))
     try:
-        found = _stored(store, key, recipe, restore)
-        if found is not None:
-            return found
+        result = _stored(store, key, recipe, restore)
+        if result is not None:
+            return result
         with store.cache.single_flight(key):
-            found = _stored(store, key, recipe, restore)
-            return found or _made(store, key, recipe, vocabulary, read, restore)
+            result = _stored(store, key, recipe, restore)
+            return result or _made(store, key, recipe, vocabulary, read, restore)
     except OSError as error:
         # An error of the store, or of the disk with the local cache. A request is served; the
         # administrator of the store reads the warning.
@@ -61,12 +63,12 @@ def grammar_from_store(
 
 
 def fingerprint_of(vocabulary: "Vocabulary | None") -> str:
-    """Return what stands for a vocabulary in a key."""
+    """Return the hash that stands for a vocabulary in a key."""
     return "" if vocabulary is None else vocabulary.fingerprint
 
 
 def _stored(store: ArtifactStore, key: str, recipe: Recipe, restore: Restore[G]) -> G | None:
-    """Return what the store has; raise where it says that there is nothing."""
+    """Return the stored grammar; raise the stored reason if the source was refused."""
     path = store.get(key)
     if path is None:
         failure = store.failure(key)
@@ -140,10 +142,12 @@ def compile_recipe(
 
 
 def _text_of(error: KbnfError) -> str:
-    """Return the text of an error, with what its findings say in addition."""
+    """Return the text of an error, with those of its findings."""
     if not isinstance(error, GrammarError):
         return str(error)
     from kbnf_core.text.diagnostics.segments import plain
     from kbnf_core.text.diagnostics.text import render_text
 
-    return "".join(plain(render_text(each)) for each in error.diagnostics).rstrip() or str(error)
+    return "".join(
+        plain(render_text(diagnostic)) for diagnostic in error.diagnostics
+    ).rstrip() or str(error)

@@ -4,6 +4,8 @@ Engines are asked, not tabulated: what becomes of a keyword depends on the schem
 engine runs in a process of its own (``process``, ``engines``); the documents it is asked about are
 made here (``values``, ``violations``) and judged by two others (``judges``). This file contains the
 names of targets, for options and settings, and imports nothing for them.
+
+Tests: tests/unit/targets/test_process.py
 """
 
 from collections.abc import Iterable, Mapping
@@ -66,13 +68,13 @@ HOST_NAMES = (
 
 def engines_of(names: Iterable[str]) -> dict[str, str]:
     """Return names with hosts replaced by their engines, and what the hosts have of them."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in names:
         host = HOSTS.get(name.partition("@")[0])
         if host is None:
-            found.setdefault(name, "")
+            result.setdefault(name, "")
             continue
         for engine in host.engines:
-            said = (found.get(engine, ""), host.note(name.partition("@")[0], engine))
-            found[engine] = "; ".join(filter(None, said))
-    return found
+            said = (result.get(engine, ""), host.note(name.partition("@")[0], engine))
+            result[engine] = "; ".join(filter(None, said))
+    return result

@@ -2,6 +2,8 @@
 
 A target is an engine (``engines``) or a hosted service. ``check_targets`` asks all targets of a
 ``Panel`` about each schema of a text, which is a JSON Schema or a list of tools.
+
+Tests: tests/unit/targets/test_exam.py
 """
 
 import json
@@ -24,9 +26,9 @@ from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import (
     Exam,
+    Examined,
     Fault,
     Finding,
-    Result,
     examine,
     examine_grammar,
     reads_grammars,
@@ -53,7 +55,7 @@ _NOTABLE_SECONDS, _NOTABLE_BYTES = 0.1, 100 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PanelTarget:
     """The version of an engine that a panel asks, or the date of a service's document."""
 
     name: str
@@ -134,15 +136,15 @@ class Panel:
             return []
         with ThreadPoolExecutor(len(engines)) as threads:
             answers = list(threads.map(ask, engines))
-        found = []
+        result = []
         for asked, answer in zip(engines, answers, strict=True):
             if isinstance(answer, NotInstalledError):
                 del self._asked[asked.name]
                 self.targets = tuple(each for each in self.targets if each.name != asked.name)
                 self.failures.append(str(answer))
             elif answer is not None:
-                found.append(answer)
-        return found
+                result.append(answer)
+        return result
 
     @property
     def services(self) -> list[Service]:
@@ -155,18 +157,18 @@ class Panel:
             asked.close()
 
 
-def _target(name: str, note: str) -> Target:
+def _target(name: str, note: str) -> PanelTarget:
     if name in SERVICE_NAMES:
-        return Target(name, AS_OF[Service(name)], "as documented then")
+        return PanelTarget(name, AS_OF[Service(name)], "as documented then")
     how = ENGINES[name].defaults
-    return Target(name, version_of(name), f"{how}; {note}" if note else how)
+    return PanelTarget(name, version_of(name), f"{how}; {note}" if note else how)
 
 
 HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
 """The languages whose texts are asked about schema by schema; others are as grammars."""
 
 
-def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
+def ask_installed(text: str, path: str) -> tuple[Checked, tuple[PanelTarget, ...]]:
     """Ask the engines that are installed about a text in any language, and return which were asked.
 
     Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
@@ -222,7 +224,7 @@ def check_targets(
             asks = service not in STRICT or tool in strict
             problems = check_service(exams[number].judges.document, service) if asks else []
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
-            findings += [_refused(source, service, each, prefix, tool) for each in problems]
+            findings += [_refused(source, service, problem, prefix, tool) for problem in problems]
         rows += [Row(tool, name, NOT_INSTALLED) for name in panel.missing]
     if language is TOOL_LIST:
         findings += _names_refused(source, panel.services)
@@ -296,7 +298,7 @@ def schemas_of(
         yield "", "", value
 
 
-def costs(result: Result, results: Sequence[Result]) -> Iterator[Finding]:
+def costs(result: Examined, results: Sequence[Examined]) -> Iterator[Finding]:
     """Yield what a schema costs an engine, where that is much beside the others, or at all."""
     answer = result.answer
     if not answer.takes:
@@ -392,9 +394,9 @@ def _pragmas(source: Source) -> Iterator[tuple[str, frozenset[str]]]:
     while pending:
         pointer, value = pending.pop()
         if isinstance(value, dict):
-            found = _IGNORE.search(str(value.get("$comment", "")))
-            if found is not None:
-                yield pointer, frozenset(code.strip() for code in found[1].split(","))
+            match = _IGNORE.search(str(value.get("$comment", "")))
+            if match is not None:
+                yield pointer, frozenset(code.strip() for code in match[1].split(","))
             pending += [(pointer + pointer_to(key), held) for key, held in value.items()]
         elif isinstance(value, list):
             pending += [(pointer + pointer_to(key), held) for key, held in enumerate(value)]

@@ -7,6 +7,8 @@ about the schema and not about a tokenizer. ``ENGINES`` is the list.
 llama.cpp is asked through its converter of schemas and its parser of GBNF. It ends the process at a
 text that does not fit, so which texts fit is read off the GBNF that its converter wrote, by the
 reader of GBNF of this library.
+
+Tests: tests/unit/targets/test_process.py
 """
 
 import json
@@ -28,7 +30,7 @@ class RefusedError(Exception):
     """The engine does not take a schema or a grammar; the message is in its own words."""
 
 
-class Reader(Protocol):
+class EngineReader(Protocol):
     """A schema or grammar that an engine has compiled."""
 
     def read(self, data: bytes) -> int | None:
@@ -41,7 +43,7 @@ class Reader(Protocol):
 class Adapter(Protocol):
     """An engine that is loaded."""
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         """Compile a text of ``language``: ``json-schema``, ``gbnf`` or ``lark``.
 
         ``options`` are the engine's own, beside its defaults. Raises ``RefusedError``, and whatever
@@ -50,7 +52,7 @@ class Adapter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class TargetEngine:
     """An engine: its name, the packages that bring it, and what it reads.
 
     ``packages`` are pairs of a module and a distribution, in the order in which they are looked
@@ -114,7 +116,7 @@ class _XGrammar:
             information, max_threads=1, cache_enabled=False
         )
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         if language == "json-schema":
             compiled = self._compiler.compile_json_schema(text, **options)
         else:
@@ -138,7 +140,7 @@ class _LLGuidance:
         self._matcher = module.LLMatcher
         self._tokenizer = module.LLTokenizer("byte")
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         if language == "json-schema":
             grammar = self._matcher.grammar_from_json_schema(text, **options)
         else:
@@ -175,7 +177,7 @@ class _OutlinesCore:
         tokens = {bytes([byte]): [byte] for byte in range(256)}
         self._vocabulary = self._module.Vocabulary(_END, tokens)
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del language
         expression = self._convert(text, **options)
         return _OutlinesReader(self._module, self._module.Index(expression, self._vocabulary))
@@ -207,7 +209,7 @@ class _LlamaCpp:
         # Imports done here do not count as a cost of the first schema.
         OurReading('root ::= "a"').read(b"a")
 
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del options
         grammar = self._convert(text) if language == "json-schema" else text
         said = self._parse(grammar)
@@ -278,10 +280,10 @@ def _said_so_far() -> int:
 def _parse_error(before: int) -> str | None:
     """Return the parser's newest output, which it only prints: stderr is a file in a worker."""
     said = os.pread(2, 100_000, before)
-    found = _PARSE_ERROR.search(said)
-    if found is None:
+    match = _PARSE_ERROR.search(said)
+    if match is None:
         return None
-    return f"error parsing grammar: {(found[1] or b'').decode('utf-8', 'replace')}"
+    return f"error parsing grammar: {(match[1] or b'').decode('utf-8', 'replace')}"
 
 
 @contextmanager
@@ -345,10 +347,10 @@ def _list(name: str, kind: int, items: list[bytes]) -> bytes:
     return head + b"".join(items)
 
 
-ENGINES: Mapping[str, Engine] = {
+ENGINES: Mapping[str, TargetEngine] = {
     engine.name: engine
     for engine in (
-        Engine(
+        TargetEngine(
             "xgrammar",
             (("xgrammar", "xgrammar"),),
             "xgrammar",
@@ -357,7 +359,7 @@ ENGINES: Mapping[str, Engine] = {
             _XGrammar,
             ("strict_mode", False),
         ),
-        Engine(
+        TargetEngine(
             "llguidance",
             (("llguidance", "llguidance"),),
             "llguidance",
@@ -365,7 +367,7 @@ ENGINES: Mapping[str, Engine] = {
             "lark",
             _LLGuidance,
         ),
-        Engine(
+        TargetEngine(
             "outlines-core",
             (("outlines_core", "outlines-core"),),
             "outlines-core",
@@ -373,7 +375,7 @@ ENGINES: Mapping[str, Engine] = {
             None,
             _OutlinesCore,
         ),
-        Engine(
+        TargetEngine(
             "llama.cpp",
             (("llama_cpp", "llama-cpp-python"), ("cyllama", "cyllama")),
             "cyllama",  # The other one is built from source.

@@ -7,6 +7,8 @@ returned, and judged by two (``judges``): one that cannot be replayed is dropped
 A grammar in another language than the engine's is converted to it (``examine_grammar``). Its texts
 are the shortest ones and some at random; near misses are texts with a byte changed, left out or
 added that the grammar does not have.
+
+Tests: tests/unit/targets/test_exam.py, tests/unit/targets/test_process.py
 """
 
 import json
@@ -33,10 +35,10 @@ from kbnf_core.targets.judges import (
     replaced,
     spellings,
 )
-from kbnf_core.targets.process import Answer, Asked, BrokenError, How, version_of
+from kbnf_core.targets.process import Asked, EngineAnswer, EngineFailedError, How, version_of
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import Values, Visit, declares, required_first, visits
-from kbnf_core.targets.violations import Violations, Witness
+from kbnf_core.targets.violations import InvalidDocument, Violations
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.json_text import steps_of
 from kbnf_core.text.locks import cached_property, new_rlock
@@ -88,7 +90,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Examined:
     """What an engine did with a schema: ``verdict`` is the worst fault, or ``ok``.
 
     ``stopped`` says that time was over before all was asked; ``answer`` is the engine's to the
@@ -98,7 +100,7 @@ class Result:
     engine: str
     version: str
     findings: tuple[Finding, ...]
-    answer: Answer
+    answer: EngineAnswer
     stopped: bool = False
 
     @property
@@ -154,9 +156,9 @@ class Exam:
 
         Its spelling of blanks and escapes, and its order of members, do not count as faults.
         """
-        found = next(filter(asked.accepts, spellings(document)), None)
-        if found is not None:
-            return found
+        result = next(filter(asked.accepts, spellings(document)), None)
+        if result is not None:
+            return result
         ordered = required_first(self.judges, document)
         is_other = compact(ordered) != compact(document)
         return next(filter(asked.accepts, spellings(ordered)), None) if is_other else None
@@ -172,19 +174,19 @@ class Exam:
         return Violations(self.judges, self._values, self.documents, until)
 
     @cached_property
-    def witnesses(self) -> list[Witness]:
+    def witnesses(self) -> list[InvalidDocument]:
         """Documents that are invalid for one keyword each, a few for each keyword and pointer."""
-        found = self.violations.all()
+        result = self.violations.all()
         ours = self.judges.ours
         if ours is None or ours.grammar.tables.state_count > _LARGE:
-            return found
+            return result
         until = time.thread_time() + _TO_DIFFER
         for pointer, keyword in self.violations.missing():
             if time.thread_time() > until:
                 break
             witness = self.violations.by_difference(pointer, keyword, _WORK)
-            found += [] if witness is None else [witness]
-        return found
+            result += [] if witness is None else [witness]
+        return result
 
 
 def _number(text: str) -> float | int:
@@ -201,7 +203,7 @@ def _integer(text: str) -> int:
     return value
 
 
-def examine(exam: Exam, asked: Asked, seconds: float = SECONDS) -> Result:
+def examine(exam: Exam, asked: Asked, seconds: float = SECONDS) -> Examined:
     """Ask an engine about a schema. Raises ``NotInstalledError`` where it cannot be asked."""
     asked.open()
     return _Examination(exam, asked, seconds).run()
@@ -219,7 +221,7 @@ class _Examination:
         self._found: list[Finding] = []
         self._stopped = False
 
-    def run(self) -> Result:
+    def run(self) -> Examined:
         answer = self._asked.compile(self._exam.text)
         self._until = time.thread_time() + self._asked.spent() + self._seconds
         with self._asked.parts_of(answer):
@@ -228,7 +230,7 @@ class _Examination:
             else:
                 self._weak()
                 self._rejects()
-        return Result(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
+        return Examined(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
 
     def _is_over(self) -> bool:
         spent = time.thread_time() + self._asked.spent()
@@ -252,7 +254,7 @@ class _Examination:
         if (fault, pointer, keyword) not in known:
             self._found.append(finding)
 
-    def _refusals(self, answer: Answer) -> None:
+    def _refusals(self, answer: EngineAnswer) -> None:
         for refused in refused_parts(self._exam.schema, self._asked, answer, self._is_over):
             words = refused.answer.words
             if refused.answer.how is not How.REFUSES:
@@ -277,7 +279,7 @@ class _Examination:
             pointer = smaller.place
             self._add(Fault.WEAK, pointer, smaller.keyword, self._spelling(smaller.document))
 
-    def _is_weak(self, witness: Witness) -> bool:
+    def _is_weak(self, witness: InvalidDocument) -> bool:
         """Return whether the engine takes a witness, and two judges refuse it."""
         text = self._spelling(witness.document)
         alone = self._exam.violations.is_ours_alone(witness)
@@ -291,7 +293,7 @@ class _Examination:
     def _takes(self, document: Json) -> bool:
         return self._spelling(document) is not None
 
-    def _shrunk_witness(self, witness: Witness) -> Witness:
+    def _shrunk_witness(self, witness: InvalidDocument) -> InvalidDocument:
         def holds(document: Json) -> bool:
             smaller = replace(witness, document=document)
             return self._is_weak(smaller) and self._exam.violations.is_one(smaller)
@@ -322,7 +324,7 @@ class _Examination:
         ordered = required_first(self._exam.judges, document)
         try:
             stop, ordered_stop = map(self._stop, (document, ordered))
-        except BrokenError as error:
+        except EngineFailedError as error:
             words = f"it fails while it reads the document: {error}"
             self._add(Fault.REJECTS, "", "", compact(document), words)
             return lambda _: False
@@ -419,7 +421,7 @@ class _Examination:
         if self._asked.compile(schema).takes:
             try:
                 taken = self._stop(document)
-            except BrokenError:
+            except EngineFailedError:
                 taken = -1
         self._asked.compile(self._exam.text)
         return inf if taken is None else taken
@@ -581,7 +583,7 @@ def reads_grammars(name: str) -> bool:
     return ENGINES[name].language is not None
 
 
-def examine_grammar(grammar: Grammar, asked: Asked) -> Result | None:
+def examine_grammar(grammar: Grammar, asked: Asked) -> Examined | None:
     """Ask an engine about a grammar; None where that cannot be written in the engine's language.
 
     The end of generation does not matter here: engines offer their end at every complete text.
@@ -600,8 +602,8 @@ def examine_grammar(grammar: Grammar, asked: Asked) -> Result | None:
         if answer.how is not How.REFUSES:
             words = f"it {answer.how.value}: {words}"
         refusal = Finding(asked.name, version, Fault.REFUSES, "", words=words)
-        return Result(asked.name, version, (refusal,), answer)
-    return Result(asked.name, version, tuple(_differences(grammar, asked, version)), answer)
+        return Examined(asked.name, version, (refusal,), answer)
+    return Examined(asked.name, version, tuple(_differences(grammar, asked, version)), answer)
 
 
 def _written(grammar: Grammar, language: Language) -> str | None:

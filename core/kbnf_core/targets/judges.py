@@ -3,6 +3,8 @@
 A document is *valid* where neither refuses it, *invalid* where neither accepts it; what one of the
 two cannot judge, the other one does. All else is in doubt, and nothing is reported of it. ``Texts``
 asks a grammar of this library as engines are asked.
+
+Tests: tests/unit/targets/test_documents.py
 """
 
 import copy
@@ -62,10 +64,10 @@ class Texts:
     def shortest(self, count: int) -> list[str]:
         """Return the shortest texts, at most ``count``."""
         try:
-            found = self.start.shortest_texts(count).texts
+            result = self.start.shortest_texts(count).texts
         except KbnfError:
             return []
-        return [each.decode("utf-8", "replace") for each in found]
+        return [each.decode("utf-8", "replace") for each in result]
 
     def drawn(self, lengths: Iterable[int], random: Random) -> Iterator[str]:
         """Yield texts at random, of about these lengths."""
@@ -78,7 +80,7 @@ class Texts:
             if sample.is_complete:
                 ends = vocabulary.eos_token_ids
                 data = b"".join(
-                    vocabulary.token(each) or b"" for each in sample.tokens if each not in ends
+                    vocabulary.token(token) or b"" for token in sample.tokens if token not in ends
                 )
                 yield data.decode("utf-8", "replace")
 
@@ -283,7 +285,7 @@ def _differing(wider: str, narrower: str) -> tuple[str, ...]:
         grammars = [
             Grammar.from_json_schema(each, whitespace="compact") for each in (wider, narrower)
         ]
-        if any(each.tables.state_count > _LARGE for each in grammars):
+        if any(grammar.tables.state_count > _LARGE for grammar in grammars):
             return ()
         data = compare(grammars[0], grammars[1], _WORK).old_only.data
         return () if data is None else (json.loads(data),)

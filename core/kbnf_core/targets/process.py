@@ -4,6 +4,8 @@ Nothing that an engine does reaches the caller: exceptions, the end of its proce
 answers like any other. The functions at the end are those that the process calls. Its stderr is a
 file, which has the text that an engine prints before it ends the process, and the messages of
 llama.cpp's parser.
+
+Tests: tests/unit/targets/test_process.py, tests/unit/targets/test_exam.py
 """
 
 import os
@@ -15,7 +17,7 @@ from enum import Enum
 from typing import Any
 
 from kbnf_core.processes import Process, ProcessError, StartError
-from kbnf_core.targets.engines import ENGINES, Adapter, Reader, words_of
+from kbnf_core.targets.engines import ENGINES, Adapter, EngineReader, words_of
 from kbnf_core.text.errors import KbnfError, install_command
 
 SECONDS = 10.0
@@ -46,7 +48,7 @@ class How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EngineAnswer:
     """What an engine did with a schema: its words, its time, and the memory of one it takes."""
 
     how: How
@@ -60,17 +62,17 @@ class Answer:
         return self.how is How.TAKES
 
 
-class BrokenError(Exception):
+class EngineFailedError(Exception):
     """An engine failed while it read a text; the message is in its words."""
 
 
 def version_of(name: str) -> str:
     """Return the version of an engine; raises ``NotInstalledError`` where it is not installed."""
     engine = ENGINES[name]
-    found = engine.version()
-    if found is None:
+    result = engine.version()
+    if result is None:
         raise NotInstalledError(f"{name} is not installed: {install_command(engine.extra)}")
-    return found
+    return result
 
 
 def none_installed(names: Iterable[str]) -> str:
@@ -121,7 +123,7 @@ class Asked:
         text: str,
         language: str = "json-schema",
         options: Mapping[str, Any] | None = None,
-    ) -> Answer:
+    ) -> EngineAnswer:
         """Give the engine a schema or a grammar; ``reads`` asks about its texts from then on.
 
         Raises ``NotInstalledError``, for an engine that cannot be loaded, too.
@@ -130,14 +132,14 @@ class Asked:
         self._compiled = None
         self.open()
         try:
-            answer: Answer = self._process.call(_compile, *wanted, seconds=self._limit)
+            answer: EngineAnswer = self._process.call(_compile, *wanted, seconds=self._limit)
         except ProcessError as error:
-            return Answer(How.HANGS if error.is_late else How.CRASHES, str(error))
+            return EngineAnswer(How.HANGS if error.is_late else How.CRASHES, str(error))
         self._compiled = wanted if answer.takes else None
         return answer
 
     @contextmanager
-    def parts_of(self, whole: Answer) -> Iterator[None]:
+    def parts_of(self, whole: EngineAnswer) -> Iterator[None]:
         """Give less time to compiling within the context: parts of a schema with this answer.
 
         A part that takes much longer than the whole is a hang that is soon known.
@@ -152,11 +154,11 @@ class Asked:
     def reads(self, text: str) -> int | None:
         """Return None where the engine takes a text, else how many of its bytes it takes.
 
-        Raises ``BrokenError`` where the engine raises an error, ends its process or takes too long,
-        and ``NotInstalledError``.
+        Raises ``EngineFailedError`` where the engine raises an error, ends its process or takes too
+        long, and ``NotInstalledError``.
         """
         if self._compiled is None:
-            raise BrokenError("nothing is compiled")
+            raise EngineFailedError("nothing is compiled")
         try:
             if self._process.pid is None:
                 self.open()
@@ -164,14 +166,14 @@ class Asked:
             taken: int | None = self._process.call(_read, text, seconds=self.seconds)
         except ProcessError as error:
             how = How.HANGS if error.is_late else How.CRASHES
-            raise BrokenError(f"{how.value}: {error}") from None
+            raise EngineFailedError(f"{how.value}: {error}") from None
         return taken
 
     def accepts(self, text: str) -> bool:
         """Return whether the engine takes a text; what breaks it, it does not take."""
         try:
             return self.reads(text) is None
-        except BrokenError:
+        except EngineFailedError:
             return False
 
     def spent(self) -> float:
@@ -187,7 +189,7 @@ class _Loaded:
     """The engine of this process, and what it has compiled."""
 
     adapter: Adapter
-    reader: Reader | None = None
+    reader: EngineReader | None = None
 
 
 def _load(load: Callable[[], Adapter]) -> None:
@@ -199,7 +201,7 @@ def _load(load: Callable[[], Adapter]) -> None:
         raise RuntimeError(words_of(error)) from error
 
 
-def _compile(language: str, text: str, options: dict[str, Any]) -> Answer:
+def _compile(language: str, text: str, options: dict[str, Any]) -> EngineAnswer:
     _Loaded.reader = None
     used, began = _resident(), time.perf_counter()
     try:
@@ -208,20 +210,20 @@ def _compile(language: str, text: str, options: dict[str, Any]) -> Answer:
         raise
     except BaseException as error:
         # A panic of Rust is not an ``Exception``; everything an engine raises is its answer.
-        return Answer(How.REFUSES, words_of(error), time.perf_counter() - began)
+        return EngineAnswer(How.REFUSES, words_of(error), time.perf_counter() - began)
     seconds = time.perf_counter() - began
-    return Answer(How.TAKES, "", seconds, max(_resident() - used, 0))
+    return EngineAnswer(How.TAKES, "", seconds, max(_resident() - used, 0))
 
 
 def _read(text: str) -> int | None:
     if _Loaded.reader is None:
-        raise BrokenError("nothing is compiled")
+        raise EngineFailedError("nothing is compiled")
     try:
         return _Loaded.reader.read(text.encode("utf-8", "surrogatepass"))
     except MemoryError:
         raise
     except BaseException as error:
-        raise BrokenError(words_of(error)) from error
+        raise EngineFailedError(words_of(error)) from error
 
 
 def _resident() -> int:

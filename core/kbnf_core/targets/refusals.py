@@ -5,6 +5,8 @@ member; ``type`` stays where another keyword does, as many are read by it. The e
 the rest in the same words, apart from what they quote. Then the part is taken out of the schema,
 and the engine is asked about the rest, until it accepts it: a schema may have several. At last each
 must be needed: with the others left out, the engine refuses the schema for it.
+
+Tests: tests/unit/targets/test_exam.py
 """
 
 import json
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.targets.judges import Json, at, pointer_to, removed
-from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.targets.process import Asked, EngineAnswer, How
 from kbnf_core.text.json_text import steps_of
 
 _MOST = 8
@@ -29,37 +31,37 @@ class Refused:
     pointer: str
     keyword: str
     part: Json
-    answer: Answer
+    answer: EngineAnswer
 
 
 def refused_parts(
-    schema: Json, asked: Asked, answer: Answer, is_over: Callable[[], bool]
+    schema: Json, asked: Asked, answer: EngineAnswer, is_over: Callable[[], bool]
 ) -> list[Refused]:
     """Return the parts of a schema that the engine refuses; there is at least one.
 
     The search ends where ``is_over``: the result is the smallest part so far.
     """
-    rest, found = schema, list[Refused]()
+    rest, result = schema, list[Refused]()
     for _ in range(_MOST):
-        least = _Search(asked, answer, is_over).run(rest)
+        least = _RefusalSearch(asked, answer, is_over).run(rest)
         again = asked.compile(json.dumps(least.least)) if answer.how is not How.HANGS else answer
         if again.takes:
             # A part that cannot be replayed is not reported; the refusal of the whole is.
-            found = found or [Refused("", "", schema, answer)]
+            result = result or [Refused("", "", schema, answer)]
             break
         pointer = _in_original(schema, least.least, least.pointer)
-        found.append(Refused(pointer, least.keyword, least.part, again))
+        result.append(Refused(pointer, least.keyword, least.part, again))
         place = _in_original(rest, least.least, least.pointer)
         if not place or is_over() or answer.how is How.HANGS:
             break
         rest = removed(rest, place)
         answer = asked.compile(json.dumps(rest))
         if answer.takes:
-            found = _needed(schema, found, asked)
+            result = _needed(schema, result, asked)
         if answer.takes or answer.how is How.HANGS:
             # A part has less time than the whole: one that is late is not refused for that.
             break
-    return found
+    return result
 
 
 def _needed(schema: Json, found: list[Refused], asked: Asked) -> list[Refused]:
@@ -101,8 +103,8 @@ def _kind(words: str) -> str:
     return " ".join(_QUOTED.sub(" ", words).split())[:24]
 
 
-class _Search:
-    def __init__(self, asked: Asked, answer: Answer, is_over: Callable[[], bool]) -> None:
+class _RefusalSearch:
+    def __init__(self, asked: Asked, answer: EngineAnswer, is_over: Callable[[], bool]) -> None:
         self._asked = asked
         self._answer = answer
         self._is_over = is_over
@@ -144,7 +146,7 @@ class _Search:
             members = _members(value)
             if is_schema and len(members) > 1:
                 # The type is there for the keyword beside it.
-                members = [each for each in members if each[0] != "type"]
+                members = [member for member in members if member[0] != "type"]
             if len(members) != 1:
                 break
             step, inner = members[0]
@@ -189,7 +191,7 @@ def _in_original(schema: Json, least: Json, pointer: str) -> str:
 
     Items have other places there, as others were left out.
     """
-    found = ""
+    result = ""
     for step in steps_of(pointer):
         key: str | int = step
         if isinstance(least, list):
@@ -199,8 +201,8 @@ def _in_original(schema: Json, least: Json, pointer: str) -> str:
         else:
             least = least[step]
         schema = schema[key]
-        found += pointer_to(key)
-    return found
+        result += pointer_to(key)
+    return result
 
 
 def _is_part(least: Json, whole: Json) -> bool:
@@ -240,7 +242,7 @@ def _apart_from_definitions(schema: Json) -> Json:
 
 def _places(schema: Json) -> list[str]:
     """Return the pointers of all members and items, the outer ones first."""
-    found: list[str] = []
+    result: list[str] = []
     pending: list[tuple[str, Json]] = [("", schema)]
     while pending:
         following: list[tuple[str, Json]] = []
@@ -250,10 +252,10 @@ def _places(schema: Json) -> list[str]:
             members = [(pointer + pointer_to(step), held) for step, held in _members(value)]
             # Items from the end: the places of the others stay.
             members = members[::-1] if isinstance(value, list) else members
-            found += [each for each, _ in members]
+            result += [each for each, _ in members]
             following += members
         pending = following
-    return found
+    return result
 
 
 _COUNTS = ("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties")
@@ -261,13 +263,13 @@ _COUNTS = ("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "m
 
 def _bounds(schema: Json) -> list[str]:
     """Return the pointers of counts and patterns, the largest numbers first."""
-    found: list[tuple[float, str]] = []
+    result: list[tuple[float, str]] = []
     for pointer in _places(schema):
         keyword = steps_of(pointer)[-1]
         value = at(schema, pointer)
         if keyword in _COUNTS and isinstance(value, int | float):
-            found.append((-float(value), pointer))
+            result.append((-float(value), pointer))
         elif keyword == "pattern" and isinstance(value, str):
-            counts = [int(each) for each in re.findall(r"\d+", value)]
-            found.append((-float(max(counts, default=1)), pointer))
-    return [pointer for _, pointer in sorted(found)][:3]
+            counts = [int(text) for text in re.findall(r"\d+", value)]
+            result.append((-float(max(counts, default=1)), pointer))
+    return [pointer for _, pointer in sorted(result)][:3]

@@ -4,6 +4,8 @@ What the engine refuses, or does not enforce, has a pointer and a keyword (``exa
 keyword there are other spellings, tried in order. One is taken where the engine does better with it
 and it is *proved* (``diff``) that the values are the same, or fewer: then a text is named that is
 lost. None may be wider. The result is asked about as a whole before it is returned.
+
+Tests: tests/unit/targets/test_rewrite.py
 """
 
 import json
@@ -17,7 +19,7 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages.json_schema import Formats, Options, Standard
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.type_keywords import formats_of
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.refusals import refused_parts
@@ -29,7 +31,7 @@ _WORK = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class KeywordChange:
     """A keyword that was written in another way; ``lost`` is a text that is no longer allowed."""
 
     pointer: str
@@ -48,8 +50,8 @@ class Rewritten:
     """A schema after the changes, and what the engine does with it."""
 
     schema: Json
-    changes: tuple[Change, ...]
-    result: Result
+    changes: tuple[KeywordChange, ...]
+    result: Examined
 
     @property
     def is_taken(self) -> bool:
@@ -59,7 +61,7 @@ class Rewritten:
 
 def rewrite(schema: Json, asked: Asked) -> Rewritten:
     """Return a schema that an engine takes and enforces, as far as there is one."""
-    changes: list[Change] = []
+    changes: list[KeywordChange] = []
     given = schema
     schema = _of_newest_draft(_until_taken(schema, asked, changes), changes)
     if schema is None:
@@ -74,7 +76,7 @@ def rewrite(schema: Json, asked: Asked) -> Rewritten:
     return Rewritten(schema, tuple(changes), result)
 
 
-def _until_taken(schema: Json, asked: Asked, changes: list[Change]) -> Json:
+def _until_taken(schema: Json, asked: Asked, changes: list[KeywordChange]) -> Json:
     """Return a schema without what the engine refuses, as far as that has another spelling."""
     for _ in range(_ROUNDS):
         answer = asked.compile(json.dumps(schema))
@@ -89,15 +91,15 @@ def _until_taken(schema: Json, asked: Asked, changes: list[Change]) -> Json:
     return schema
 
 
-def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[Change]) -> Json:
-    found = _mended(schema, finding, asked)
-    if found is None:
+def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[KeywordChange]) -> Json:
+    result = _mended(schema, finding, asked)
+    if result is None:
         return schema
-    changes.append(found[1])
-    return found[0]
+    changes.append(result[1])
+    return result[0]
 
 
-def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, Change] | None:
+def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, KeywordChange] | None:
     """Return a schema without a fault, and the change; None where there is no such spelling."""
     for pointer, keyword in _places(schema, finding):
         node = at(schema, pointer)
@@ -107,7 +109,7 @@ def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, Change]
                 continue
             lost = _proof(schema, changed, node, spelt)
             if lost is not _WIDER:
-                return changed, Change(finding.pointer, what, lost or None)
+                return changed, KeywordChange(finding.pointer, what, lost or None)
     return None
 
 
@@ -173,14 +175,17 @@ def _spellings(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
 def _formats(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
     """Yield a format as a pattern; beside a pattern, what both allow."""
     del root, keyword
-    known = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN).get(str(node.get("format")))
-    if not known:
+    expected = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN).get(str(node.get("format")))
+    if not expected:
         return
     rest = {key: held for key, held in node.items() if key != "format"}
     if "pattern" not in node:
-        yield "`format` written as a pattern", {**rest, "pattern": plain_pattern(f"^({known})$")}
+        yield (
+            "`format` written as a pattern",
+            {**rest, "pattern": plain_pattern(f"^({expected})$")},
+        )
         return
-    expression = _of_automaton(str(node["pattern"]), known)
+    expression = _of_automaton(str(node["pattern"]), expected)
     if expression is not None:
         yield "`format` and `pattern` written as one pattern", {**rest, "pattern": expression}
 
@@ -301,12 +306,12 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
                 whole = dfa
             else:
                 whole = intersect(whole, dfa) if holds else difference(whole, dfa)
-        found = None if whole is None else to_regex(whole)
+        result = None if whole is None else to_regex(whole)
     except (KbnfError, LimitError, ValueError):
         return None
-    if found is None or len(found) > _MOST:
+    if result is None or len(result) > _MOST:
         return None
-    return plain_pattern(f"^({_CODE.sub(_code_point, found)})$").replace("(?s:.)", "[^]")
+    return plain_pattern(f"^({_CODE.sub(_code_point, result)})$").replace("(?s:.)", "[^]")
 
 
 def _caps(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
@@ -428,12 +433,12 @@ def _tuples(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spellin
 _TUPLE = "a list in `items` written as `prefixItems`"
 
 
-def _of_newest_draft(schema: Json, changes: list[Change]) -> Json | None:
+def _of_newest_draft(schema: Json, changes: list[KeywordChange]) -> Json | None:
     """Return a schema whose tuples were rewritten for the draft that has them so.
 
     None where it would mean something else there.
     """
-    if "$schema" not in schema or all(each.what != _TUPLE for each in changes):
+    if "$schema" not in schema or all(change.what != _TUPLE for change in changes):
         return schema
     newest = {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}
     return None if _proof(schema, newest, schema, newest) else newest

@@ -9,6 +9,8 @@ its members, so that there are as many documents as the member with most variant
 with pointers. The schema and the document are walked side by side. Branches of ``anyOf`` and
 ``oneOf`` are visited where the value fits them, so that a change there is one in the branch that
 applies.
+
+Tests: tests/unit/targets/test_documents.py
 """
 
 import re
@@ -76,31 +78,31 @@ class Values:
         # Or another object might come to have the same identity.
         self._alive.append(given)
         try:
-            found = self._checked(self._made(given, depth), given)
+            result = self._checked(self._made(given, depth), given)
         finally:
             self._busy.discard(key)
-        if not self._busy or found:
-            self._known[key] = found
-        return found
+        if not self._busy or result:
+            self._known[key] = result
+        return result
 
     def _checked(self, values: Iterable[Json], parts: Parts) -> list[Json]:
-        found: list[Json] = []
+        result: list[Json] = []
         texts: set[str] = set()
         for tried, value in enumerate(values, 1):
             text = repr(value)
             self.work -= 1
-            if tried > 6 * MOST or len(found) >= MOST or (self.work < 0 and found):
+            if tried > 6 * MOST or len(result) >= MOST or (self.work < 0 and result):
                 break
             if text not in texts and all(
                 self._judges.fits(value, part) is not False for part in parts
             ):
                 texts.add(text)
-                found.append(value)
-        return found
+                result.append(value)
+        return result
 
     def expanded(self, parts: Parts) -> Parts:
         """Return the schemas with those that ``$ref`` and ``allOf`` bring."""
-        found: list[dict[str, Any]] = []
+        result: list[dict[str, Any]] = []
         pending = list(reversed(parts))
         seen: set[int] = set()
         while pending:
@@ -108,13 +110,13 @@ class Values:
             if not isinstance(part, dict) or id(part) in seen:
                 continue
             seen.add(id(part))
-            found.append(part)
+            result.append(part)
             target = self._judges.document.target_in(part)
             more = [] if target is None else [target.value]
             held = part.get("allOf")
             more += held if isinstance(held, list) else []
             pending += reversed(more)
-        return tuple(found)
+        return tuple(result)
 
     def _made(self, given: Parts, depth: int) -> Iterator[Json]:
         parts = self.expanded(given)
@@ -314,11 +316,11 @@ def types_of(parts: Parts) -> list[str]:
 
 def members_of(parts: Parts, name: str) -> Parts:
     """Return the schemas of the member called ``name``."""
-    found: list[Json] = []
+    result: list[Json] = []
     for part in parts:
         others = part.get("additionalProperties", part.get("unevaluatedProperties", True))
-        found += [schema for _, schema in member_schemas(part, name)] or [others]
-    return tuple(found)
+        result += [schema for _, schema in member_schemas(part, name)] or [others]
+    return tuple(result)
 
 
 def member_schemas(
@@ -346,16 +348,16 @@ def member_schemas(
 
 def items_of(parts: Parts, place: int) -> Parts:
     """Return the schemas of the item at ``place``."""
-    found: list[Json] = []
+    result: list[Json] = []
     for part in parts:
         prefix = _prefix(part)
         if place < len(prefix):
-            found.append(prefix[place])
+            result.append(prefix[place])
         elif isinstance(part.get("items"), dict | bool):
-            found.append(part["items"])
+            result.append(part["items"])
         elif prefix:
-            found.append(part.get("additionalItems", part.get("unevaluatedItems", True)))
-    return tuple(found)
+            result.append(part.get("additionalItems", part.get("unevaluatedItems", True)))
+    return tuple(result)
 
 
 def _prefix(part: dict[str, Any]) -> list[Json]:
@@ -407,9 +409,9 @@ def _numbers(parts: Parts, *, is_whole: bool) -> Iterator[Json]:
     near += [1, 0, -1, 2, 10, 1234567, *(0 + n * step for n in (1, 2, -1, 7))]
     if not is_whole:
         near += [0.5, -1.25, 1.5e10, 1.5e-10]
-        near += [each + 0.5 for each in (*lows, *highs)]
+        near += [bound + 0.5 for bound in (*lows, *highs)]
     if steps:
-        near += [-(-each // step) * step for each in lows] + [each // step * step for each in highs]
+        near += [-(-low // step) * step for low in lows] + [high // step * step for high in highs]
     for each in near:
         whole = int(each) if float(each).is_integer() else each
         if not (is_whole and isinstance(whole, float)):

@@ -4,6 +4,8 @@ They are made of valid documents by changing the value that the keyword speaks o
 where the document becomes invalid, and is valid to the schema without the keyword: so it is one of
 (the schema without the keyword) minus (the schema), whatever the change was meant to be. Where no
 change is one, ``diff`` is asked for a shortest text of that difference.
+
+Tests: tests/unit/targets/test_documents.py
 """
 
 import json
@@ -73,7 +75,7 @@ _OF_FORMATS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class InvalidDocument:
     """A document that is invalid for ``keyword`` of the schema at ``pointer`` only."""
 
     pointer: str
@@ -97,7 +99,7 @@ class Violations:
     ) -> None:
         self._judges = judges
         self._values = values
-        self._found: dict[tuple[str, str], list[Witness]] = {}
+        self._found: dict[tuple[str, str], list[InvalidDocument]] = {}
         self._tried: dict[tuple[str, str], int] = {}
         self._texts: set[tuple[str, str, str]] = set()
         self._left = _MOST_WORK
@@ -112,7 +114,7 @@ class Violations:
         """Whether the search ended before every keyword had its turn."""
         return self._left < 0 or time.thread_time() > self._until
 
-    def all(self) -> list[Witness]:
+    def all(self) -> list[InvalidDocument]:
         """Return all witnesses, those of a keyword together."""
         return [each for held in self._found.values() for each in held]
 
@@ -133,11 +135,11 @@ class Violations:
             if keyword not in ASSERTIONS or _is_applied(visit.schema, keyword):
                 continue
             key = visit.pointer, keyword
-            found = self._found.get(key, [])
+            documents = self._found.get(key, [])
             if self.is_over:
                 return
             enough = _enough(visit.schema, keyword)
-            if len(found) >= enough:
+            if len(documents) >= enough:
                 continue
             for value in self._changes(visit, keyword):
                 self._tried[key] = tried = self._tried.get(key, 0) + 1
@@ -151,22 +153,22 @@ class Violations:
     def _keep(self, document: Json, visit: Visit, keyword: str, value: Json) -> int:
         """Keep a change that is a witness; return how many there are."""
         key = visit.pointer, keyword
-        found = self._found.get(key, [])
+        documents = self._found.get(key, [])
         failing = self._judges.failing(value, visit.schema)
         is_format = keyword == "format" and not self._judges.knows_format(visit.schema["format"])
         if failing is not None and failing != {keyword} and not (is_format and not failing):
-            return len(found)
+            return len(documents)
         changed = replaced(document, visit.path, value)
         text = compact(changed)
         if len(text) > 2 * LONG or (*key, text) in self._texts:
-            return len(found)
+            return len(documents)
         self._texts.add((*key, text))
-        witness = Witness(visit.pointer, keyword, changed)
+        witness = InvalidDocument(visit.pointer, keyword, changed)
         if self.is_one(witness):
             self._found.setdefault(key, []).append(witness)
         return len(self._found.get(key, []))
 
-    def is_one(self, witness: Witness) -> bool:
+    def is_one(self, witness: InvalidDocument) -> bool:
         """Return whether a document is invalid for a keyword alone, to ``jsonschema``.
 
         What it cannot say, as of formats that it does not know, our engine says.
@@ -181,13 +183,13 @@ class Violations:
         rest = without.fits(witness.document)
         return bool(without.we_take(compact(witness.document)) if rest is None else rest)
 
-    def is_ours_alone(self, witness: Witness) -> bool:
+    def is_ours_alone(self, witness: InvalidDocument) -> bool:
         """Return whether a witness is about a format that ``jsonschema`` does not check."""
         if witness.keyword != "format":
             return False
         return not self._judges.knows_format(at(self._judges.schema, witness.place))
 
-    def by_difference(self, pointer: str, keyword: str, work: int) -> Witness | None:
+    def by_difference(self, pointer: str, keyword: str, work: int) -> InvalidDocument | None:
         """Return a shortest text of the schema without the keyword, less those of the schema."""
         from kbnf_core.diff.comparison import compare
         from kbnf_core.grammar import Grammar
@@ -199,7 +201,7 @@ class Violations:
         try:
             wider = Grammar.from_json_schema(json.dumps(removed(self._judges.schema, place)))
             data = compare(wider, ours.grammar, work).old_only.data
-            witness = Witness(pointer, keyword, json.loads(data or b""))
+            witness = InvalidDocument(pointer, keyword, json.loads(data or b""))
         except (KbnfError, ValueError):
             return None
         return witness if self.is_one(witness) else None
@@ -252,8 +254,8 @@ class Violations:
                     yield from ({**value, name: stranger} for stranger in strangers)
 
     def _member(self, visit: Visit, name: str) -> Json:
-        found = self._values.of(members_of((*visit.around, visit.schema), name), 3)
-        return found[0] if found else None
+        result = self._values.of(members_of((*visit.around, visit.schema), name), 3)
+        return result[0] if result else None
 
     def _enlarged(self, visit: Visit, most: Any) -> dict[str, Json]:
         """Return an object with one member more than there may be."""
@@ -353,7 +355,7 @@ def _strange_names(schema: dict[str, Any], keyword: str) -> Iterator[str]:
     yield from (EXTRA, "a", "", "0", "a b", "$", "é", "A" * 70)
     patterns = schema.get("patternProperties")
     for pattern in patterns if isinstance(patterns, dict) else ():
-        yield from (f"{each}!" for each in strings({"pattern": pattern})[:2])
+        yield from (f"{string}!" for string in strings({"pattern": pattern})[:2])
 
 
 def _enough(schema: dict[str, Any], keyword: str) -> int:
@@ -435,10 +437,10 @@ def _variants(pattern: str) -> Iterator[str]:
 
 def _without_look_around(pattern: str) -> str:
     """Return a pattern without its look-around groups."""
-    found = _LOOK_AROUND.search(pattern)
-    while found is not None:
+    match = _LOOK_AROUND.search(pattern)
+    while match is not None:
         depth, end = 0, len(pattern)
-        place = found.start()
+        place = match.start()
         is_class = False
         while place < len(pattern):
             char = pattern[place]
@@ -457,8 +459,8 @@ def _without_look_around(pattern: str) -> str:
                     end = place + 1
                     break
             place += 1
-        pattern = pattern[: found.start()] + pattern[end:]
-        found = _LOOK_AROUND.search(pattern)
+        pattern = pattern[: match.start()] + pattern[end:]
+        match = _LOOK_AROUND.search(pattern)
     return pattern
 
 

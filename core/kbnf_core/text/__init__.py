@@ -1,1 +1,4 @@
-"""Texts and their findings: sources, diagnostics, errors, limits, files."""
+"""Texts and their findings: sources, diagnostics, errors, limits, files.
+
+Tests: tests/unit/text
+"""

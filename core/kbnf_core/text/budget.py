@@ -4,6 +4,8 @@ A step is one round of an innermost loop: an automaton state made, an edge follo
 visited, a rule looked at. Clocks differ between machines and runs; steps do not, so a grammar
 that fits on one machine fits on all (RE2 bounds memory, SQLite bounds virtual-machine steps, for
 the same reason).
+
+Tests: tests/unit/automata/test_spell.py, tests/unit/kernel/test_lowering.py
 """
 
 from collections.abc import Iterator

@@ -10,6 +10,8 @@ once took 5 to 14 % of a first request and found nothing.
 
 What grammars and their masks are made of contains nothing that contains it, so that all of it goes
 with its last user: a circle would wait for a pass through the whole heap, and that comes rarely.
+
+Tests: tests/unit/text/test_collecting.py
 """
 
 import gc
@@ -37,7 +39,7 @@ def without_collecting() -> Iterator[None]:
 
 
 def weakly(method: Callable[P, T]) -> Callable[P, T]:
-    """Return what calls a method of an object that contains the result, and must be alive then."""
+    """Return a function that calls a method of an object that owns it, and must be alive then."""
     bound = cast(MethodType, method)
     return partial(_call, ref(bound.__self__), bound.__func__)
 

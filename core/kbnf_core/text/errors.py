@@ -1,4 +1,7 @@
-"""Errors that the library raises: one family, with attributes rather than only words."""
+"""Errors that the library raises: one family, with attributes rather than only words.
+
+Tests: tests/unit/text/test_errors.py, tests/unit/text/test_collecting.py
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +10,7 @@ from typing import Literal
 from kbnf_core.text.diagnostics import Diagnostic
 
 Status = Literal["fits", "cut", "wrong"]
-"""What a text is to a grammar: one that fits, the beginning of one, or wrong from a byte on."""
+"""The status of a text: it fits, it begins one that fits, or it is wrong from a byte on."""
 
 
 class KbnfError(Exception):
@@ -43,17 +46,17 @@ class GrammarError(KbnfError, ValueError):
         from kbnf_core.text.diagnostics.segments import plain
         from kbnf_core.text.diagnostics.text import render_text
 
-        return "".join(plain(render_text(each, width)) for each in self.diagnostics)
+        return "".join(plain(render_text(diagnostic, width)) for diagnostic in self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython and Jupyter print: where it was raised, and the report."""
+        """Return the text for IPython and Jupyter: where the error was raised, and the report."""
         import traceback
 
         frames = traceback.extract_tb(self.__traceback__)
         where = [
-            f'File "{each.filename}", line {each.lineno}, in {each.name}'
-            for each in frames
-            if Path(__file__).parent not in Path(each.filename).parents
+            f'File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+            for frame in frames
+            if Path(__file__).parent not in Path(frame.filename).parents
         ]
         return [*where, f"{type(self).__name__}: {self}", "", *self.report().splitlines()]
 

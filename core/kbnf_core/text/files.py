@@ -14,6 +14,8 @@ opened: most would be waited for without an end.
 
 Which files a grammar may import is set by the caller, never by the grammar (``Imports``). Grammars
 are untrusted: nothing in one leads out of its folder unless the caller permits that.
+
+Tests: tests/cli/test_files.py, tests/robustness
 """
 
 import errno

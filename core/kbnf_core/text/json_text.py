@@ -2,12 +2,15 @@
 
 By its syntax alone JSON may spell half of a surrogate pair (RFC 8259, 8.2). That is not a
 character, so no UTF-8 has it and nothing can generate it: such a text is refused where it is read.
+
+Tests: tests/unit/text/test_json_text.py
 """
 
 import json
 import re
 from collections.abc import Hashable, Iterator
 from decimal import Decimal, InvalidOperation
+from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from kbnf_core.text.source import Span, half_of_pair
@@ -131,6 +134,11 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
+def pointer_below(pointer: str, *steps: str) -> str:
+    """Return the JSON Pointer of a member or item inside of the value at a pointer."""
+    return "/".join((pointer, *map(escape, steps)))
+
+
 def steps_of(pointer: str) -> list[str]:
     """Return the names and indices that a JSON Pointer consists of."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
@@ -189,6 +197,9 @@ def print_json(value: Json) -> str:
     return "".join(_tokens(value))
 
 
+_CONSTANTS = {None: "null", True: "true", False: "false"}
+
+
 class _Token(str):
     """Text that is printed as it is."""
 
@@ -207,8 +218,10 @@ def _tokens(root: Json) -> Iterator[str]:
         elif isinstance(value, list):
             items = [token for item in value for token in (_Token(","), item)]
             pending.extend([_Token("]"), *reversed(items[1:]), _Token("[")])
-        elif isinstance(value, bool | str) or value is None:
-            yield json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, str):
+            yield encode_basestring(value)
+        elif isinstance(value, bool) or value is None:
+            yield _CONSTANTS[value]
         else:
             yield str(value)
 
@@ -217,12 +230,12 @@ def _members(value: dict[str, Json]) -> list[Json]:
     tokens: list[Json] = [_Token("{")]
     for count, (name, item) in enumerate(value.items()):
         comma = "," if count else ""
-        tokens += [_Token(f"{comma}{json.dumps(name, ensure_ascii=False)}:"), item]
+        tokens += [_Token(f"{comma}{encode_basestring(name)}:"), item]
     return [*tokens, _Token("}")]
 
 
 def value_key(value: Json) -> Hashable:
-    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
+    """Return a key under which values equal in JSON Schema collide; true is not 1."""
     if isinstance(value, list):
         return list, tuple(map(value_key, value))
     if isinstance(value, dict):

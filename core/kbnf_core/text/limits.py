@@ -1,4 +1,7 @@
-"""Named bounds on everything that a grammar, a vocabulary or an input can make large."""
+"""Named bounds on everything that a grammar, a vocabulary or an input can make large.
+
+Tests: tests/unit/test_limits.py
+"""
 
 from dataclasses import dataclass
 
@@ -40,7 +43,7 @@ class Limits:
     regex_states: int = 200_000
     regex_bytes: int | None = None
     exception_bytes: int | None = None
-    family_rules: int = 20_000
+    family_rules: int = 25_000
     grammar_states: int = 1_000_000
     cached_states: int = 200_000
     cached_steps: int = 200_000

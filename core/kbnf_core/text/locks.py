@@ -7,6 +7,8 @@ between two steps of Python, with every value whole: at worst something is compu
 
 ``functools.cached_property`` of Python 3.11 has one lock of a property for all objects, which later
 versions do not have; ``cached_property`` here is without it everywhere.
+
+Tests: tests/robustness/test_forked_locks.py
 """
 
 import functools

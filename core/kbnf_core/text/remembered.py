@@ -2,6 +2,8 @@
 
 The least recently used goes first, approximately in an ``LruDict``, whose hit costs that of a dict.
 Values that differ in size by a factor of thousands, as automata do, need a bound of bytes.
+
+Tests: tests/unit/mask/test_cache.py
 """
 
 from collections import OrderedDict
@@ -38,11 +40,11 @@ class Remembered(Generic[K, V]):
     def find(self, key: K) -> V | None:
         """Return a value that is known."""
         with self._lock:
-            found = self._known.get(key)
-            if found is None:
+            cached = self._known.get(key)
+            if cached is None:
                 return None
             self._known.move_to_end(key)
-            return found[0]
+            return cached[0]
 
     def keep(self, key: K, value: V) -> None:
         """Remember a value; the first of a key stays."""
@@ -74,17 +76,17 @@ class Remembering(Generic[P, V]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> V:
         """Return the cached value, or that of the function."""
         key = (args, *kwargs.items()) if kwargs else args
-        found = self.known.find(key)
-        if found is None:
-            found = self._function(*args, **kwargs)
-            self.known.keep(key, found)
-        return found
+        result = self.known.find(key)
+        if result is None:
+            result = self._function(*args, **kwargs)
+            self.known.keep(key, result)
+        return result
 
 
 def remembered(
     most: int, size_of: Callable[[V], int]
 ) -> Callable[[Callable[P, V]], Remembering[P, V]]:
-    """Remember what a function returns, never None, within ``most`` bytes."""
+    """Remember the results of a function, never None, within ``most`` bytes."""
     return lambda function: Remembering(function, most, size_of)
 
 

@@ -2,6 +2,8 @@
 
 Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
 Line, column and byte offset are computed here, when a span is displayed.
+
+Tests: tests/unit/text/test_excerpt.py, tests/unit/text/test_json.py
 """
 
 import json
@@ -27,7 +29,7 @@ class Span(NamedTuple):
 
 
 NOWHERE = Span(0, 0)
-"""The span of what a language adds to every text, such as the rules of JSON's strings."""
+"""The span of rules that a language adds to every text, such as those of JSON's strings."""
 
 
 class Position(NamedTuple):
@@ -47,8 +49,8 @@ _HALF = "[\ud800-\udfff]"
 
 def half_of_pair(text: str) -> Span | None:
     """Return where a text has half of a surrogate pair, which UTF-8 does not have."""
-    found = None if text.isascii() else re.search(_HALF, text)
-    return None if found is None else Span(*found.span())
+    result = None if text.isascii() else re.search(_HALF, text)
+    return None if result is None else Span(*result.span())
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What to call this text in a message."""
+        """The name of this text in messages."""
         return self.path if self.path is not None else "<text>"
 
     @cached_property

@@ -1,4 +1,7 @@
-"""Suggestions of names: the known name that a misspelled one resembles most."""
+"""Suggestions of names: the known name that a misspelled one resembles most.
+
+Tests: tests/unit/text/test_suggest.py
+"""
 
 from collections.abc import Iterable, Sequence
 

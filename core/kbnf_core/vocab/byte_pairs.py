@@ -1,4 +1,4 @@
-"""How a tokenizer of byte pairs cuts texts: what it merges, and where its words end.
+"""How a tokenizer of byte pairs cuts texts: its merges, and the ends of its words.
 
 A text is first cut into words by regular expressions (the pretokenizer). The bytes of a word, or
 its characters, are merged two by two, the pair of the lowest rank first and the leftmost of equal
@@ -9,6 +9,8 @@ without a token are written as tokens of their bytes (``fallback``).
 So each two neighbours return whether a sequence of tokens is what the tokenizer writes
 (``kernel/canonical.pxi``). That does not apply of Unigram, which weighs whole words, of WordPiece,
 which takes the longest piece first, and of ``ignore_merges``, which looks a word up first.
+
+Tests: tests/unit/mask/test_pretokens.py
 """
 
 import copy
@@ -26,7 +28,7 @@ Cut = Callable[[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class BytePairs:
-    """What a tokenizer of byte pairs does.
+    """The merges of a tokenizer of byte pairs.
 
     ``pieces``: the tokens that are merged and their bytes, those of one byte, or of one character
     (``characters``), among them. ``merges``: left and right part and what they make, by rank; None
@@ -77,13 +79,13 @@ def _ends(pattern: Any, text: str) -> list[int]:
         *ends, last = accumulate(map(len, pattern.findall(text)), initial=0)
         if last == len(text):
             return ends[1:]
-    found = {each for match in pattern.finditer(text) for each in match.span()}
-    return sorted(found - {0, len(text)})
+    result = {each for match in pattern.finditer(text) for each in match.span()}
+    return sorted(result - {0, len(text)})
 
 
 def of_ranks(tokens: Mapping[int, bytes], pattern: str) -> BytePairs:
-    """Return the byte pairs of tiktoken, where the rank of a merge is the id of what it makes."""
-    return BytePairs(tokens, None, {each: each for each in tokens}, cut=cut_by([pattern]))
+    """Return the byte pairs of tiktoken, where the rank of a merge is the id of its result."""
+    return BytePairs(tokens, None, {token: token for token in tokens}, cut=cut_by([pattern]))
 
 
 _KEPT_NORMALIZERS = frozenset((None, "NFC", "Prepend", "Replace", "Sequence"))
@@ -137,7 +139,7 @@ def named_merges(
     merges: Iterable[str | Sequence[str]], named: Mapping[str, int]
 ) -> list[tuple[int, int, int]]:
     """Return merges of pieces, two texts or a text with a blank between them, as ids."""
-    pairs = (each.split(" ") if isinstance(each, str) else each for each in merges)
+    pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in merges)
     return [
         (named[left], named[right], named[left + right])
         for left, right in pairs
@@ -146,14 +148,14 @@ def named_merges(
 
 
 def _kinds(document: Mapping[str, Any]) -> list[Any]:
-    found = []
+    result = []
     waiting = [document.get("pre_tokenizer"), document.get("decoder")]
     while waiting:
         step = waiting.pop()
         if isinstance(step, dict):
-            found.append(step.get("type"))
+            result.append(step.get("type"))
             waiting += [*step.get("pretokenizers", ()), *step.get("decoders", ())]
-    return found
+    return result
 
 
 def _cut_with(pre_tokenizer: Any) -> Cut:

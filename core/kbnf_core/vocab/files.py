@@ -10,6 +10,8 @@ and inode, the same of the companion files, the stop ids asked for, and the vers
 Data computed from a vocabulary alone are *beside* it, in an entry with the same identity. A damaged
 entry, or one with another identity, is a miss. Entries are written atomically, so any number of
 processes may read and write them; beyond a total size, the least recently used are evicted.
+
+Tests: tests/unit/vocab/test_cache.py
 """
 
 import hashlib
@@ -74,7 +76,7 @@ def cached_models() -> list[str]:
         folders = [each.name for each in hub_folder().iterdir()]
     except OSError:
         return []
-    names = (each.removeprefix(_FOLDER).replace("--", "/", 1) for each in sorted(folders))
+    names = (folder.removeprefix(_FOLDER).replace("--", "/", 1) for folder in sorted(folders))
     return [name for name in names if cached_vocabulary(name) is not None]
 
 
@@ -123,29 +125,29 @@ FORMAT = 6
 SUFFIX = ".vocabulary"
 
 
-class Entry(NamedTuple):
+class CacheEntry(NamedTuple):
     """A slot of the cache; ``identity``: the JSON of the files that its vocabulary is read from."""
 
     path: Path
     identity: str
 
-    def beside(self, name: str) -> "Entry":
+    def beside(self, name: str) -> "CacheEntry":
         """Return the slot of data computed from the vocabulary, by their name."""
-        return Entry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
+        return CacheEntry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
 
     def recall(self, read: "Callable[[Mapping[str, Array]], T]") -> T | None:
-        """Return what ``read`` makes of the arrays that are here, None on a miss."""
+        """Return the value that ``read`` makes of the arrays here, None on a miss."""
         from kbnf_core.container import checksum, read_container
 
         try:
             arrays, metadata = read_container(self.path)
             if metadata != self._metadata(checksum(arrays)):
                 return None
-            found = read(arrays)
+            result = read(arrays)
             os.utime(self.path)
         except (KbnfError, OSError, LookupError, TypeError, ValueError):
             return None
-        return found
+        return result
 
     def keep(self, arrays: "Mapping[str, Array]") -> None:
         """Store arrays. Best effort; evicts old entries."""
@@ -164,7 +166,7 @@ class Entry(NamedTuple):
         return {"format": FORMAT, "identity": self.identity, "checksum": checksum}
 
 
-def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
+def find_entry(file: Path, eos: Collection[int] | None) -> CacheEntry | None:
     """Return the cache slot of the vocabulary in ``file``; None for files not worth caching.
 
     That is: no folder to keep it in, no ordinary file, a small one, or one that was just written.
@@ -179,7 +181,7 @@ def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
     except (OSError, ValueError):
         return None
     digest = hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
-    return Entry(folder / f"{digest}{SUFFIX}", identity)
+    return CacheEntry(folder / f"{digest}{SUFFIX}", identity)
 
 
 def _identity(file: Path, eos: Collection[int] | None) -> list[object]:
@@ -189,7 +191,7 @@ def _identity(file: Path, eos: Collection[int] | None) -> list[object]:
 
 
 def _look(file: Path) -> list[int]:
-    """Return what changes when a file does; nothing for a file that is not there."""
+    """Return the data that change with a file; none for a file that does not exist."""
     try:
         status = file.stat()
     except FileNotFoundError:

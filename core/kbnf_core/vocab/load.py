@@ -2,6 +2,8 @@
 
 What knows the formats of files (``vocab.read``) is imported where one is read: from the second
 process on a vocabulary is not.
+
+Tests: tests/unit/vocab/test_load.py, tests/unit/vocab/test_cache.py
 """
 
 import os
@@ -10,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.vocab.files import Entry, cached_vocabulary, file_of, find_entry
+from kbnf_core.vocab.files import CacheEntry, cached_vocabulary, file_of, find_entry
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -46,13 +48,13 @@ def load_vocabulary(
     return vocabulary
 
 
-def _recalled(entry: Entry) -> Vocabulary | None:
+def _recalled(entry: CacheEntry) -> Vocabulary | None:
     from kbnf_core.vocab.stored import from_arrays
 
     return entry.recall(from_arrays)
 
 
-def _keep(vocabulary: Vocabulary, entry: Entry) -> None:
+def _keep(vocabulary: Vocabulary, entry: CacheEntry) -> None:
     from kbnf_core.vocab.stored import to_arrays
 
     entry.keep(to_arrays(vocabulary))
@@ -65,7 +67,7 @@ def _pairs_of(file: Path, tokens: Mapping[int, bytes]) -> "BytePairs":
 
 
 def _encode_as(file: Path, vocabulary: Vocabulary) -> "Encode":
-    """Return what cuts texts as the tokenizer in ``file`` does, which is read at first use."""
+    """Return an encoder that cuts texts as the tokenizer in ``file``, read at first use."""
 
     @cache
     def encoder() -> "Encode":

@@ -2,6 +2,8 @@
 
 Files that only list tokens say nothing of how a text is cut; for them the longest token that
 is at each place is taken, which is what RWKV's tokenizer does too.
+
+Tests: tests/unit/vocab/test_encode.py, tests/unit/vocab/test_load.py
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -51,8 +53,8 @@ def detect(path: Path) -> tuple[Format, VocabularyFile]:
     path = file_of(path)
     file = VocabularyFile(path, _read(path))
     try:
-        found = next((each for each in FORMATS if each.fits(file)), None)
-        return (found, file) if found is not None else _unknown(file)
+        result = next((format_ for format_ in FORMATS if format_.fits(file)), None)
+        return (result, file) if result is not None else _unknown(file)
     except VocabularyError as error:
         raise _named(path, str(error)) from None
 
@@ -79,7 +81,7 @@ def _read(path: Path) -> bytes:
 
 
 def _unknown(file: VocabularyFile) -> NoReturn:
-    known = "; ".join(each.name for each in FORMATS)
+    known = "; ".join(format_.name for format_ in FORMATS)
     raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {known}")
 
 
@@ -141,7 +143,7 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
 
 
 def load_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
-    """Return what the tokenizer in the file, or folder, of these tokens merges.
+    """Return the merges of the tokenizer in the file, or folder, of these tokens.
 
     Raises ``ConfigError`` where it merges no byte pairs, and what ``load_encoder`` raises.
     """
@@ -154,7 +156,7 @@ def load_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
 
 @contextmanager
 def _told(path: Path, library: str) -> Iterator[None]:
-    """Turn what a library raises, of whatever class, into ``VocabularyError``."""
+    """Turn the exceptions of a library, of any class, into ``VocabularyError``."""
     try:
         yield
     except KbnfError:

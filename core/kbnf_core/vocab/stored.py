@@ -2,6 +2,8 @@
 
 Arrays: ``ids``, ``starts`` and ``blob`` of ``PackedTokens``; ``trie.FIELD`` for the fields of
 ``TokenTrie``; ``rest`` (uint8), the JSON of everything else.
+
+Tests: tests/unit/vocab/test_cache_forms.py
 """
 
 import json
@@ -24,7 +26,7 @@ _DTYPES: dict[str, type[np.generic]] = {"byte": np.uint8, "depth": np.uint16}
 
 
 def to_arrays(vocabulary: Vocabulary) -> dict[str, Array]:
-    """Return what ``from_arrays`` makes an equal vocabulary of."""
+    """Return the arrays of which ``from_arrays`` makes an equal vocabulary."""
     packed = pack_tokens(vocabulary.tokens)
     rest = {
         "name": vocabulary.name,
@@ -42,7 +44,7 @@ def to_arrays(vocabulary: Vocabulary) -> dict[str, Array]:
 
 
 def trie_to_arrays(trie: TokenTrie, prefix: str = "trie") -> dict[str, Array]:
-    """Return what ``checked_trie`` makes an equal trie of."""
+    """Return the arrays of which ``checked_trie`` makes an equal trie."""
     return {f"{prefix}.{field.name}": getattr(trie, field.name) for field in fields(TokenTrie)}
 
 

@@ -9,6 +9,8 @@ adds one node for each of its bytes after that prefix, in depth-first order alre
 
 Bytes are written as tokens without knowing the tokenizer: as few as can be, or always the longest.
 Neither need be what the model's own tokenizer makes of the same bytes.
+
+Tests: tests/unit/vocab/test_cache_forms.py, tests/unit/vocab/test_cache.py
 """
 
 from bisect import bisect_left

@@ -1,4 +1,7 @@
-"""Checks of the data for a vocabulary; warnings about valid but unusual tokens."""
+"""Checks of the data for a vocabulary; warnings about valid but unusual tokens.
+
+Tests: tests/unit/vocab
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ from kbnf_core.text.errors import VocabularyError
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What one token spells; taken wherever the bytes themselves are.
+    """The bytes that one token spells; accepted wherever the bytes themselves are.
 
     It exists because programs written for the ``kbnf`` binding wrap their tokens in it.
     """

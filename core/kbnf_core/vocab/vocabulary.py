@@ -1,4 +1,7 @@
-"""The vocabulary of a language model: which id spells which bytes; its inspection."""
+"""The vocabulary of a language model: which id spells which bytes; its inspection.
+
+Tests: tests/unit/vocab/test_vocabulary.py, tests/unit/vocab/test_cache_forms.py
+"""
 
 import hashlib
 import struct
@@ -28,7 +31,7 @@ from kbnf_core.vocab.validate import (
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.byte_pairs import BytePairs
-    from kbnf_core.vocab.files import Entry
+    from kbnf_core.vocab.files import CacheEntry
     from kbnf_core.vocab.formats import Encode
     from kbnf_core.vocab.trie import Spellings, TokenTrie
 
@@ -58,7 +61,7 @@ class Vocabulary:
     base: "Vocabulary | None" = None
     """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
 
-    entry: "Entry | None" = None
+    entry: "CacheEntry | None" = None
     """The entry on disk, beside which data computed from the vocabulary are stored; None without
     one.
     """
@@ -193,7 +196,7 @@ class Vocabulary:
         return self._encode(words)
 
     def byte_pairs(self) -> "BytePairs":
-        """Return what its tokenizer merges.
+        """Return the merges of its tokenizer.
 
         Raises ``ConfigError`` where that is not known, or no tokenizer of byte pairs.
         """
@@ -221,8 +224,8 @@ class Vocabulary:
         eos = frozenset(checked_ids(eos_token_id))
         if eos == self._eos:
             return self
-        found = self._variants.get(eos)
-        return found or self._variants.setdefault(eos, self._ending_with(eos))
+        cached = self._variants.get(eos)
+        return cached or self._variants.setdefault(eos, self._ending_with(eos))
 
     @cached_property
     def _variants(self) -> "WeakValueDictionary[frozenset[int], Vocabulary]":
@@ -275,12 +278,12 @@ class Vocabulary:
         What the masks of all grammars share of a vocabulary (``mask.slices``) is not counted.
         """
         named = (self._hidden, self._strings, self._special)
-        found = self._own_bytes + sum(map(getsizeof, named))
-        found += sum(getsizeof(each) for names in named for pair in names.items() for each in pair)
+        result = self._own_bytes + sum(map(getsizeof, named))
+        result += sum(getsizeof(each) for names in named for pair in names.items() for each in pair)
         for name in ("trie", "spellings"):
             if name in self.__dict__:
-                found += _array_bytes(self.__dict__[name])
-        return found
+                result += _array_bytes(self.__dict__[name])
+        return result
 
     @cached_property
     def _own_bytes(self) -> int:
@@ -480,17 +483,17 @@ def _pack_special(special: Mapping[str, int]) -> bytes:
 
 def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
     """Return the original engine's warnings with their levels; ``inspect`` has them as data."""
-    found: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
     repeated = len(tokens) - len(set(tokens.values()))
     if repeated:
-        found.append((_DEBUG, f"{repeated} tokens spell the same bytes as another one"))
+        result.append((_DEBUG, f"{repeated} tokens spell the same bytes as another one"))
     if empty := empty_ids(tokens):
         text = f"{len(empty)} tokens are empty and never in a mask: {empty[:8]}"
-        found.append((_DEBUG, text))
+        result.append((_DEBUG, text))
     if tokens and (missing := missing_bytes(tokens.values())):
         text = f"{len(missing)} byte values are in no token: {list(missing)}"
-        found.append((_WARNING, text))
-    return found
+        result.append((_WARNING, text))
+    return result
 
 
 def _log(oddities: Sequence[tuple[int, str]]) -> None:
@@ -508,7 +511,7 @@ def _log(oddities: Sequence[tuple[int, str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What there is to say about a vocabulary; ids are ascending everywhere.
+    """The facts of a vocabulary; ids are ascending everywhere.
 
     ``size``: one more than the largest id. ``ordinary``: number of tokens with bytes.
     ``special``: (id, text) of the special tokens. ``stop_ids``: ids that end the sequence.

@@ -76,7 +76,7 @@ class KbnfDetector(BaseFormatDetector):
         return StreamingParseResult(normal_text=_text_of(found), calls=calls)
 
     def _reader(self, tools: list[Any]) -> ToolCalls:
-        return ToolCalls(self._format, [each.model_dump(exclude_none=True) for each in tools])
+        return ToolCalls(self._format, [tool.model_dump(exclude_none=True) for tool in tools])
 
 
 def _text_of(found: list[Delta]) -> str:

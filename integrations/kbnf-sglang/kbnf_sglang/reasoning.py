@@ -63,7 +63,8 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
     def fill_vocab_mask_batched(entries: list[GrammarRow], vocab_mask: torch.Tensor) -> None:
         """Write many rows at once; others keep what they hold."""
         inner = [
-            GrammarRow(each.row, getattr(each.grammar, "grammar", each.grammar)) for each in entries
+            GrammarRow(entry.row, getattr(entry.grammar, "grammar", entry.grammar))
+            for entry in entries
         ]
         KbnfGrammar.fill_vocab_mask_batched(inner, vocab_mask)
 
@@ -76,8 +77,8 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """Return the tokens that have to come, if any; none do while the model reasons."""
-        found: tuple[list[int], str] | None = self.grammar.try_jump_forward(tokenizer)
-        return found
+        result: tuple[list[int], str] | None = self.grammar.try_jump_forward(tokenizer)
+        return result
 
 
 class WaitingBackend(ReasonerGrammarBackend):  # type: ignore[misc] # the host is not typed
@@ -89,9 +90,9 @@ class WaitingBackend(ReasonerGrammarBackend):  # type: ignore[misc] # the host i
         has_books = bool(self.think_starts) or self.enable_token_filter
         if has_books or not isinstance(grammar, KbnfGrammar):
             return super()._make_grammar_object(grammar, reasoning)
-        found = WaitingGrammar(grammar, self.think_end_ids)
-        found.maybe_init_reasoning(reasoning)
-        return found
+        result = WaitingGrammar(grammar, self.think_end_ids)
+        result.maybe_init_reasoning(reasoning)
+        return result
 
 
 def _text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:

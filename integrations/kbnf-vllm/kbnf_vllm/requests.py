@@ -8,7 +8,7 @@ from typing import Any
 from kbnf_core import Compiler, Engine, KbnfError, Vocabulary
 from kbnf_core.convert import detect
 from kbnf_core.integrations import schema_options
-from kbnf_core.integrations.stepwise import Text
+from kbnf_core.integrations.stepwise import EngineText
 
 _logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def check(wanted: Asked) -> None:
 class Follower:
     """The text of a request, and how many tokens of its output are in it."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: EngineText) -> None:
         self.text = text
         self.seen = 0
 
@@ -110,10 +110,10 @@ class Requests:
         except Exception:
             # The request was checked when it came. Here an error would end the whole server.
             _logger.exception("a request is closed, since its grammar cannot be made")
-            closed = Text(Engine(_CLOSED, vocabulary, stop_token_ids=stops))
+            closed = EngineText(Engine(_CLOSED, vocabulary, stop_token_ids=stops))
             closed.close()
             return Follower(closed)
-        return Follower(Text(engine))
+        return Follower(EngineText(engine))
 
 
 def validate(sampling_params: Any) -> None:

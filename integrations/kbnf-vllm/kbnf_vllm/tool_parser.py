@@ -95,5 +95,5 @@ class KbnfToolParser(ToolParser):
         return DeltaToolCall(id=call_id, type="function", index=index, function=function)
 
     def _reader(self, request: Any) -> ToolCalls:
-        tools = [each.model_dump(exclude_none=True) for each in request.tools or ()]
+        tools = [tool.model_dump(exclude_none=True) for tool in request.tools or ()]
         return ToolCalls(self._format, tools)

@@ -1,4 +1,4 @@
-"""The yardstick: code lines, files and short functions a folder, for the table in core/README.md.
+"""The yardstick: code lines of each folder and of each feature, for the tables in core/README.md.
 
 A code line is no blank, comment or docstring line; in Cython, a line that is neither blank nor
 begins with ``#``. A short function has five lines or fewer, its docstring not counted.
@@ -16,6 +16,44 @@ README = ROOT / "core" / "README.md"
 TOPS = (ROOT / "core" / "kbnf_core", ROOT / "kbnf_cli")
 
 HEAD = "| folder | files | code lines |\n|---|---:|---:|\n"
+
+FEATURE_HEAD = "| feature | files | code lines |\n|---|---:|---:|\n"
+
+FEATURES = {
+    "KBNF: tree, reader, layout, explanations": "kbnf frontend",
+    "conversion between languages": "conversion convert languages",
+    "JSON Schema": "languages/json_schema",
+    "Lark": "languages/lark",
+    "GBNF": "languages/gbnf",
+    "ABNF and BNF": "languages/abnf languages/bnf",
+    "ANTLR, EBNF, tree-sitter": "languages/antlr languages/ebnf languages/tree_sitter",
+    "structural tags and formats of calls": "languages/structural_tag",
+    "lists of tools": "languages/tools",
+    "response templates": "languages/response_template",
+    "automata and regular expressions": "automata",
+    "from rules to tables": "ir lower",
+    "recogniser and masks": "kernel recognise mask engine batch",
+    "vocabularies": "vocab",
+    "trees, values and messages of texts": "parse",
+    "repair": "repair",
+    "differences of grammars": "diff",
+    "lints": "lint",
+    "findings: catalogue, output, fixes": "text/diagnostics",
+    "examples and random texts": "examples",
+    "artifacts and stores": "artifact store compiled farm container container_layout",
+    "compiling for servers": "compiler processes",
+    "adapters of programs that generate text": "integrations compat",
+    "masks on a device": "device",
+    "asking other engines": "targets",
+    "effects on a model (trace)": "trace",
+    "limits, files, errors": "text",
+    "the package itself": "__init__ __main__ config grammar shipped version",
+    "commands": "kbnf_cli",
+    "console (play)": "kbnf_cli/play",
+    "playground (web)": "kbnf_cli/web",
+    "language server": "kbnf_cli/lsp",
+}
+"""The features, each with its folders and modules; the longest name that fits a file decides."""
 
 _SHORT = 5
 
@@ -44,24 +82,47 @@ def function_lengths(text: str) -> Iterator[int]:
             yield _end(node) - node.lineno + 1 - prose
 
 
+def feature_of(path: Path) -> str:
+    """Return the feature that a file belongs to. Raises ``ValueError`` for a file without one."""
+    file = path.relative_to(TOPS[0] if path.is_relative_to(TOPS[0]) else ROOT).with_suffix("")
+    names = [name.as_posix() for name in (file, *file.parents)]
+    fitting = [
+        (names.index(one), key)
+        for key, value in FEATURES.items()
+        for one in value.split()
+        if one in names
+    ]
+    return min(fitting)[1]
+
+
+def rows(files: Counter[str], lines: Counter[str]) -> str:
+    """Return the rows of a table, in the order of its names."""
+    return "".join(f"| {name} | {files[name]} | {lines[name]:,} |\n" for name in files)
+
+
 def table() -> str:
-    """Return the table of all folders with their own files, and a sentence on functions."""
+    """Return the tables of all folders and of all features, and a sentence on functions."""
     files, lines, lengths = Counter[str](), Counter[str](), list[int]()
+    feature_files, feature_lines = Counter(dict.fromkeys(FEATURES, 0)), Counter[str]()
     for top in TOPS:
         for path in top.rglob("*"):
             if path.suffix not in (".py", ".pyx", ".pxi"):
                 continue
             text = path.read_text(encoding="utf-8")
             is_python = path.suffix == ".py"
-            folder = path.parent.relative_to(top.parent).as_posix()
+            folder = f"`{path.parent.relative_to(top.parent).as_posix()}/`"
             files[folder] += 1
             lines[folder] += code_lines(text, is_python)
+            feature_files[feature_of(path)] += 1
+            feature_lines[feature_of(path)] += code_lines(text, is_python)
             lengths += function_lengths(text) if is_python else ()
-    rows = [f"| `{folder}/` | {files[folder]} | {lines[folder]:,} |" for folder in sorted(files)]
-    rows.append(f"| in all | {files.total()} | {lines.total():,} |")
     short = sum(length <= _SHORT for length in lengths)
+    total = f"| in all | {files.total()} | {lines.total():,} |\n"
+    folders = Counter({folder: files[folder] for folder in sorted(files)})
     return (
-        HEAD + "\n".join(rows) + f"\n\nOf {len(lengths):,} functions in Python"
+        f"{HEAD}{rows(folders, lines)}{total}\n"
+        f"{FEATURE_HEAD}{rows(feature_files, feature_lines)}{total}\n"
+        f"Of {len(lengths):,} functions in Python"
         f" {100 * short / len(lengths):.0f} % have five lines or fewer.\n"
     )
 

@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kbnf_cli.checking import FileCheck, Report
-from kbnf_core.targets.engines import Adapter, Reader, RefusedError
+from kbnf_cli.checking import FileCheck, FileReport
+from kbnf_core.targets.engines import Adapter, EngineReader, RefusedError
 from kbnf_core.text.errors import SourceError
 
 
 class _Fake:
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del language, options
         if "(?=" in text:
             raise RefusedError(f"look-ahead in {text}")
@@ -53,7 +53,7 @@ class _FakeReader:
 
 
 class _ByType:
-    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del language, options
         if _is_refused(json.loads(text)):
             raise RefusedError("unsupported structure")
@@ -99,7 +99,7 @@ class KillingCheck(FileCheck):
     def __reduce__(self) -> tuple[object, ...]:
         return KillingCheck, (self._console, self._asked)
 
-    def __call__(self, path: Path) -> Report | SourceError:
+    def __call__(self, path: Path) -> FileReport | SourceError:
         """Check a file."""
         if path.name == "g07.kbnf":
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))

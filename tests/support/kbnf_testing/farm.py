@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from kbnf_core.farm import Outcome, Task, run_task
+from kbnf_core.farm import Task, TaskOutcome, run_task
 from kbnf_core.store import LARGEST
 from kbnf_core.store.backend import Backend
 
@@ -18,7 +18,7 @@ DEADLY = "deadly"
 """What a task is called that ends its process."""
 
 
-def counted(task: Task, log: str) -> Outcome:
+def counted(task: Task, log: str) -> TaskOutcome:
     """Do a task, having written its name to ``log``."""
     with open(log, "a", encoding="utf-8") as file:
         file.write(f"{task.name}\n")

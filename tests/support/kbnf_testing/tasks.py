@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kbnf_cli.lsp.analysis import Analysis, Request, analyse
+from kbnf_cli.lsp.analysis import AnalysisRequest, TextAnalysis, analyse
 
 POISON, SLOW = "(* poison *)", "(* slow *)"
 
@@ -34,7 +34,7 @@ def fail(message: str) -> Iterator[None]:
     yield
 
 
-def analyse_with_faults(request: Request) -> Iterator[Analysis]:
+def analyse_with_faults(request: AnalysisRequest) -> Iterator[TextAnalysis]:
     """Do as ``analyse``, but for two texts; leaves a line in the text's file each time."""
     with Path(request.path).open("a", encoding="utf-8") as file:
         file.write("tried\n")

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from kbnf_core.automata.substrings import Words
+from kbnf_core.automata.substrings import WordSet
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -16,4 +16,4 @@ def test_the_words_within_are_those_that_occur(seed: int) -> None:
 
     words = [some(3) for _ in range(random.randint(0, 6))]
     data = some(12)
-    assert set(Words(words).within(data)) == {word for word in words if word in data}
+    assert set(WordSet(words).within(data)) == {word for word in words if word in data}

@@ -104,7 +104,7 @@ def test_refusals_name_the_rule_with_its_number() -> None:
 
 
 def test_layouts_keep_numbers() -> None:
-    text = "start ::= a@0+;\na@n ::= 'x'{@n} a@n+2+ b@>=n+1 | 'y'{0,@n};\nb@n ::= 'z'{@n,};\n"
+    text = "start ::= a@0+;\na@n ::= 'x'{@n} a@n+2+ b@>=n+1 | 'y'{0,@n-1};\nb@n ::= 'z'{@n,};\n"
     assert format_kbnf(Source(text)).text == text
 
 
@@ -125,3 +125,9 @@ def test_an_unknown_family_is_renamed_and_its_number_kept() -> None:
     found = check("start ::= line@0+;\nlie@n ::= ' '{@n} 'x';\n")
     edits = next(each.fixes[0].edits for each in found if each.code == "E101")
     assert [each.replacement for each in edits] == ["lie@0"]
+
+
+def test_numbers_below_zero_match_nothing() -> None:
+    grammar = Grammar("start ::= a@2;\na@n ::= 'x' a@n-1 | 'y'{@n-1} '.';\n")
+    found = {text: grammar.status(text) for text in ("y.", "x.", "xx.", "xxy.", "xxx")}
+    assert found == {"y.": "fits", "x.": "fits", "xx.": "wrong", "xxy.": "wrong", "xxx": "wrong"}

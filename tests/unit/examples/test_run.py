@@ -3,12 +3,12 @@
 import pytest
 
 from kbnf_core import Config, Engine, Vocabulary
-from kbnf_core.examples.cases import Example, Expectation, Outcome, Status, run_examples
+from kbnf_core.examples.cases import Example, ExampleOutcome, Expectation, Status, run_examples
 
 VOCABULARY = Vocabulary({0: b"a", 1: b"b", 2: b"ab", 3: b"ab"}, eos_token_id=4)
 
 
-def outcome(grammar: str, example: Example | Expectation, finish: str = "eager") -> Outcome:
+def outcome(grammar: str, example: Example | Expectation, finish: str = "eager") -> ExampleOutcome:
     engine = Engine(grammar, VOCABULARY, Config(finish=finish))
     (found,) = run_examples(engine, [example])
     assert engine.accepted == ()

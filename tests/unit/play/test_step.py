@@ -9,7 +9,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.inputs import Inputs
 from kbnf_cli.play import session as state
 from kbnf_cli.play.commands import spoken_command, step
-from kbnf_cli.play.session import Files, Mode, Reply, Session, Verdict
+from kbnf_cli.play.session import Files, LineVerdict, Mode, Reply, Session
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.text.diagnostics.segments import Role, cells, plain
 from kbnf_testing.play import GRAMMAR
@@ -27,7 +27,7 @@ def run(session: Session, world: World, *lines: str) -> Reply:
     """Carry out lines, of which all but the last have to go well."""
     reply = Reply(session)
     for line in lines:
-        assert reply.verdict is Verdict.FINE, reply.message
+        assert reply.verdict is LineVerdict.FINE, reply.message
         reply = step(reply.session, line, world)  # type: ignore[arg-type]
     return reply
 
@@ -70,61 +70,61 @@ def test_lines_are_tokens(
 ) -> None:
     reply = run(session, world, *lines)
     if steps is None:
-        assert reply.verdict is Verdict.REFUSED
+        assert reply.verdict is LineVerdict.REFUSED
     else:
-        assert (reply.verdict, accepted(reply)) == (Verdict.FINE, steps)
+        assert (reply.verdict, accepted(reply)) == (LineVerdict.FINE, steps)
 
 
 @pytest.mark.parametrize(
     ("line", "verdict", "message"),
     [
-        ("zzz", Verdict.REFUSED, "is not a token"),
-        ("#77", Verdict.REFUSED, "no token 77"),
-        ("hello", Verdict.REFUSED, "rejected: byte 0"),
-        ("say ?", Verdict.REFUSED, "is not a token"),
-        ("say unused", Verdict.REFUSED, "step 2 of 2, nothing was taken"),
-        (" ", Verdict.REFUSED, "rejected: byte 0"),
-        ("#2 #77", Verdict.REFUSED, "no token 77"),
-        ("exit", Verdict.REFUSED, "(the command is `:quit`)"),
-        ("quit", Verdict.REFUSED, "(the command is `:quit`)"),
-        ("help", Verdict.REFUSED, "(the command is `:help`)"),
-        ("?", Verdict.REFUSED, "(the command is `:help`)"),
-        ("\\x4", Verdict.MISUSED, "\\x"),
-        ("\\", Verdict.MISUSED, "\\"),
-        ("\\ud800", Verdict.MISUSED, "not a character"),
-        (":bytes sap", Verdict.REFUSED, "step 3 of 3, nothing was taken"),
-        (":text zzz", Verdict.MISUSED, "no tokens"),
-        (":text \\xff", Verdict.MISUSED, "takes text"),
-        (":", Verdict.MISUSED, "no command"),
-        (":alowed", Verdict.MISUSED, "did you mean `:allowed`"),
-        (":allowed x", Verdict.MISUSED, "slashes"),
-        (":allowed /(/", Verdict.MISUSED, "regular expression"),
-        (":why", Verdict.MISUSED, "a token is needed"),
-        (":why #77", Verdict.REFUSED, "no token 77"),
-        (":undo", Verdict.MISUSED, "nothing to undo"),
-        (":redo", Verdict.MISUSED, "nothing to redo"),
-        (":goto there", Verdict.MISUSED, "no mark there"),
-        (":goto 1", Verdict.MISUSED, "from 0 to 0"),
-        (":mark 1", Verdict.MISUSED, "not a number"),
-        (":sample 0", Verdict.MISUSED, "from 1"),
-        (":sample -1", Verdict.MISUSED, "from 1"),
-        (":load", Verdict.MISUSED, "name of a file"),
-        (":load none.kbnf", Verdict.MISUSED, "cannot read none.kbnf"),
-        (":load none.txt", Verdict.MISUSED, "cannot read none.txt"),
-        (":vocab none", Verdict.MISUSED, "cannot read none"),
-        (":save", Verdict.MISUSED, "name of a file"),
-        (":assert maybe x", Verdict.MISUSED, ":assert allowed"),
-        (":assert allowed hello", Verdict.REFUSED, "assertion failed"),
-        (":assert rejected say", Verdict.REFUSED, "assertion failed"),
-        (":s maybe", Verdict.MISUSED, "`on` or `off`"),
-        (":n nothing", Verdict.MISUSED, "E102: the start nonterminal `nothing` is not defined"),
-        (":tree wrd", Verdict.MISUSED, "the grammar has no rule `wrd`; did you mean `word`?"),
-        (":finish-mode now", Verdict.MISUSED, "one of eager, token, eos"),
-        (":finish now", Verdict.MISUSED, "`:finish` takes no argument"),
+        ("zzz", LineVerdict.REFUSED, "is not a token"),
+        ("#77", LineVerdict.REFUSED, "no token 77"),
+        ("hello", LineVerdict.REFUSED, "rejected: byte 0"),
+        ("say ?", LineVerdict.REFUSED, "is not a token"),
+        ("say unused", LineVerdict.REFUSED, "step 2 of 2, nothing was taken"),
+        (" ", LineVerdict.REFUSED, "rejected: byte 0"),
+        ("#2 #77", LineVerdict.REFUSED, "no token 77"),
+        ("exit", LineVerdict.REFUSED, "(the command is `:quit`)"),
+        ("quit", LineVerdict.REFUSED, "(the command is `:quit`)"),
+        ("help", LineVerdict.REFUSED, "(the command is `:help`)"),
+        ("?", LineVerdict.REFUSED, "(the command is `:help`)"),
+        ("\\x4", LineVerdict.MISUSED, "\\x"),
+        ("\\", LineVerdict.MISUSED, "\\"),
+        ("\\ud800", LineVerdict.MISUSED, "not a character"),
+        (":bytes sap", LineVerdict.REFUSED, "step 3 of 3, nothing was taken"),
+        (":text zzz", LineVerdict.MISUSED, "no tokens"),
+        (":text \\xff", LineVerdict.MISUSED, "takes text"),
+        (":", LineVerdict.MISUSED, "no command"),
+        (":alowed", LineVerdict.MISUSED, "did you mean `:allowed`"),
+        (":allowed x", LineVerdict.MISUSED, "slashes"),
+        (":allowed /(/", LineVerdict.MISUSED, "regular expression"),
+        (":why", LineVerdict.MISUSED, "a token is needed"),
+        (":why #77", LineVerdict.REFUSED, "no token 77"),
+        (":undo", LineVerdict.MISUSED, "nothing to undo"),
+        (":redo", LineVerdict.MISUSED, "nothing to redo"),
+        (":goto there", LineVerdict.MISUSED, "no mark there"),
+        (":goto 1", LineVerdict.MISUSED, "from 0 to 0"),
+        (":mark 1", LineVerdict.MISUSED, "not a number"),
+        (":sample 0", LineVerdict.MISUSED, "from 1"),
+        (":sample -1", LineVerdict.MISUSED, "from 1"),
+        (":load", LineVerdict.MISUSED, "name of a file"),
+        (":load none.kbnf", LineVerdict.MISUSED, "cannot read none.kbnf"),
+        (":load none.txt", LineVerdict.MISUSED, "cannot read none.txt"),
+        (":vocab none", LineVerdict.MISUSED, "cannot read none"),
+        (":save", LineVerdict.MISUSED, "name of a file"),
+        (":assert maybe x", LineVerdict.MISUSED, ":assert allowed"),
+        (":assert allowed hello", LineVerdict.REFUSED, "assertion failed"),
+        (":assert rejected say", LineVerdict.REFUSED, "assertion failed"),
+        (":s maybe", LineVerdict.MISUSED, "`on` or `off`"),
+        (":n nothing", LineVerdict.MISUSED, "E102: the start nonterminal `nothing` is not defined"),
+        (":tree wrd", LineVerdict.MISUSED, "the grammar has no rule `wrd`; did you mean `word`?"),
+        (":finish-mode now", LineVerdict.MISUSED, "one of eager, token, eos"),
+        (":finish now", LineVerdict.MISUSED, "`:finish` takes no argument"),
     ],
 )
 def test_what_fails_says_why_and_changes_nothing(
-    session: Session, world: World, line: str, verdict: Verdict, message: str
+    session: Session, world: World, line: str, verdict: LineVerdict, message: str
 ) -> None:
     reply = run(session, world, line)
     assert reply.verdict is verdict
@@ -195,7 +195,7 @@ def test_what_fails_says_why_and_changes_nothing(
 )
 def test_what_is_shown(session: Session, world: World, lines: list[str], shown: str) -> None:
     reply = run(session, world, *lines)
-    assert reply.verdict is Verdict.FINE, reply.message
+    assert reply.verdict is LineVerdict.FINE, reply.message
     assert shown in plain(reply.shown)
 
 
@@ -289,7 +289,7 @@ def test_no_line_is_wider_than_the_terminal(session: Session, world: World, colu
 
 
 def test_quitting_is_told(session: Session, world: World) -> None:
-    assert run(session, world, ":quit").verdict is Verdict.LEAVE
+    assert run(session, world, ":quit").verdict is LineVerdict.LEAVE
 
 
 def test_modes_are_kept_in_the_session(session: Session, world: World) -> None:
@@ -308,7 +308,7 @@ def test_reload_makes_the_steps_as_far_as_they_go(session: Session, world: World
     reply = run(session, world, "#2", "#3", "#6")
     world.files[Path("g.kbnf")] = GRAMMAR.replace('"hello"', '"help"')
     reply = run(reply.session, world, ":reload")
-    assert reply.verdict is Verdict.REFUSED
+    assert reply.verdict is LineVerdict.REFUSED
     assert accepted(reply) == (2,)
     assert reply.session.undone == (3, 6)
     shown = plain(reply.shown)
@@ -322,7 +322,7 @@ def test_a_deleted_grammar_leaves_the_session(session: Session, world: World) ->
     reply = run(session, world, "#2")
     del world.files[Path("g.kbnf")]
     after = run(reply.session, world, ":reload")
-    assert (after.verdict, after.session) == (Verdict.MISUSED, reply.session)
+    assert (after.verdict, after.session) == (LineVerdict.MISUSED, reply.session)
     assert accepted(run(after.session, world, "hello")) == (2, 3)
 
 
@@ -373,7 +373,7 @@ def test_what_can_be_no_example_is_told(
     session: Session, world: World, lines: list[str], shown: str
 ) -> None:
     reply = run(session, world, *lines)
-    assert (reply.verdict, shown in plain(reply.shown)) == (Verdict.FINE, True)
+    assert (reply.verdict, shown in plain(reply.shown)) == (LineVerdict.FINE, True)
     assert Path("g.examples.toml") not in world.files
 
 

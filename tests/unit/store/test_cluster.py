@@ -17,7 +17,7 @@ import pytest
 
 from kbnf_cli.store import open_workers
 from kbnf_core import Vocabulary
-from kbnf_core.farm import QUARANTINED, Outcome, Task, run_tasks
+from kbnf_core.farm import QUARANTINED, Task, TaskOutcome, run_tasks
 from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
@@ -76,7 +76,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def check(
-    outcomes: list[Outcome], tasks: list[Task], log: Path, killed: list[int], window: int
+    outcomes: list[TaskOutcome], tasks: list[Task], log: Path, killed: list[int], window: int
 ) -> None:
     """Say what happened, and compare it with what may happen."""
     runs = len(log.read_text().splitlines())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, Vocabulary, farm
-from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
+from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Task, TaskOutcome, run_task, run_tasks
 from kbnf_core.processes import Pool, ProcessError, StartError, memory_limit
 from kbnf_core.store import Failure, open_store
 from kbnf_core.store.backend import DirectoryStore
@@ -41,7 +41,7 @@ def tasks_for(url: Path, count: int) -> list[Task]:
     return [*(Task(str(url), f"schema {n}", each) for n, each in enumerate(schemas)), *found]
 
 
-def farmed(tasks: list[Task], log: Path, pool: Pool | None = None) -> list[Outcome]:
+def farmed(tasks: list[Task], log: Path, pool: Pool | None = None) -> list[TaskOutcome]:
     with pool or Pool(WORKERS) as processes:
         return list(run_tasks(tasks, Counting(processes, log), (ProcessError,), 2 * WORKERS))
 
@@ -116,7 +116,7 @@ class Deaf(Executor):
     """Takes tasks and does none of them."""
 
     def __init__(self) -> None:
-        self.futures: list[Future[Outcome]] = []
+        self.futures: list[Future[TaskOutcome]] = []
 
     def submit(  # type: ignore[override] # the farm gives a task
         self, function: Callable[..., Any], /, task: Task

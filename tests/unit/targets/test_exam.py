@@ -12,8 +12,8 @@ from kbnf_core.frontend import Language
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
 from kbnf_core.targets.check import Panel, check_targets, costs
-from kbnf_core.targets.exam import Exam, Fault, Result, examine, examine_grammar, shrunk
-from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.targets.exam import Exam, Examined, Fault, examine, examine_grammar, shrunk
+from kbnf_core.targets.process import Asked, EngineAnswer, How
 from kbnf_core.targets.refusals import _without
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import read_page
@@ -47,7 +47,7 @@ def xgrammar() -> Iterator[Asked]:
     engine.close()
 
 
-def named(result: Result) -> set[Named]:
+def named(result: Examined) -> set[Named]:
     return {(each.fault.value, each.pointer, each.keyword) for each in result.findings}
 
 
@@ -226,8 +226,8 @@ def test_findings_about_a_text() -> None:
     assert {each.code for each in silent.findings} == {"E809"}
 
 
-def _result(name: str, seconds: float, size: int = 0) -> Result:
-    return Result(name, "1", (), Answer(How.TAKES, "", seconds, size))
+def _result(name: str, seconds: float, size: int = 0) -> Examined:
+    return Examined(name, "1", (), EngineAnswer(How.TAKES, "", seconds, size))
 
 
 def test_costs_are_told_beside_those_of_others() -> None:

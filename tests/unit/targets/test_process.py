@@ -6,9 +6,16 @@ from collections.abc import Iterator
 import pytest
 
 from kbnf_core.targets import ENGINE_NAMES, SERVICE_NAMES, process
-from kbnf_core.targets.engines import ENGINES, Adapter, Engine
+from kbnf_core.targets.engines import ENGINES, Adapter, TargetEngine
 from kbnf_core.targets.exam import Exam, Fault, examine
-from kbnf_core.targets.process import Answer, Asked, BrokenError, How, NotInstalledError, version_of
+from kbnf_core.targets.process import (
+    Asked,
+    EngineAnswer,
+    EngineFailedError,
+    How,
+    NotInstalledError,
+    version_of,
+)
 from kbnf_testing import fake_engine
 
 
@@ -35,7 +42,7 @@ def test_an_engine_that_is_killed_is_an_answer_and_is_replaced(asked: Asked) -> 
 
 
 def test_an_engine_that_sleeps_is_an_answer_and_is_replaced(asked: Asked) -> None:
-    assert asked.compile('{"title": "sleep"}') == Answer(How.HANGS, "no answer within 0.4 s")
+    assert asked.compile('{"title": "sleep"}') == EngineAnswer(How.HANGS, "no answer within 0.4 s")
     assert asked.compile("{}").how is How.TAKES
 
 
@@ -48,7 +55,7 @@ def test_a_part_that_sleeps_ends_sooner_than_the_whole(monkeypatch: pytest.Monke
             answer = asked.compile('{"title": "sleep"}')
         assert answer.how is How.HANGS
         assert float(answer.words.split()[-2]) < 10
-        with asked.parts_of(Answer(How.HANGS)):
+        with asked.parts_of(EngineAnswer(How.HANGS)):
             assert asked.compile("{}").how is How.TAKES
     finally:
         asked.close()
@@ -62,11 +69,11 @@ def test_texts_are_asked_about_again_in_a_new_process(asked: Asked) -> None:
 
 def test_what_breaks_while_it_reads(asked: Asked) -> None:
     asked.compile('{"title": "broken"}')
-    with pytest.raises(BrokenError, match="something is wrong inside"):
+    with pytest.raises(EngineFailedError, match="something is wrong inside"):
         asked.reads("1")
     assert not asked.accepts("1")
     asked.compile('{"title": "kill"}')
-    with pytest.raises(BrokenError, match="nothing is compiled"):
+    with pytest.raises(EngineFailedError, match="nothing is compiled"):
         asked.reads("1")
 
 
@@ -116,7 +123,7 @@ def _no_adapter() -> Adapter:
 
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
+    engine = TargetEngine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
     monkeypatch.setattr(process, "ENGINES", {"none": engine})
     with pytest.raises(NotInstalledError, match=r"pip install '\.\[none\]'"):
         version_of("none")

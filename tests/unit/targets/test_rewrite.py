@@ -13,7 +13,7 @@ from kbnf_core.diff.comparison import Relation, Verdict, compare
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.rewrite import (
-    Change,
+    KeywordChange,
     _formats,
     _merged,
     _of_automaton,
@@ -171,5 +171,5 @@ def test_a_format_and_a_pattern_become_one_pattern(schema: dict[str, Any]) -> No
 
 
 def test_a_long_loss_is_shortened() -> None:
-    change = Change("/a/maxLength", "`maxLength` made 1,000", "x" * 1_001)
+    change = KeywordChange("/a/maxLength", "`maxLength` made 1,000", "x" * 1_001)
     assert len(change.said) < 200

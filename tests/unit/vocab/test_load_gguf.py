@@ -180,13 +180,13 @@ def sparse(path: Path, keys: list[tuple[bytes, int, int]], size: int) -> Path:
 def read_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which the bytes are added that each reading of a GGUF takes."""
     found: list[int] = []
-    take = gguf_metadata._Reader._take
+    take = gguf_metadata._MetadataReader._take
 
-    def counted(reader: gguf_metadata._Reader, count: int) -> bytes:
+    def counted(reader: gguf_metadata._MetadataReader, count: int) -> bytes:
         found.append(count)
         return take(reader, count)
 
-    monkeypatch.setattr(gguf_metadata._Reader, "_take", counted)
+    monkeypatch.setattr(gguf_metadata._MetadataReader, "_take", counted)
     return found
 
 

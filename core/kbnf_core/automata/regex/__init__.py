@@ -1,1 +1,4 @@
-"""Regular expressions in the syntax of Rust's ``regex`` crate, compiled to byte automata."""
+"""Regular expressions in the syntax of Rust's ``regex`` crate, compiled to byte automata.
+
+Tests: tests/unit/automata/test_regex_tables.py
+"""

@@ -2,6 +2,8 @@
 
 Classes of thousands of members are common in schemas (letters and digits of Unicode, listed), so
 runs of plain members are read at once; whatever is not plain, or wrong, is read one by one.
+
+Tests: tests/unit/automata, tests/property/test_automata_regex.py
 """
 
 import re
@@ -52,12 +54,12 @@ _FOREIGN = {
     "H": "write [^\\t\\p{Zs}]",
     "N": "write [^\\n]",
 }
-"""Escapes of other dialects, and what to write here."""
+"""Escapes of other dialects, and their replacements here."""
 _NOT_UTF8 = 'write the text itself, or #b".." for exact bytes'
 
 
 class Escape(NamedTuple):
-    """What an escape stands for, and where it is.
+    """The value of an escape, and its place.
 
     Exactly one of ``literal``, ``points`` and ``look`` is set, or none after a problem.
     """
@@ -306,7 +308,7 @@ _PLAIN = r"(?:([^\\\[\]&~-])|\\[xuU]\{([0-9A-Fa-f]{1,8})\}|\\([!-/:-@\[-`{-~]))"
 _MEMBER = re.compile(rf"{_PLAIN}(?:-{_PLAIN}|(?!-))")
 
 
-class _Level:
+class _OpenBracket:
     """An open bracket: its contents so far, and the operation that waits for its right side.
 
     All operators bind equally, to the left, and weaker than standing side by side.
@@ -334,7 +336,7 @@ class _Level:
 
 def read_brackets(reader: Reader) -> CodePoints:
     """Read a bracketed class; the cursor is at its ``[``. Problems are reported."""
-    levels: list[_Level] = [_open(reader)]
+    levels: list[_OpenBracket] = [_open(reader)]
     hint = ""
     while True:
         reader.skip_space()
@@ -364,16 +366,16 @@ def read_brackets(reader: Reader) -> CodePoints:
             _read_item(reader, level)
 
 
-def _check_depth(reader: Reader, levels: list[_Level]) -> None:
+def _check_depth(reader: Reader, levels: list[_OpenBracket]) -> None:
     if len(levels) > reader.limits.nesting_depth:
         reader.give_up(
             f"brackets are nested deeper than {reader.limits.nesting_depth}", levels[-1].start
         )
 
 
-def _open(reader: Reader) -> _Level:
+def _open(reader: Reader) -> _OpenBracket:
     """Read ``[`` or ``[^``, and the ``-`` and ``]`` that mean themselves at the beginning."""
-    level = _Level(reader.index)
+    level = _OpenBracket(reader.index)
     reader.advance()
     if reader.char == "^":
         level.negated = True
@@ -387,14 +389,14 @@ def _open(reader: Reader) -> _Level:
     return level
 
 
-def _finish(reader: Reader, level: _Level) -> CodePoints:
+def _finish(reader: Reader, level: _OpenBracket) -> CodePoints:
     points = level.close_operand(reader.flags)
     if not reader.flags.unicode and (level.negated or not is_ascii(points)):
         report_invalid_utf8(reader, "this class", level.start, reader.index)
     return complement(points) if level.negated else points
 
 
-def _take_posix(reader: Reader, level: _Level) -> bool:
+def _take_posix(reader: Reader, level: _OpenBracket) -> bool:
     """Read ``[:name:]`` or ``[:^name:]``; anything else is an ordinary nested class."""
     if not reader.text.startswith(":", reader.index + 1):
         return False
@@ -415,24 +417,24 @@ def _take_posix(reader: Reader, level: _Level) -> bool:
     return True
 
 
-def _take_run(reader: Reader, level: _Level) -> bool:
+def _take_run(reader: Reader, level: _OpenBracket) -> bool:
     """Read plain members and ranges of them; False where the next one is not plain, or wrong."""
     start, text = reader.index, reader.text
     if reader.flags.verbose or not reader.flags.unicode:
         return False
-    while found := _MEMBER.match(text, reader.index):
-        char, digits, sign, last, last_digits, last_sign = found.groups()
+    while match := _MEMBER.match(text, reader.index):
+        char, digits, sign, last, last_digits, last_sign = match.groups()
         low = high = int(digits, 16) if digits else ord(char or sign)
         if last or last_digits or last_sign:
             high = int(last_digits, 16) if last_digits else ord(last or last_sign)
         if low > high or high > 0x10FFFF or 0xD800 <= low <= 0xDFFF or 0xD800 <= high <= 0xDFFF:
             break
         level.ranges.append((low, high))
-        reader.index = found.end()
+        reader.index = match.end()
     return reader.index > start
 
 
-def _read_item(reader: Reader, level: _Level) -> None:
+def _read_item(reader: Reader, level: _OpenBracket) -> None:
     """Read one character, escape or range."""
     first = _read_primitive(reader)
     reader.skip_space()
@@ -473,7 +475,7 @@ def _check_byte(reader: Reader, item: Escape) -> Escape:
     return item
 
 
-def _add(reader: Reader, level: _Level, item: Escape) -> None:
+def _add(reader: Reader, level: _OpenBracket, item: Escape) -> None:
     if item.literal is not None:
         level.add(item.literal, item.literal)
     elif item.points is not None:

@@ -7,6 +7,8 @@ none (the edge of the text), line feed, carriage return, ASCII word character, a
 are compiled away: a state is doubled for each kind of character that may occur next, and keeps only
 the edges that read this kind. The automata after this contain no assertions but in their tags, the
 kinds of characters before which a match ends.
+
+Tests: tests/unit/automata/test_character_work.py, tests/unit/automata/test_operations.py
 """
 
 from collections.abc import Callable
@@ -32,7 +34,7 @@ from kbnf_core.automata.regex.syntax import (
     TOO_LARGE,
     TOO_MUCH_WORK,
     Assertion,
-    Characters,
+    CharacterSet,
     Look,
     Node,
     RegexProblem,
@@ -163,7 +165,7 @@ def _build(tree: Node, limit: int) -> _PatternNfa:
 
     def combine(node: Node, parts: list[Fragment]) -> Fragment:
         match node:
-            case Characters(leaf) | Assertion(leaf):
+            case CharacterSet(leaf) | Assertion(leaf):
                 return thompson.symbol(leaves.setdefault(leaf, len(leaves)))
             case Repeat(_, low, high):
                 return thompson.repetition(parts[0], low, high)
@@ -287,7 +289,7 @@ def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS, spent: int = 0)
 
 
 def within(limits: Limits, spent: int, pattern: str, build: Callable[[Budget], Dfa]) -> Compiled:
-    """Return what ``build`` makes of a pattern, or the limit that it passed.
+    """Return the value that ``build`` makes of a pattern, or the limit that it passed.
 
     The budget of ``build`` is that of the grammar, of which ``spent`` is used up, so that messages
     name its limit.
@@ -318,7 +320,8 @@ def compile_within(
     if budget.left <= 0:
         budget.spend()
     limits = replace(limits, work=budget.limit)
-    key = (pattern, limits)
+    # That of a call without limits: no pattern is compiled again beside it.
+    key = (pattern,) if limits == DEFAULT_LIMITS else (pattern, limits)
     compiled = compiler.known.find(key)
     if compiled is None:
         compiled = compiler.__wrapped__(pattern, limits, budget.spent)
@@ -330,7 +333,7 @@ def compile_within(
 
 
 def _needed(error: LimitError, limits: Limits) -> str:
-    """Return what a pattern needs whose automaton passed a limit."""
+    """Return the needs of a pattern whose automaton passed a limit."""
     memory = limits.regex_bytes
     by_memory = memory is not None and error.limit < limits.regex_states
     return f"more than {memory} bytes, the limit of its memory" if by_memory else str(error)

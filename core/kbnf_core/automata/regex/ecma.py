@@ -37,17 +37,17 @@ def conditions(pattern: str) -> list[tuple[str, bool]]:
 
     The first is the pattern without its look-ahead, the others are that.
     """
-    rest, found = pattern, []
+    rest, result = pattern, []
     while rest.startswith("^") and (begin := _LOOK_AHEAD.match(rest, 1)):
         end = _closing(rest, begin.end())
         if end is None:
             break
-        found.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
+        result.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
         rest = "^" + rest[end + 1 :]
-    # Behind a bar the condition would not hold, and what is repeated is none.
-    if not found or len(_translate(rest)) > 1 or _REPEATED.match(rest, 1):
+    # After a bar the condition would not apply, and nothing would be repeated.
+    if not result or len(_translate(rest)) > 1 or _REPEATED.match(rest, 1):
         return [(to_whole(pattern), True)]
-    return [(to_whole(rest), True), *found]
+    return [(to_whole(rest), True), *result]
 
 
 _REPEATED = re.compile(r"[*+?{]")
@@ -118,10 +118,10 @@ def _translate(pattern: str) -> list[str]:
 
 
 def _member(pattern: str, index: int) -> str:
-    """Return a character of a set; what only our dialect reads as an operator is escaped."""
+    """Return a character of a set; operators of our dialect alone are escaped."""
     char = pattern[index]
     doubled = char in "&~" and pattern[index + 1 : index + 2] == char
-    # After a class such as \w a hyphen is no range.
+    # After a class such as \w a hyphen does not make a range.
     after_class = char == "-" and re.search(r"\\[dwsDWS]$", pattern[:index]) is not None
     return "\\" + char if char == "[" or doubled or after_class else char
 

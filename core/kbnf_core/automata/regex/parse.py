@@ -2,6 +2,8 @@
 
 Written after the documented behaviour of regex-syntax 0.8; each construct has its row in
 tests/unit/automata/test_regex_language.py.
+
+Tests: tests/unit/automata, tests/property/test_automata_regex.py
 """
 
 from kbnf_core.automata.algebra import EMPTY, Choice, Repeat, Sequence
@@ -12,9 +14,9 @@ from kbnf_core.automata.regex.syntax import (
     UNSUPPORTED,
     WHITE_SPACE,
     Assertion,
-    Characters,
+    CharacterSet,
     Flags,
-    Lazy,
+    LazyRepeat,
     Look,
     Named,
     Node,
@@ -105,7 +107,7 @@ def _read_one(reader: Reader, groups: list[_Group]) -> None:
     elif char in "?*+{":
         _repeat(reader, group)
     elif char == "[":
-        group.add(Characters(read_brackets(reader)))
+        group.add(CharacterSet(read_brackets(reader)))
     else:
         group.add(_read_primitive(reader))
 
@@ -144,7 +146,7 @@ def _repeat(reader: Reader, group: _Group) -> None:
             hint=f"write \\{reader.text[start]} for the sign",
         )
     elif bounds is not None:
-        group.items[-1] = (Lazy if reader.is_lazy else Repeat)(group.items[-1], *bounds)
+        group.items[-1] = (LazyRepeat if reader.is_lazy else Repeat)(group.items[-1], *bounds)
         # What follows would make it possessive, which a language knows not.
         group.repeatable = not reader.is_searched
 
@@ -155,7 +157,7 @@ def _read_primitive(reader: Reader) -> Node:
         return _read_escape(reader)
     reader.index += 1
     if char == ".":
-        return Characters(_dot(reader))
+        return CharacterSet(_dot(reader))
     if char == "^":
         return Assertion(_line_look(reader.flags, Look.START_TEXT))
     if char == "$":
@@ -168,7 +170,7 @@ def _read_escape(reader: Reader) -> Node:
     if escape.literal is not None:
         return _character(reader, escape.literal)
     if escape.points is not None:
-        return Characters(escape.points)
+        return CharacterSet(escape.points)
     return EMPTY if escape.look is None else Assertion(escape.look)
 
 
@@ -178,7 +180,7 @@ def _character(reader: Reader, code_point: int) -> Node:
     points: CodePoints = ((code_point, code_point),)
     if reader.flags.ignore_case:
         points = fold_case(points, reader.flags.unicode)
-    return Characters(points)
+    return CharacterSet(points)
 
 
 def _dot(reader: Reader) -> CodePoints:

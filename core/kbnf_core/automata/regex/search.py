@@ -8,6 +8,8 @@ without end elsewhere costs its length times that of the text here.
 
 Patterns that depend on more than the text of a match are refused: assertions, look-around, back
 references, possessive repetitions and flags. Neither is what matches the empty text.
+
+Tests: tests/unit/automata/test_search.py
 """
 
 import re
@@ -21,8 +23,8 @@ from kbnf_core.automata.regex.syntax import (
     TOO_LARGE,
     UNSUPPORTED,
     Assertion,
-    Characters,
-    Lazy,
+    CharacterSet,
+    LazyRepeat,
     Named,
     Node,
     RegexProblem,
@@ -38,14 +40,14 @@ _PLACE_WORK = 4
 
 _CLASS = re.compile(r"\\.|\[\^?\]?(?P<members>(?:\\.|[^\]\\])*)\]", re.DOTALL)
 _OPERATORS = re.compile(r"\[|&&|--|~~|\|\|")
-"""What one dialect reads as an operator of sets, and another one as characters."""
+"""Texts that one dialect reads as an operator of sets, and another one as characters."""
 
 
 _Part: TypeAlias = Callable[[int], int]
 
 
 class Match(NamedTuple):
-    """Where a match is in its text, and what its named groups matched, if they did."""
+    """The place of a match in its text, and those of its named groups that matched."""
 
     start: int
     end: int
@@ -53,7 +55,7 @@ class Match(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What a program does at one place.
+    """The step of a program at one offset.
 
     ``goes`` are the places to go to, the preferred one first: without ``points`` and ``slot`` at
     once, with ``points`` past a character of these, with ``slot`` after noting where that was.
@@ -64,7 +66,7 @@ class _Step(NamedTuple):
     slot: int | None = None
 
 
-class Pattern:
+class SearchPattern:
     """A pattern that texts are searched for; ``tree`` is its syntax, ``names`` are its groups'."""
 
     def __init__(self, tree: Node) -> None:
@@ -83,9 +85,9 @@ class Pattern:
         budget.spend(len(text) - start)
         for at in range(start, len(text)):
             if any(self._takes(each, text[at]) for each in self._first):
-                found = self._match(text, at, failed, budget)
-                if found is not None:
-                    return found
+                result = self._match(text, at, failed, budget)
+                if result is not None:
+                    return result
         return None
 
     def match(self, text: str, budget: Budget) -> Match | None:
@@ -135,11 +137,11 @@ class Pattern:
 
     def _reached(self, begin: int) -> list[int]:
         """Return the places to which a place leads before a character is read."""
-        found = [begin]
-        for place in found:
+        result = [begin]
+        for place in result:
             if self._steps[place].points is None:
-                found += [each for each in self._steps[place].goes if each not in found]
-        return found
+                result += [each for each in self._steps[place].goes if each not in result]
+        return result
 
     # The program, from its end: a part is what makes its steps, given those that follow it
 
@@ -152,7 +154,7 @@ class Pattern:
 
     def _written(self, node: Node, parts: list[_Part]) -> _Part:
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 return lambda after: self._add(_Step((after,), points))
             case Named():
                 self.names.append(node.name)
@@ -163,7 +165,7 @@ class Pattern:
             case Choice():
                 return lambda after: self._add(_Step(tuple(part(after) for part in parts)))
             case Repeat(_, low, high):
-                is_lazy = isinstance(node, Lazy)
+                is_lazy = isinstance(node, LazyRepeat)
                 return lambda after: self._repeated(parts[0], low, high, after, is_lazy=is_lazy)
             case _:
                 return lambda after: self._in_order(parts, after)
@@ -179,16 +181,16 @@ class Pattern:
         def fork(more: int) -> _Step:
             return _Step((after, more) if is_lazy else (more, after))
 
-        found = after
+        result = after
         if high is None:
-            found = self._add(_Step(()))
-            self._steps[found] = fork(part(found))
+            result = self._add(_Step(()))
+            self._steps[result] = fork(part(result))
         else:
             for _ in range(high - low):
-                found = self._add(fork(part(found)))
+                result = self._add(fork(part(result)))
         for _ in range(low):
-            found = part(found)
-        return found
+            result = part(result)
+        return result
 
 
 class _PatternError(Exception):
@@ -199,7 +201,9 @@ class _PatternError(Exception):
         super().__init__(message)
 
 
-def read_pattern(pattern: str, limits: Limits) -> tuple[Pattern | None, tuple[RegexProblem, ...]]:
+def read_pattern(
+    pattern: str, limits: Limits
+) -> tuple[SearchPattern | None, tuple[RegexProblem, ...]]:
     """Return a pattern of Python's dialect, None where there are problems, and these."""
     tree, problems = parse_regex(pattern, limits, is_searched=True)
     for found in _CLASS.finditer(pattern):
@@ -210,7 +214,7 @@ def read_pattern(pattern: str, limits: Limits) -> tuple[Pattern | None, tuple[Re
         return None, problems
     try:
         can_be_empty(tree)
-        return Pattern(tree), ()
+        return SearchPattern(tree), ()
     except _PatternError as error:
         return None, (RegexProblem(error.code, str(error), 0, len(pattern)),)
 
@@ -220,7 +224,7 @@ def can_be_empty(tree: Node) -> bool:
 
     def is_empty(node: Node, parts: list[bool]) -> bool:
         match node:
-            case Characters():
+            case CharacterSet():
                 return False
             case Assertion():
                 raise _PatternError(UNSUPPORTED, "assertions are not supported here")

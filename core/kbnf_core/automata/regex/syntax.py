@@ -2,6 +2,8 @@
 
 In the tree all flags are already applied. Its operators are those of ``algebra``, its leaves sets
 of characters and assertions. The cursor keeps the flags in force and the problems found.
+
+Tests: tests/unit/automata, tests/property/test_automata_regex.py
 """
 
 import enum
@@ -30,7 +32,7 @@ class Look(enum.Enum):
     WORD_END_HALF = enum.auto()
 
 
-class Characters(NamedTuple):
+class CharacterSet(NamedTuple):
     """One character of a set; the empty set matches nothing."""
 
     points: CodePoints
@@ -50,11 +52,11 @@ class Named(Sequence["Node"]):
 
 
 @dataclass(slots=True, eq=False)
-class Lazy(Repeat["Node"]):
+class LazyRepeat(Repeat["Node"]):
     """A repetition that is as short as possible, in patterns that are searched."""
 
 
-Node: TypeAlias = Characters | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+Node: TypeAlias = CharacterSet | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
 
 
 SYNTAX = "E201"
@@ -161,6 +163,6 @@ class Reader:
         """Return the next character after the one at the cursor that is not ignored."""
         here = self.index
         self.advance()
-        found = self.char
+        result = self.char
         self.index = here
-        return found
+        return result

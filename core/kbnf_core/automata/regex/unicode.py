@@ -2,6 +2,8 @@
 
 Perl's classes and the orbits of simple case folding, which nearly every pattern needs, are in the
 generated file ``classes.txt``; Unicode's other properties in ``properties.txt``.
+
+Tests: tests/unit/automata/test_regex_tables.py
 """
 
 from bisect import bisect_left
@@ -130,9 +132,9 @@ def named_property(name: str) -> CodePoints | None:
         return None
     # Rust reads `sc` and the like as categories, then as properties, then as scripts.
     for query in (f"gc={key}", key, f"sc={key}"):
-        found = _members(query)
-        if found is not None:
-            return found
+        result = _members(query)
+        if result is not None:
+            return result
     return None
 
 
@@ -171,7 +173,7 @@ def regex_version() -> str:
 
 @lru_cache(maxsize=2)
 def stored(name: str) -> dict[str, str]:
-    """Return what a generated file has for each of its names."""
+    """Return the texts of a generated file by their names."""
     # Not through importlib.resources: importing that takes longer than all of this.
     text = Path(__file__).with_name(name).read_text("ascii")
     lines = (line.partition(":") for line in text.splitlines())

@@ -1,4 +1,7 @@
-"""Findings about ABNF that cannot be read."""
+"""Findings about ABNF that cannot be read.
+
+Tests: tests/unit/languages/abnf
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""ABNF as one of the grammar languages."""
+"""ABNF as one of the grammar languages.
+
+Tests: tests/unit/languages/abnf
+"""
 
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request

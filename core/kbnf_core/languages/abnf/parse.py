@@ -14,6 +14,8 @@ HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
 
 *Checks.* What the grammar of ABNF does not say is checked beside: characters, values, counts and
 indentation.
+
+Tests: tests/unit/languages/abnf
 """
 
 import re
@@ -36,8 +38,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     character,
     parse_statements,
@@ -87,7 +89,7 @@ def read_value(written: str) -> tuple[list[int], bool]:
 
 def are_octets(values: Iterable[str]) -> bool:
     """Return whether the numbers of ``values`` above 127 are octets."""
-    highest = max((max(read_value(each)[0]) for each in values), default=0)
+    highest = max((max(read_value(value)[0]) for value in values), default=0)
     return LAST_ASCII < highest <= LAST_OCTET
 
 
@@ -145,9 +147,9 @@ def _number(digits: str, base: int) -> int:
 
 
 @cache
-def abnf_parser(octets: bool) -> Parser:
+def abnf_parser(octets: bool) -> StatementParser:
     """Return the parser of ABNF whose values above 127 are ``octets``, or else code points."""
-    return Parser(Path(__file__).parent, AbnfBuilder(octets))
+    return StatementParser(Path(__file__).parent, AbnfBuilder(octets))
 
 
 def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
@@ -355,13 +357,13 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
     The start is the given one, in whatever case, else the pragma's, else the first rule.
     """
     statements, comments = split(source.text)
-    metasyntax = _Abnf(source, limits, statements)
+    metasyntax = _AbnfRules(source, limits, statements)
     read = parse_statements(statements, metasyntax)
     findings = [*read.findings, *_check_signs(source, statements)]
     if not (read.trees or findings):
         findings.append(about.no_rules(source))
     names = _canonical(read.trees)
-    definitions = [_renamed(each, names) for each in read.trees]
+    definitions = [_renamed(tree, names) for tree in read.trees]
     definitions += _made_rules(definitions, {*names, *map(str.lower, read.broken)})
     broken = frozenset(names.get(each.lower(), each) for each in read.broken)
     document = Document(
@@ -370,8 +372,8 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
     wanted = start or read_pragmas(document)[0].start or _first(statements)
     wanted = names.get(wanted.lower(), wanted) if wanted else None
     document, gaps = _without_gaps(document, wanted)
-    found = tuple(sorted([*findings, *gaps], key=Diagnostic.sort_key))
-    return Parsed(document, found, wanted)
+    result = tuple(sorted([*findings, *gaps], key=Diagnostic.sort_key))
+    return Parsed(document, result, wanted)
 
 
 def _without_gaps(document: Document, start: str | None) -> tuple[Document, list[Diagnostic]]:
@@ -380,26 +382,30 @@ def _without_gaps(document: Document, start: str | None) -> tuple[Document, list
     An undefined rule is prose, or a rule of another document. The findings report each first use.
     """
     uses: dict[str, list[Name]] = {}
-    for each in document.definitions:
-        uses.setdefault(each.name.value, []).extend(uses_in(each.body))
+    for definition in document.definitions:
+        uses.setdefault(definition.name.value, []).extend(uses_in(definition.body))
     known = uses.keys() | document.broken_names
-    graph = {name: {use.value for use in found} for name, found in uses.items()}
+    graph = {name: {use.value for use in findings} for name, findings in uses.items()}
     needed = reachable([start] if start and not document.broken_names else uses, graph)
-    gaps = {use.value: use for found in uses.values() for use in found if use.value not in known}
+    gaps = {
+        use.value: use for findings in uses.values() for use in findings if use.value not in known
+    }
     if not gaps:
         return document, []
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     wanted: set[str] = set()
     suggestions = Suggestions(known)
     for name, called in uses.items():
         for use in {use.value: use for use in reversed(called) if use.value in gaps}.values():
             if name in needed:
-                found.append(about.undefined(document.source, use, suggestions))
+                findings.append(about.undefined(document.source, use, suggestions))
                 wanted.add(use.value)
             else:
-                found.append(about.left_out(document.source, name, use, start or ""))
+                findings.append(about.left_out(document.source, name, use, start or ""))
     without = reachable(gaps, callers_of(graph)) - needed
-    kept = tuple(each for each in document.definitions if each.name.value not in without)
+    kept = tuple(
+        definition for definition in document.definitions if definition.name.value not in without
+    )
     # What only a rule uses that is left out is not unused.
     used = {each for name in without & graph.keys() for each in graph[name]}
     changed = replace(
@@ -408,19 +414,22 @@ def _without_gaps(document: Document, start: str | None) -> tuple[Document, list
         broken_names=document.broken_names | wanted,
         predefined=document.predefined | used,
     )
-    return changed, found
+    return changed, findings
 
 
-class _Abnf(Metasyntax[Definition]):
+class _AbnfRules(Metasyntax[Definition]):
     """The rules of a text."""
 
     def __init__(self, source: Source, limits: Limits, statements: list[Statement]) -> None:
         super().__init__(source, limits)
         self._octets = are_octets(
-            word.value for each in statements for word in each.words if word.type == "VALUE"
+            word.value
+            for statement in statements
+            for word in statement.words
+            if word.type == "VALUE"
         )
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return abnf_parser(self._octets)
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
@@ -442,10 +451,10 @@ class _Abnf(Metasyntax[Definition]):
 
 def _canonical(definitions: list[Definition]) -> dict[str, str]:
     """Return the names that are defined, by what they are in lower case."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for definition in definitions:
-        found.setdefault(definition.name.value.lower(), definition.name.value)
-    return found
+        result.setdefault(definition.name.value.lower(), definition.name.value)
+    return result
 
 
 def _renamed(definition: Definition, names: Mapping[str, str]) -> Definition:
@@ -472,7 +481,7 @@ def _made_rules(definitions: list[Definition], defined: set[str]) -> list[Defini
 
 def _predefined(definitions: list[Definition]) -> frozenset[str]:
     """Return the core rules, be they written out, and the rules that are made for octets."""
-    names = (each.name.value for each in definitions)
+    names = (definition.name.value for definition in definitions)
     return frozenset(each for each in names if each.lower() in _CORE_RULES or each[:2] == OCTETS)
 
 
@@ -491,4 +500,6 @@ def _check_signs(source: Source, statements: list[Statement]) -> Iterator[Diagno
 
 
 def _first(statements: list[Statement]) -> str | None:
-    return next((each.words[0].value for each in statements if each.is_definition), None)
+    return next(
+        (statement.words[0].value for statement in statements if statement.is_definition), None
+    )

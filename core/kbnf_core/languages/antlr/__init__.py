@@ -1,1 +1,4 @@
-"""ANTLR 4: grammars of a lexer and a parser."""
+"""ANTLR 4: grammars of a lexer and a parser.
+
+Tests: tests/unit/languages/antlr/test_antlr.py
+"""

@@ -1,4 +1,7 @@
-"""ANTLR 4 as one of the grammar languages."""
+"""ANTLR 4 as one of the grammar languages.
+
+Tests: tests/unit/languages/antlr
+"""
 
 from typing import TYPE_CHECKING
 

@@ -10,6 +10,8 @@ command after the arrow, which are empty. A set of characters is a pattern.
 
 Escapes are those of ANTLR: ``\n \r \t \b \f \\``, ``\uXXXX``, ``\u{...}``, and in sets
 ``\] \- \p{...} \P{...}``; any other character after a backslash is that character.
+
+Tests: tests/unit/languages/antlr
 """
 
 import re
@@ -24,7 +26,14 @@ from kbnf_core.automata.codepoints import CodePoints, complement
 from kbnf_core.automata.regex.unicode import named_property, property_value
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
-from kbnf_core.kbnf.statements import Lexer, Parser, Statement, Word, parse_statements, span_of
+from kbnf_core.kbnf.statements import (
+    Lexer,
+    Statement,
+    StatementParser,
+    Word,
+    parse_statements,
+    span_of,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import Limits
@@ -59,7 +68,7 @@ class Negation(tree.Reference):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Lazy(tree.Repetition):
-    """``x*?``: as few repetitions as what comes next permits."""
+    """``x*?``: as few repetitions as the next symbol permits."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -167,7 +176,7 @@ def _end_of_code(text: str, start: int) -> int:
 
 
 def _is_rule(words: list[Word]) -> bool:
-    """Tell whether words begin a rule: not the head of a file, and not code."""
+    """Return whether words begin a rule: not the head of a file, and not code."""
     first = words[0]
     if first.type == "AT" or first.type == "OPTIONS" or first.value in _LATER:
         return False
@@ -178,7 +187,7 @@ def _is_rule(words: list[Word]) -> bool:
 
 
 def _without_prologue(statement: Statement) -> Statement:
-    """Return a rule without what is between its name and its colon."""
+    """Return a rule without the words between its name and its colon."""
     words = [
         word for word in statement.words if word.value not in _MODIFIERS or word.type != "NAME"
     ]
@@ -296,7 +305,7 @@ _MEMBER = re.compile(
 
 
 def _members(written: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of ``[...]``, given what is between the brackets."""
+    """Yield the ranges of ``[...]``, given the text between the brackets."""
     for member in _MEMBER.finditer(written):
         if member[1]:
             points = _property(member[2])
@@ -333,5 +342,5 @@ _HINTS = Hints(
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Path(__file__).parent, _NOTATION)
+def _parser() -> StatementParser:
+    return StatementParser(Path(__file__).parent, _NOTATION)

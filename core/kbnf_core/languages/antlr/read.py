@@ -22,7 +22,7 @@ from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.conversion.scannerless import Scannerless, Token
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Expression, Name, Reference, Terminal
@@ -64,7 +64,7 @@ def outline_antlr(source: Source, limits: Limits) -> Outline:
         return NOTHING
     return Outline(
         tuple(Symbol(rule.name.value, rule.name.span, rule.span) for rule in rules),
-        tuple(Use(use.name.value, use.span) for rule in rules for use in _uses(rule)),
+        tuple(OutlineUse(use.name.value, use.span) for rule in rules for use in _uses(rule)),
     )
 
 

@@ -28,7 +28,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Expression as Texts
 from kbnf_core.automata.expression import print_expression
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.automata.traversal import fold
@@ -69,7 +69,7 @@ LARGEST = 20_000
 
 
 class _Loop(Repeat[Texts]):
-    """``x*?``, until it is known what comes next; ``body`` is the choice of ``options``."""
+    """``x*?``, until the next symbol is known; ``body`` is the choice of ``options``."""
 
     options: Sequence[Texts] = ()
 
@@ -129,7 +129,7 @@ class Lexer:
     def text(self, node: Terminal) -> Expression:
         """Return a text that is written in a rule of the parser."""
         texts = self._of(node) if self._ignores_case else None
-        # Not the node: what may follow a text is known by the identity of its use.
+        # Not the node: the texts after a use are known by its identity.
         return (
             build.text(node.text.value, node.span) if texts is None else self._pattern(texts, node)
         )
@@ -171,7 +171,7 @@ class Lexer:
                 return None
             case Terminal(text):
                 return self._folded(self._builder.text(text.value))
-            case Pattern(parsed=Characters(points)):
+            case Pattern(parsed=CharacterSet(points)):
                 return self._folded(self._builder.characters(points))
             case Pattern():
                 return algebra.NOTHING
@@ -197,7 +197,7 @@ class Lexer:
                 return loop
             case Repetition(_, low, high):
                 return self._builder.repetition(whole, low, high)
-            case Negation() if isinstance(whole, Characters):
+            case Negation() if isinstance(whole, CharacterSet):
                 return self._before_end(complement(whole.points))
             case Negation():
                 self._reader.refuse("`~` is for one character", node.span)
@@ -218,13 +218,13 @@ class Lexer:
     def _shortest(self, loop: _Loop, rest: list[Texts]) -> Texts:
         """Return as few repetitions as possible, with what ends them, which is taken from the rest.
 
-        What may be empty at the end of the rest goes on after that. Where it is too much to find
-        the texts that do not begin with another one, all are returned.
+        A nullable end of the rest goes on after that. Where it is too expensive to find the texts
+        that do not begin with another one, all are returned.
         """
         taken: CodePoints = ()
         options: list[Texts] = []
         for option in loop.options:
-            if isinstance(option, Characters):
+            if isinstance(option, CharacterSet):
                 options.append(self._builder.characters(difference(option.points, taken)))
             else:
                 taken = union(taken, _beginning(option)[1])
@@ -270,7 +270,7 @@ class Lexer:
     def _rebuilt(self, texts: Texts, change: Callable[[CodePoints], Texts]) -> Texts:
         def one(node: Texts, parts: list[Texts]) -> Texts:
             match node:
-                case Characters(points):
+                case CharacterSet(points):
                     return change(points)
                 case Choice():
                     return self._builder.alternation(parts)
@@ -283,7 +283,7 @@ class Lexer:
 
 
 def _may_end(leaf: Texts) -> bool:
-    return isinstance(leaf, Characters) and bool(intersect(leaf.points, _END))
+    return isinstance(leaf, CharacterSet) and bool(intersect(leaf.points, _END))
 
 
 def _beginning(expression: Texts) -> tuple[bool, CodePoints]:
@@ -292,7 +292,7 @@ def _beginning(expression: Texts) -> tuple[bool, CodePoints]:
     def one(node: Texts, parts: list[tuple[bool, CodePoints]]) -> tuple[bool, CodePoints]:
         points: CodePoints = ()
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 return False, points
             case Choice():
                 for _, more in parts:

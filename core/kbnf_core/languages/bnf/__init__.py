@@ -1,1 +1,4 @@
-"""The dialect of bnf_sampler."""
+"""The dialect of bnf_sampler.
+
+Tests: tests/unit/languages
+"""

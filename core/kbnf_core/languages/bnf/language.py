@@ -1,4 +1,7 @@
-"""The dialect of bnf_sampler as one of the grammar languages."""
+"""The dialect of bnf_sampler as one of the grammar languages.
+
+Tests: tests/unit/languages
+"""
 
 from collections.abc import Mapping
 from typing import Any

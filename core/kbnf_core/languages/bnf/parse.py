@@ -15,6 +15,8 @@ tokens, but lets them begin and end inside of one, as in ``<except!('ar')>'ard'`
 ``card``: so ``#token`` sets, which begin and end with a token, would be further from it. Without a
 vocabulary they are any text, and any text without the excluded one: both may span several tokens,
 which is a loss.
+
+Tests: tests/unit/languages
 """
 
 import re
@@ -26,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from kbnf_core.automata.substrings import Words
+from kbnf_core.automata.substrings import WordSet
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import cyclic_components, reachable
 from kbnf_core.kbnf.build import (
@@ -45,8 +47,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     shown,
@@ -89,19 +91,19 @@ _PIECE = re.compile(
 )
 
 
-class Piece(NamedTuple):
+class BnfPiece(NamedTuple):
     """A part of a text: its bytes, None for an invalid escape, and its place."""
 
     data: bytes | None
     span: Span
 
 
-def pieces(text: str, start: int) -> Iterator[Piece]:
+def pieces(text: str, start: int) -> Iterator[BnfPiece]:
     """Split ``text``, without its quotes, that is at ``start``."""
     for match in _PIECE.finditer(text):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
-        yield Piece(_data(kind, match[kind]), span)
+        yield BnfPiece(_data(kind, match[kind]), span)
 
 
 def decode(text: str) -> bytes:
@@ -164,10 +166,10 @@ def _name(word: Word) -> Name:
 
 def _join(branches: list[_Branch]) -> Expression:
     """Return the branches as one expression; a branch of empty texts only matches nothing."""
-    found = [_sequence(branch) for branch in branches]
-    if len(found) == 1:
-        return found[0]
-    return Alternation(tuple(found), found[0].span.cover(found[-1].span))
+    result = [_sequence(branch) for branch in branches]
+    if len(result) == 1:
+        return result[0]
+    return Alternation(tuple(result), result[0].span.cover(result[-1].span))
 
 
 def _sequence(items: _Branch) -> Expression:
@@ -184,11 +186,12 @@ def _is_empty(item: Expression) -> bool:
 
 def with_loops(document: Document) -> Document:
     """Return a tree with ``n ::= x n | x`` as ``x+``, and ``n ::= x y n | x`` as a loop."""
-    counts = Counter(each.name.value for each in document.definitions)
+    counts = Counter(definition.name.value for definition in document.definitions)
     return replace(
         document,
         definitions=tuple(
-            _loop(each) if counts[each.name.value] == 1 else each for each in document.definitions
+            _loop(definition) if counts[definition.name.value] == 1 else definition
+            for definition in document.definitions
         ),
     )
 
@@ -198,7 +201,7 @@ def _loop(definition: Definition) -> Definition:
     match sorted(definition.branches, key=lambda branch: not _calls(branch, name)):
         case [Sequence((*items, Reference(called))), other] if (
             called.value == name
-            and not any(_calls(each, name) for each in (*items, other))
+            and not any(_calls(item, name) for item in (*items, other))
             and print_expression(other) == print_expression(items[0])
         ):
             body = (
@@ -220,9 +223,9 @@ _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is 
 
 
 @cache
-def bnf_parser() -> Parser:
+def bnf_parser() -> StatementParser:
     """Return the parser of the dialect."""
-    return Parser(Path(__file__).parent, BnfBuilder())
+    return StatementParser(Path(__file__).parent, BnfBuilder())
 
 
 def parse_bnf(
@@ -232,8 +235,8 @@ def parse_bnf(
 
     ``vocabulary`` has the tokens that ``<any!>`` and ``<except!(..)>`` take.
     """
-    read = parse_statements(_split(source.text), _Bnf(source, limits))
-    definitions = [each for each in read.trees if not is_vocabulary(each.name.value)]
+    read = parse_statements(_split(source.text), _BnfRules(source, limits))
+    definitions = [tree for tree in read.trees if not is_vocabulary(tree.name.value)]
     findings = read.findings
     if not (definitions or findings):
         findings.append(Diagnostic("E010", "this file defines no rule", source, Span(0, 0)))
@@ -253,14 +256,14 @@ def parse_bnf(
         generated,
         frozenset(each.name.value for each in made),
     )
-    found = tuple(sorted(findings, key=Diagnostic.sort_key))
-    return Parsed(document, found, losses=tuple(losses))
+    ordered = tuple(sorted(findings, key=Diagnostic.sort_key))
+    return Parsed(document, ordered, losses=tuple(losses))
 
 
-class _Bnf(Metasyntax[Definition]):
+class _BnfRules(Metasyntax[Definition]):
     """The productions of a text."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return bnf_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
@@ -312,15 +315,15 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
 
 
 def _check_texts(source: Source, words: list[Word]) -> list[Diagnostic]:
-    found = []
+    result = []
     for word in words:
         if word.type == "STRING" and "\\" in word.value:
             for piece in pieces(word.value[1:-1], span_of(word).start + 1):
                 if piece.data is None:
                     message = f"{shown(source.slice(piece.span))} is not an escape"
                     helps = (r"there are \t \n \r \xHH \uHHHH, and \ before any ASCII character",)
-                    found.append(Diagnostic("E007", message, source, piece.span, helps=helps))
-    return found
+                    result.append(Diagnostic("E007", message, source, piece.span, helps=helps))
+    return result
 
 
 _BARE = re.compile(r"[^\W_][\w.-]*")
@@ -391,7 +394,7 @@ def fill_vocabulary(
     for each in made:
         texts = tokens
         if words := _excluded(rough, each.name.value, vocabulary, limits):
-            excluded = Words(words)
+            excluded = WordSet(words)
             texts = [data for data in tokens if next(excluded.within(data), None) is None]
         filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
     return filled
@@ -441,7 +444,7 @@ def _first_tokens(
     masks = Masks(StateTable(build_tables(grammar, limits), limits), vocabulary, limits)
     automaton = TokenAutomaton(masks, Finish.EOS, limits)
     ids = ids_of(automaton.mask(automaton.beginning), vocabulary.size)
-    return tuple(data for each in ids.tolist() if (data := vocabulary.token(each)))
+    return tuple(data for token_id in ids.tolist() if (data := vocabulary.token(token_id)))
 
 
 def _any_of(texts: Iterable[bytes], span: Span) -> Expression:

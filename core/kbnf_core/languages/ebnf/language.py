@@ -1,4 +1,7 @@
-"""EBNF as one of the grammar languages."""
+"""EBNF as one of the grammar languages.
+
+Tests: tests/unit/languages/ebnf
+"""
 
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request

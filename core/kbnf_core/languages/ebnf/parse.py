@@ -12,6 +12,8 @@ these are texts. Brackets make optional, braces repeat, or only group where the 
 (``{ , <item> }...``), and ``!!`` is prose. Where nothing in a text is quoted, other marks are texts
 too, with those that touch as one (``:=``), and so is a mark that is all of a rule
 (``<left bracket> ::= [``); else they are the operators of W3C.
+
+Tests: tests/unit/languages/ebnf
 """
 
 import re
@@ -28,9 +30,9 @@ from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     Lexer,
-    Parser,
     Read,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     span_of,
@@ -51,7 +53,7 @@ _BRACES = {"LBRACE": "LPAR", "RBRACE": "RPAR"}
 _LEFT_OUT = frozenset(("NUMBER", "CONSTRAINT", "SEMI"))
 _OPENED = frozenset(("STRING", "OPEN_STRING", "OPEN_COMMENT"))
 _MARKS = _OPENED | {"LPAR", "RPAR", "MINUS", "SEMI", "WRONG_SIGN", "JUNK"}
-"""What is a text, where no text is quoted; of what is opened, only its first character is."""
+"""Words that are texts, where no text is quoted; of an opened one, only its first character is."""
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -112,7 +114,7 @@ class Ebnf(Notation):
     sign = "="
     folder = ""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         """Return the parser of one rule."""
         return _parser(self.folder)
 
@@ -294,7 +296,7 @@ _MEMBER = re.compile(r"(#x[0-9A-Fa-f]+|.)(?:-(#x[0-9A-Fa-f]+|.))?", re.DOTALL)
 
 
 def _ranges(written: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of a set, given what is between its brackets."""
+    """Yield the ranges of a set, given the text between its brackets."""
     for member in _MEMBER.finditer(written):
         yield _point(member[1]), _point(member[2] or member[1])
 
@@ -304,5 +306,5 @@ def _point(written: str) -> int:
 
 
 @cache
-def _parser(folder: str) -> Parser:
-    return Parser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())
+def _parser(folder: str) -> StatementParser:
+    return StatementParser(Path(__file__).parent / folder, W3C() if folder == W3C.folder else Iso())

@@ -8,6 +8,8 @@ worked out first. The start is the first rule.
 say which rules are tokens, too: here those without words in them whose texts look like names,
 numbers, or what begins with a quote or the like. Rules that call themselves on one side, as lists
 of letters do, are loops.
+
+Tests: tests/unit/languages/ebnf
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -205,7 +207,7 @@ def _written(dfa: Dfa, span: Span) -> Expression:
 
 
 def _words(root: Expression) -> Iterator[Terminal]:
-    """Yield the bare words, and what is quoted as if it were one."""
+    """Yield the bare words, and texts that are quoted as if they were one."""
     for leaf in postorder(root):
         if isinstance(leaf, Terminal) and is_word(leaf.text.value):
             yield leaf

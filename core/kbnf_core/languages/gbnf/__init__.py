@@ -1,1 +1,4 @@
-"""llama.cpp's GBNF, read and written."""
+"""llama.cpp's GBNF, read and written.
+
+Tests: tests/unit/languages/gbnf
+"""

@@ -1,4 +1,7 @@
-"""Findings about GBNF that cannot be read; each carries what llama.cpp says in its place."""
+"""Findings about GBNF that cannot be read; each carries what llama.cpp says in its place.
+
+Tests: tests/unit/languages/gbnf
+"""
 
 from kbnf_core.kbnf.statements import Mistake, Word, shown, span_of
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label

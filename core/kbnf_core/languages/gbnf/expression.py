@@ -326,14 +326,14 @@ class _Behind:
         }
 
     def _body(self, first: str, outer: str) -> Node:
-        found = [
+        result = [
             sequence(step, call(self.name(inner, outer)))
             for via in self._free[first]
             for inner in self._members
             if (step := self._step(via, inner)) is not None
         ]
-        found += [EMPTY] if outer in self._free[first] else []
-        return any_of(found) or NOTHING
+        result += [EMPTY] if outer in self._free[first] else []
+        return any_of(result) or NOTHING
 
     def _step(self, first: str, outer: str) -> Node | None:
         step = self._steps.get((first, outer))
@@ -397,17 +397,17 @@ def _cut_sequence(
     node: Sequence[Node], parts: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
     """Cut at the first item, and at those after it that only empty ones are before."""
-    found: list[_Split] = []
+    result: list[_Split] = []
     for index, (item, part) in enumerate(zip(node.parts, parts, strict=True)):
         behind = sequence(*node.parts[index + 1 :])
-        found.append(_followed(part, behind, nullable[id(item)], nonempty))
+        result.append(_followed(part, behind, nullable[id(item)], nonempty))
         if not nullable[id(item)]:
             break
     else:
-        found.append(_Split(EMPTY))
-    if not any(split.rest for split in found):
+        result.append(_Split(EMPTY))
+    if not any(split.rest for split in result):
         return _Split(node)
-    return _union(found)
+    return _union(result)
 
 
 def _followed(part: _Split, behind: Node, may_be_empty: bool, nonempty: Nonempty) -> _Split:

@@ -1,4 +1,7 @@
-"""GBNF, llama.cpp's, as one of the grammar languages."""
+"""GBNF, llama.cpp's, as one of the grammar languages.
+
+Tests: tests/unit/languages/gbnf
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -2,6 +2,8 @@
 
 llama.cpp finds a nullable prefix only where a rule has an alternative that is written empty;
 grammars with other nullable prefixes pass its test and make it loop for ever. Here both count.
+
+Tests: tests/unit/languages/gbnf
 """
 
 from collections.abc import Iterator
@@ -65,7 +67,7 @@ def _has_empty_branch(body: Expression) -> bool:
 
 
 def _leaf(node: Leaf) -> ir.Node:
-    """Return a text, or what is not empty in the place of any other leaf."""
+    """Return a text, or a nonempty one in the place of any other leaf."""
     match node:
         case Terminal(text, span):
             return ir.Literal(text.value.encode(), span)

@@ -17,6 +17,8 @@ token, which a vocabulary knows. Without one it is any token, and that is a loss
 
 *Checks.* A construct that llama.cpp refuses and other readers accept is a warning (W411); so is one
 with another meaning than it seems to have (W413, W414).
+
+Tests: tests/unit/languages/gbnf
 """
 
 import re
@@ -37,8 +39,8 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     shown,
@@ -80,9 +82,9 @@ _GOES_ON = frozenset({"DEFINE", "OR"})
 
 
 @cache
-def gbnf_parser() -> Parser:
+def gbnf_parser() -> StatementParser:
     """Return the parser of GBNF."""
-    return Parser(Path(__file__).parent, GbnfBuilder())
+    return StatementParser(Path(__file__).parent, GbnfBuilder())
 
 
 def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
@@ -136,7 +138,7 @@ _PIECE = re.compile(
 )
 
 
-class Piece(NamedTuple):
+class CodePoint(NamedTuple):
     """One code point as it is written: its number, None for an invalid escape, and its place.
 
     ``plain`` says that it stands for itself, without a backslash.
@@ -147,7 +149,7 @@ class Piece(NamedTuple):
     plain: bool
 
 
-class Member(NamedTuple):
+class ClassMember(NamedTuple):
     """A range of a class, both ends included; reversed ranges are empty."""
 
     low: int
@@ -155,19 +157,19 @@ class Member(NamedTuple):
     span: Span
 
 
-class Class(NamedTuple):
+class CharacterClass(NamedTuple):
     """The contents of ``[...]`` or ``[^...]``."""
 
     negated: bool
-    members: tuple[Member, ...]
+    members: tuple[ClassMember, ...]
 
 
-def pieces(raw: str, start: int) -> Iterator[Piece]:
+def pieces(raw: str, start: int) -> Iterator[CodePoint]:
     """Split ``raw``, a string or class with its delimiters that is at ``start``."""
     for match in _PIECE.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
-        yield Piece(_point(kind, match[kind]), span, kind == "plain")
+        yield CodePoint(_point(kind, match[kind]), span, kind == "plain")
 
 
 def is_scalar(point: int) -> bool:
@@ -175,18 +177,18 @@ def is_scalar(point: int) -> bool:
     return point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF
 
 
-def read_class(raw: str, start: int) -> Class:
+def read_class(raw: str, start: int) -> CharacterClass:
     """Read a class as llama.cpp does: any member may begin a range, if `-` and a member follow."""
     found = [piece for piece in pieces(raw, start) if piece.point is not None]
     negated = raw.startswith("[^")
-    members: list[Member] = []
+    members: list[ClassMember] = []
     at = 1 if negated else 0
     while at < len(found):
         ranged = at + 2 < len(found) and found[at + 1].plain and found[at + 1].point == ord("-")
         low, high = found[at], found[at + 2 if ranged else at]
-        members.append(Member(low.point or 0, high.point or 0, low.span.cover(high.span)))
+        members.append(ClassMember(low.point or 0, high.point or 0, low.span.cover(high.span)))
         at += 3 if ranged else 1
-    return Class(negated, tuple(members))
+    return CharacterClass(negated, tuple(members))
 
 
 def _point(kind: str, written: str) -> int | None:
@@ -212,11 +214,11 @@ def string_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of ``"..."``; what contains no character at some place matches nothing."""
     if "\\" not in raw:
         return Terminal(Text(raw[1:-1], span, range(span.start + 1, span.end)), span)
-    found = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
-    if not all(is_scalar(point) for point, _ in found):
+    result = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
+    if not all(is_scalar(point) for point, _ in result):
         return nothing(span)
-    value = "".join(chr(point) for point, _ in found)
-    return Terminal(Text(value, span, (*(place for _, place in found), span.end - 1)), span)
+    value = "".join(chr(point) for point, _ in result)
+    return Terminal(Text(value, span, (*(place for _, place in result), span.end - 1)), span)
 
 
 def class_leaf(raw: str, span: Span) -> Leaf:
@@ -442,7 +444,7 @@ def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
             yield _refused(source, piece.span, message, "unknown escape at", help_)
 
 
-def _bad_escape(source: Source, piece: Piece, word: str) -> Diagnostic:
+def _bad_escape(source: Source, piece: CodePoint, word: str) -> Diagnostic:
     written = source.slice(piece.span)
     if written[1:] in about.CLASSES:
         return about.class_escape(source, piece.span, word)
@@ -574,12 +576,12 @@ def _check_redefinitions(
 
 def _undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[str, Name]:
     """Return the first use of every name that has no definition."""
-    found: dict[str, Name] = {}
+    result: dict[str, Name] = {}
     for definition in definitions:
         for node in postorder(definition.body):
             if isinstance(node, Reference) and not _is_known(node.name.value, defined):
-                found.setdefault(node.name.value, node.name)
-    return found
+                result.setdefault(node.name.value, node.name)
+    return result
 
 
 def _is_known(name: str, defined: frozenset[str]) -> bool:
@@ -608,7 +610,7 @@ def parse_gbnf(
     ``broken_names``, as are names that are used and not defined at all.
     """
     statements, comments = split(source.text)
-    read = parse_statements(statements, _Gbnf(source, limits))
+    read = parse_statements(statements, _GbnfRules(source, limits))
     kept = {definition.name.value: definition for definition in read.trees}
     missing, misnamed = check_names(source, read.trees, kept, read.broken)
     findings = [*read.findings, *_check_last_lines(source, statements), *misnamed]
@@ -625,14 +627,14 @@ class _GbnfParsed(Parsed):
         return tuple(check_left_recursion(self.document.source, self.document.definitions))
 
 
-class _Gbnf(Metasyntax[Definition]):
+class _GbnfRules(Metasyntax[Definition]):
     """The rules of a text."""
 
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
         self._mentioned: set[str] = set()
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return gbnf_parser()
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
@@ -675,13 +677,15 @@ def _with_excluded(
             return leaf
         ids = _ids(leaf.name.value.removeprefix(EXCLUDED_NAME), vocabulary)
         if ids:
-            return TokenSet(tuple((each, each) for each in ids), True, leaf.span)
+            return TokenSet(tuple((token_id, token_id) for token_id in ids), True, leaf.span)
         losses.setdefault(leaf.name.value, _unknown_token(leaf.name))
         return TokenSet(((0, MAX_TOKEN_ID),), False, leaf.span)
 
     if "!<" not in source.text:
         return definitions, ()
-    changed = tuple(replace(each, body=rewrite(each.body, change)) for each in definitions)
+    changed = tuple(
+        replace(definition, body=rewrite(definition.body, change)) for definition in definitions
+    )
     return changed, tuple(losses.values())
 
 

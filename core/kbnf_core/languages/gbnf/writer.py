@@ -1,18 +1,18 @@
 r"""From KBNF to GBNF, as llama.cpp reads it.
 
-Definitions are unfolded, one by one, to rules of the IR over what GBNF can say: texts, sets of
+Definitions are unfolded, one by one, to rules of the IR over the forms of GBNF: texts, sets of
 characters, tokens. Where an alternation has thousands of texts they stay alternatives. Regular
 expressions are unfolded as they are written where they are made of characters only; all else that
 is regular (``except!``, ``#e``, ``#ex``, ``#substrs``, anchors) has an automaton, which, cut down
 to texts, is written as an expression, or as right-linear rules where that would be too long to
 read. What is lost on the way is reported, with a text that shows it where one can be found.
 
-Then the rules are rewritten until llama.cpp takes them: nothing repeats what may be empty,
+Then the rules are rewritten until llama.cpp takes them: nothing repeats a nullable expression,
 nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
-above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
-of a count and the symbols that its operand makes is limited, too. Groups, repetitions that may be
-left out and names that are seen for the first time make one each; a use of a rule counts for one,
-whatever the rule is.
+above 2000, ignores upper bounds above 2000, and multiplies nested counts: the product of a count
+and the symbols that its operand makes is limited, too. Groups, repetitions that may be left out and
+names that are seen for the first time make one each; a use of a rule counts for one, whatever the
+rule is.
 
 Last they are printed, in the escapes that all readers agree on. Characters that are not printable
 are ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any number of digits after ``\x``. Neighbouring
@@ -36,7 +36,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Assertion, CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
@@ -168,12 +168,12 @@ def _symbols(node: Node) -> int:
 
 
 def _is_empty(node: Node) -> bool:
-    """Tell whether a part is the empty text."""
+    """Return whether a part is the empty text."""
     return node is EMPTY or (isinstance(node, Literal) and not node.data)
 
 
 def _is_character(node: Node) -> bool:
-    """Tell whether a part is a text of one character."""
+    """Return whether a part is a text of one character."""
     return isinstance(node, Literal) and len(node.data.decode()) == 1
 
 
@@ -466,7 +466,7 @@ def _of_regex(root: Regex) -> Node:
                 return any_of(parts) or NOTHING
             case algebra.Repeat(_, low, high):
                 return repeated(parts[0], low, high)
-            case Characters(points):
+            case CharacterSet(points):
                 return one_of(points)
             case _:
                 return EMPTY
@@ -475,7 +475,7 @@ def _of_regex(root: Regex) -> Node:
 
 
 def _join_bytes(parts: list[Node]) -> list[Node]:
-    """Join neighbouring bytes: together they may be a text where alone they are none."""
+    """Join neighbouring bytes: together they may be a text where each alone is not."""
     joined: list[Node] = []
     for part in parts:
         last = joined[-1] if joined else None
@@ -561,7 +561,7 @@ def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
 
 def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
     """Return the W404 of rules that begin with each other, at the first of them."""
-    defined = (each.name for each in reading.document.definitions)
+    defined = (each.name for each in reading.written_out.definitions)
     first = next(name for name in defined if names[name.value] in members)
     others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
     return Loss("W404", f"{others}; any text is taken instead", first.span)

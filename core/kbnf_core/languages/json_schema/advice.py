@@ -1,4 +1,4 @@
-"""Lints of a schema: what is valid JSON Schema, and hardly what its author means.
+"""Lints of a schema: valid JSON Schema that its author hardly means.
 
 ``oddities`` finds names that are a letter or two off a known one (W821), objects that are open
 because nothing is reported (I823), JSON that is hardly a schema (W827), forms of older drafts where
@@ -12,8 +12,9 @@ not needed for it to be empty are left out one by one, as in shrinking a failing
 inside is to blame where the one around it has values once it allows everything. Where that leads
 back, no keywords contradict each other: every value needs another one inside.
 
-Emptiness is decided as for ``oneOf``: what is informed is certain, but not everything is found.
-Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
+Emptiness is decided as for ``oneOf``: findings are certain, but some mistakes are missed. Where it
+is certain from the rules of a grammar, and the normal form does not show it, rules are written to
+decide it.
 
 *Services.* ``check_service`` finds what hosted services refuse in strict schemas, each with what to
 do. The rules are those of the services' documents as they could be read on the days in ``AS_OF``,
@@ -70,7 +71,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
-from kbnf_core.text.json_text import Json, escape, print_json, repeated_names
+from kbnf_core.text.json_text import Json, escape, pointer_below, print_json, repeated_names
 from kbnf_core.text.suggest import COMPARISONS, edits
 
 MISSPELT = "W821"
@@ -102,7 +103,7 @@ def repetitions(text: str) -> Iterator[Problem]:
 
 
 def oddities(schema: Json, options: Options) -> Iterator[Problem]:
-    """Yield what is likely a mistake in the keywords of a sound schema, with its pointer.
+    """Yield likely mistakes in the keywords of a sound schema, with their pointers.
 
     Its schemas are visited once.
     """
@@ -161,7 +162,7 @@ def every_problem(schema: Json, options: Options, first: Problem) -> list[Proble
 
 
 class _Survey(Writer):
-    """Writes what can be written of a schema, and keeps the problems of the rest."""
+    """Writes the parts of a schema that can be written, and keeps the problems of the rest."""
 
     def __init__(self, schemas: Schemas) -> None:
         super().__init__(schemas)
@@ -187,14 +188,10 @@ class _Survey(Writer):
         return self.prelude.use("value")
 
     def _keep(self, problem: Problem) -> None:
-        # A schema may have no value because of what is left out.
+        # A schema may have no value because of keywords that were left out.
         if problem.code != UNSATISFIABLE:
             pointer = problem.pointer or self.rules.inner_pointer()
             self.problems.append(problem._replace(pointer=pointer))
-
-
-def _below(pointer: str, *steps: str) -> str:
-    return "/".join((pointer, *map(escape, steps)))
 
 
 def _no_schema(schema: Json) -> Iterator[Problem]:
@@ -260,7 +257,7 @@ def _misspelt_members(value: dict[str, Json], pointer: str) -> Iterator[Problem]
             meant = _nearest(name, free)
             if meant is not None:
                 message = f"`{name}` is required, and no property has that name"
-                yield _misnamed(message, _below(pointer, "required", str(number)), meant)
+                yield _misnamed(message, pointer_below(pointer, "required", str(number)), meant)
 
 
 def _misnamed(message: str, pointer: str, meant: str) -> Problem:
@@ -363,7 +360,7 @@ def _python_code(visited: Visited) -> Iterator[Problem]:
 
 _SAYS_OF_OTHERS = {"additionalProperties", "propertyNames", "unevaluatedProperties"}
 _SAYS_NOTHING = ("not", "if")
-"""What needs values that fit less than what is around it does."""
+"""Keywords whose schemas have fewer values than the schemas around them."""
 
 
 _IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "then", "else"})
@@ -375,7 +372,7 @@ class _Objects:
 
     def __init__(self) -> None:
         self._open: list[str] = []
-        # By pointer, whether what is around closes an object; those that count only.
+        # By pointer, whether the schemas around an object close it; only those that count.
         self._closed: dict[str, bool] = {}
 
     def visit(self, visited: Visited) -> None:
@@ -447,7 +444,7 @@ class _Doubts:
             return False
 
     def _is_empty(self, place: Place) -> bool:
-        """Tell whether a schema certainly has no value."""
+        """Return whether a schema certainly has no value."""
         try:
             parts = Reader(self._schemas, place, self._options).read()
             shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in parts]
@@ -456,7 +453,7 @@ class _Doubts:
             return False
 
     def _is_written_empty(self, place: Place) -> bool:
-        """Tell whether the rules of a schema have no text, though all that it allows is in them."""
+        """Return whether the rules of a schema have no text, though they leave nothing out."""
         if self._is_empty(place):
             return True
         before = len(self._schemas.notes)
@@ -549,7 +546,7 @@ class _Doubts:
 
 
 def _says_nothing(place: Place) -> bool:
-    """Tell whether a schema says in as many words that it has no value."""
+    """Return whether a schema is explicitly empty."""
     return place.contents in ({"not": {}}, {"not": True})
 
 
@@ -578,7 +575,7 @@ _OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyN
 
 
 def _contradiction(place: Place, kept: dict[str, Json], names: list[str]) -> Problem:
-    """Return what is wrong with an empty schema, of which the keywords ``names`` are needed."""
+    """Return the problem of an empty schema, which needs the keywords ``names``."""
     message = NO_VALUE
     required, properties = kept.get("required", []), kept.get("properties", {})
     if kept.keys() <= _OF_MEMBERS | {"required", "properties", "unevaluatedProperties"}:
@@ -752,7 +749,7 @@ STRICT = frozenset((Service.OPENAI, Service.ANTHROPIC))
 """The services whose rules are those of a mode that a tool or a request asks for."""
 
 _Finding = tuple[str, str, str]
-"""A pointer, what is wrong there, what to do."""
+"""A pointer, the mistake there, and its remedy."""
 
 
 @dataclass(slots=True)
@@ -775,7 +772,7 @@ def _root(schema: Json, rules: _Rules) -> Iterator[_Finding]:
 def _one(
     value: dict[str, Json], pointer: str, rules: _Rules, counts: _Counts
 ) -> Iterator[_Finding]:
-    """Yield what is wrong with one schema object; count what has bounds of its own."""
+    """Yield the mistakes in one schema object; count those with bounds of their own."""
     for keyword in value.keys() & rules.refused.keys():
         yield f"{pointer}/{keyword}", f"`{keyword}`", rules.refused[keyword]
     if rules.only is not None:

@@ -31,6 +31,8 @@ from decimal import Decimal
 from itertools import product, zip_longest
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from kbnf_core.automata.beginnings import Beginnings
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.languages.json_schema import SchemaLimits
 from kbnf_core.languages.json_schema.keywords import (
     NarrowableError,
@@ -39,7 +41,14 @@ from kbnf_core.languages.json_schema.keywords import (
     too_many_kinds,
     unsupported,
 )
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, OneOf, Restricted, united
+from kbnf_core.languages.json_schema.value_sets import (
+    STEPS,
+    Kind,
+    Matching,
+    OneOf,
+    Restricted,
+    united,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import print_json, value_key
 from kbnf_core.text.locks import cached_property
@@ -229,6 +238,7 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
     left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
     if any(excludes(*pair) for pair in product(left, right)):
         return NOTHING
+    # Conditions that the other side implies are left out, so that expressions stay small.
     if any(isinstance(part, Not | AnyOf) for part in (*left, *right)):
         left = tuple(p for p in left if p in right or not _follows(p, right, excludes))
         right = tuple(p for p in right if not _follows(p, left, excludes))
@@ -279,6 +289,7 @@ class Objects:
         """Return whether all of these are certainly among others; False means unknown."""
         names = more._by_name
         if more.regions != _ANY_MEMBER:
+            # Regions are compared by value only: inclusion of name patterns costs automata.
             if self.regions != more.regions:
                 return False
             names = self._by_name | names
@@ -393,28 +404,46 @@ def split_regions(
     budget: Budget,
 ) -> tuple[Region, ...]:
     """Return disjoint regions: for every combination of patterns the names that match just it."""
-    regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
-    for keys, value in patterns:
+    # A region is within its patterns, whose numbers are the bits of the last number.
+    regions: list[tuple[Restricted, tuple[Expression, ...], int]] = [(KEYS, (), 0)]
+    index = Beginnings(_names_like(keys) for keys, _ in patterns)
+    for number, (keys, value) in enumerate(patterns):
         split = []
-        insides = [_common(known, keys, budget) if values else None for known, values in regions]
+        # Only patterns whose names may begin alike can overlap: others need no product.
+        near = index.near(_names_like(keys))
+        insides = [
+            _common(known, keys, budget) if values and not within & ~near else None
+            for known, values, within in regions
+        ]
         is_apart = not any(insides)
-        for inside, (known, values) in zip(insides, regions, strict=True):
+        for inside, (known, values, within) in zip(insides, regions, strict=True):
             shared = inside
             if not values:
                 # Names of a pattern that shares none with the others need no condition on them.
                 shared = keys if is_apart else _common(known, keys, budget)
             if shared is None:
-                split.append((known, values))
+                split.append((known, values, within))
                 continue
-            split.append((shared, (*values, value)))
+            split.append((shared, (*values, value), within | 1 << number))
             for outside in keys.remainder(budget):
-                left = _common(known, outside, budget)
+                # Whether other names are left is asked once, of all patterns.
+                left = _common(known, outside, budget) if values else known.meet(outside, budget)
                 if left is not None:
-                    split.append((left, values))
+                    split.append((left, values, within))
         regions = split
         if len(regions) > limits.overlaps:
             raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
-    return tuple((keys, both(values) if values else rest) for keys, values in regions)
+    return tuple(
+        (keys, both(values) if values else rest)
+        for keys, values, _ in regions
+        if values or not is_unsatisfiable(keys, budget)
+    )
+
+
+def _names_like(keys: Restricted) -> Dfa:
+    """Return an automaton of names, all of ``keys`` among them, that is not large by a count."""
+    wanted = (atom for atom, wanted in keys.literals if wanted and isinstance(atom, Matching))
+    return next(wanted, Matching(keys.kind.value)).dfa()
 
 
 def _common(one: Restricted, two: Restricted, budget: Budget) -> Restricted | None:
@@ -440,7 +469,7 @@ def checked(found: Objects) -> Objects | None:
 
 
 def _is_met(found: Objects, region: Region) -> bool:
-    """Tell whether a member that is required certainly fits a region."""
+    """Return whether a member that is required certainly fits a region."""
     keys, value = region
     return any(
         is_within(found.lookup(name), value, lambda _one, _two: False)
@@ -459,6 +488,7 @@ def _with_single_fits(found: Objects) -> Objects | None:
         names = [name for name, held in found.named if held != NOTHING and keys.holds(name)]
         if not names:
             return None
+        # Any of several members may be the one that fits, so the condition stays.
         if len(names) > 1:
             present.append((keys, value))
             continue

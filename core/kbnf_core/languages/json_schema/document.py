@@ -1,13 +1,13 @@
 """The schema document: its JSON, the pointer of every schema, and reference resolution.
 
-All who read schemas ask the ``Document``: the conversion for what a position allows, others (the
-checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for what a reference
-leads to (``target``), or for a document that begins at one of the schemas (``part``).
+All readers of schemas ask the ``Document``: the conversion for the schema at a position, others
+(the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the target of
+a reference (``target``), or for a document that begins at one of the schemas (``part``).
 
 References are resolved against the identifiers of the schemas around them (``Base``; RFC 3986, 5).
-Nothing is ever fetched: what is not in the document must be one of the meta-schemas, which come
-with ``jsonschema``. To import those takes as long as twenty schemas, so only a schema that refers
-to a meta-schema needs them.
+Nothing is ever fetched: a schema outside of the document must be one of the meta-schemas, which
+come with ``jsonschema``. Importing those takes as long as twenty schemas, so only a schema that
+refers to a meta-schema needs them.
 
 *Files* that a schema refers to are put below its ``$defs`` before it is read (``bundled``).
 References to them, and those in them, become pointers; so all later steps, other engines too, have
@@ -64,7 +64,7 @@ from kbnf_core.text.source import Source
 
 
 def read_json(text: str) -> Json:
-    """Return the value of a JSON text; raises ProblemError where it is none."""
+    """Return the value of a JSON text; raises ProblemError for an invalid one."""
     try:
         return parse_json(text)
     except NoJsonError as error:
@@ -205,7 +205,7 @@ class Document:
         self.by_draft = options.standard is Standard.JSON_SCHEMA
         self._is_old = self.by_draft and is_old(self.dialect)
         self._beside: dict[str, None] = {}
-        # Of schemas with identifiers: by address; by address and anchor; what is relative to which.
+        # Of schemas with identifiers: by address; by address and anchor; the base of each.
         self._addresses: dict[str, Base] = {}
         self._anchors: dict[tuple[str, str], Json] = {}
         self._bases: dict[int, Base] = {}
@@ -217,7 +217,7 @@ class Document:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is no part of another document."""
+        """Whether it does not belong to another document."""
         return self._start.value is self.value
 
     @property
@@ -361,7 +361,7 @@ class Document:
         return tuple(sorted(met.items())) if marks else scope
 
     def _counting(self, value: dict[str, Json], pointer: str) -> dict[str, Json]:
-        """Return the keywords that count: in old drafts a reference stands alone."""
+        """Return the keywords that count: in old drafts a reference has no siblings."""
         if not self._is_old or not isinstance(value.get("$ref"), str):
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
@@ -441,7 +441,7 @@ class Document:
         return Target(base.schema, self._pointers.get(id(base.schema), ""), base)
 
     def _below(self, start: Target, fragment: str) -> Target:
-        """Return what is at a pointer below a schema; raises as the access to no member does."""
+        """Return the value at a pointer below a schema; raises the errors of looking it up."""
         value, pointer, base = start
         for step in steps_of(fragment):
             value = value[int(step)] if isinstance(value, list) else value[step]
@@ -652,7 +652,7 @@ def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: 
 def bundled(value: Json, path: str | None, imports: Imports, room: _Room | None = None) -> Bundle:
     """Return the schema in the file ``path`` with all files that its references lead to.
 
-    ``value`` is changed where it has such references. What cannot be read stays a reference that
+    ``value`` is changed where it has such references. An unreadable file stays a reference that
     leads nowhere. Raises ProblemError for a file that is not JSON, and where files are larger
     together than a text may be.
     """
@@ -712,7 +712,7 @@ class _Bundler:
             found = None if path is None else self._files.get(path)
             if path is not None and found is None:
                 found = self._read(path, reference.address, shown)
-                # What is in a file is shown at the reference in the schema that led there.
+                # The contents of a file are shown at the reference in the schema that led there.
                 waiting += [(each, shown) for each in self._references(found)] if found else []
             if found is not None:
                 fragment, target = reference.fragment, quote(found.pointer, safe="/~$")

@@ -22,7 +22,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.json_text import Json, escape, print_json, too_deep, value_key
+from kbnf_core.text.json_text import Json, escape, pointer_below, print_json, too_deep, value_key
 from kbnf_core.text.source import Span
 
 # Problems
@@ -210,7 +210,7 @@ SCHEMA = frozenset(
         "items", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
     }
 )  # fmt: skip
-"""What has a schema as its value."""
+"""Keywords whose value is a schema."""
 SCHEMAS_BY_NAME = frozenset(
     {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
@@ -241,7 +241,7 @@ KNOWN = KEYWORDS | {
 def subschemas(schema: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
     """Yield the schemas right inside one, with the steps that lead to them.
 
-    What has another form than its keyword asks for is left out; a schema need not be valid.
+    Values of another form than their keyword requires are left out; a schema need not be valid.
     """
     for keyword, held in schema.items() if isinstance(schema, dict) else ():
         if keyword in SCHEMA and isinstance(held, dict | bool):
@@ -277,9 +277,7 @@ def walk(schema: Json) -> Iterator[Visited]:
             yield visited
             pending += reversed(
                 [
-                    Visited(
-                        inner, "/".join((visited.pointer, *map(escape, steps))), steps[0], visited
-                    )
+                    Visited(inner, pointer_below(visited.pointer, *steps), steps[0], visited)
                     for steps, inner in subschemas(visited.contents)
                 ]
             )
@@ -319,7 +317,7 @@ class Review(NamedTuple):
 
     ``problems``: its first keywords, the outermost ones first, that have a value which their draft
     refuses; or that values are nested too deeply. ``strange``: the names that no draft knows.
-    ``is_unlisted``: some object with ``properties`` requires a name that is none of them.
+    ``is_unlisted``: some object with ``properties`` requires a name outside of these.
     ``has_marks``: some object is marked for dynamic references. The last three are those of the
     whole schema where there are no problems.
     """
@@ -428,17 +426,17 @@ class _Visit:
                 self._problems.append(Problem(INVALID, message, pointer, _FLAG.instead))
 
     def _other(self, value: Json) -> None:
-        """Visit a value that is no schema, though a reference may lead to one in it."""
+        """Visit a value other than a schema, though a reference may lead to a schema in it."""
         if isinstance(value, dict):
             self._has_marks |= "$dynamicAnchor" in value or "$recursiveAnchor" in value
             self._others += (each for each in value.values() if isinstance(each, _CONTAINERS))
         else:
             self._others += (each for each in value if isinstance(each, _CONTAINERS))
 
-    # What is inside of the value of a keyword, which fits.
+    # Values inside of the value of a keyword, which fits.
 
     def plain(self, _link: "_Link", value: Json) -> None:
-        """Visit values that are no schemas."""
+        """Visit values other than schemas."""
         if isinstance(value, _CONTAINERS):
             self._others.append(value)
 
@@ -583,7 +581,7 @@ _NAMES_OF_TYPES = sorted(TYPES)
 
 
 def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
-    """Return that ``name`` is no type; ``is_item`` tells whether it is in a list."""
+    """Return the problem that ``name`` is not a type; ``is_item`` says whether it is in a list."""
     from kbnf_core.text.suggest import Suggestions
 
     listed = [f"`{each}`" for each in _NAMES_OF_TYPES]
@@ -603,7 +601,7 @@ def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
 
 
 class _Form(NamedTuple):
-    """What a keyword may be from a draft on, in words, and how what is inside is visited."""
+    """The values of a keyword from a draft on, in words, and the visit of their contents."""
 
     since: int
     fits: Callable[[Json], bool]
@@ -665,7 +663,7 @@ def _count(value: Json) -> bool:
 
 
 def _whole_count(value: Json) -> bool:
-    """Tell whether a number counts, as also ``2.0`` does from draft 6 on."""
+    """Return whether a number counts, as also ``2.0`` does from draft 6 on."""
     return _count(value) or (_number(value) and value >= 0 and float(value).is_integer())
 
 
@@ -711,7 +709,7 @@ def _type(value: Json) -> bool:
 
 
 def _type_or_schema(value: Json) -> bool:
-    """Tell whether this is a type of draft 3: a name, or a list of names and schemas."""
+    """Return whether this is a type of draft 3: a name, or a list of names and schemas."""
     if not isinstance(value, list):
         return isinstance(value, str)
     return all(isinstance(each, str | dict) for each in value) and (

@@ -23,7 +23,7 @@ from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import (
     Digits,
     Escapes,
@@ -31,6 +31,7 @@ from kbnf_core.languages.json_schema import (
     Integers,
     Options,
     Standard,
+    Syntax,
     Whitespace,
     options_of,
 )
@@ -286,7 +287,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         text = text._replace(options=in_force, review=facts)
     except ProblemError as error:
         return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
-    return SchemaReading(text, as_tree=request.as_tree)
+    return SchemaReading(text)
 
 
 def broken(source: Source) -> tree.Document:
@@ -309,14 +310,11 @@ def checked(value: Json, options: Options) -> tuple[Options, Review]:
 
 
 class SchemaReading(Parsed):
-    """What a sound schema is read to, and who answers what is asked of it later.
-
-    It has the rules that are run; or, ``as_tree``, those that people read (``readable``).
-    """
+    """The rules that are run of a sound schema, and the answers to later questions about it."""
 
     is_written = False
 
-    def __init__(self, text: SchemaText, *, as_tree: bool) -> None:
+    def __init__(self, text: SchemaText) -> None:
         super().__init__(broken(text.source), (), START)
         self._text = text
         self._errors: Sequence[Problem] = ()
@@ -325,8 +323,6 @@ class SchemaReading(Parsed):
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
             self._document = tree.Document(text.source, (), ())
-            if as_tree:
-                self.rules, self._document = self._outline.meaning, self._readable
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -336,6 +332,11 @@ class SchemaReading(Parsed):
         self.finish = Finish.EAGER if outcome.eager else Finish.EOS
         self.losses = tuple(map(text.loss, outcome.losses))
         self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
+
+    def marked(self) -> Marked | None:
+        """Return what the values of a text are made of; None where they are one JSON value."""
+        syntax = self._text.options.syntax
+        return None if syntax is Syntax.JSON else Marked(None, {}, syntax=syntax.value)
 
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
@@ -379,7 +380,7 @@ class SchemaReading(Parsed):
 
     def place(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
-        if self.rules is None or self._document.definitions:
+        if self.rules is None:
             return super().place(rule)
         return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
@@ -441,6 +442,10 @@ class SchemaReading(Parsed):
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
             return {""} if dead else set()
+        # A copy in a column that is too deep has no text, where others have.
+        copies = self._written().rules.copies
+        alive = {copies[name] for name in copies.keys() - dead.keys()}
+        dead = {name: body for name, body in dead.items() if copies.get(name) not in alive}
         graph = {
             name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
             for name, body in dead.items()
@@ -542,7 +547,8 @@ def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
     schemas = writer.schemas
     root = schemas.document.root()
     with _limited_work():
-        made, eager = make(root), _is_prefix_free(schemas, root)
+        made = make(root)
+        eager = schemas.options.syntax is Syntax.JSON and _is_prefix_free(schemas, root)
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
     return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
 
@@ -557,7 +563,7 @@ def _limited_work() -> Iterator[None]:
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
-    """Tell whether a text ends where its value ends: all but numbers do."""
+    """Return whether a text ends where its value ends: all but numbers do."""
     contents = _contents(schemas, root) if isinstance(root, Ref) else {}
     if contents.get("type") == "object":
         return True

@@ -8,6 +8,8 @@ regular. What only Python code decides (that a file exists, a validator of the c
 ``kbnf: unkept: WHAT``, of which the lints make an info.
 
 Imported where a schema of a type is asked for: pydantic is optional.
+
+Tests: tests/unit/languages/json_schema/test_python_types.py
 """
 
 import datetime as dt
@@ -41,7 +43,7 @@ _KEYS = {
 
 
 def _base64_of_ascii(alphabet: str) -> str:
-    """Return the pattern of what is Base64 of a text in ASCII, so that the bytes are UTF-8."""
+    """Return the pattern of Base64 of texts in ASCII, so that the bytes are UTF-8."""
 
     def where(is_there: Callable[[int], bool]) -> str:
         return "[" + re.escape("".join(c for i, c in enumerate(alphabet) if is_there(i))) + "]"
@@ -117,7 +119,7 @@ _BASE64 = {
 class LosslessSchema(GenerateJsonSchema):
     """Pydantic's generator of JSON Schemas, for the texts that the type's validator takes."""
 
-    # No warning where a default is no JSON: the schema is not shown.
+    # No warning for a default that is not JSON: the schema is not shown.
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as pydantic has it
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
@@ -210,7 +212,7 @@ class LosslessSchema(GenerateJsonSchema):
         return _within_unkept_bounds(super().timedelta_schema(schema), schema)
 
     def json_schema(self, schema: core_schema.JsonSchema) -> JsonSchemaValue:
-        """Write a text of JSON, of which no grammar keeps what is inside."""
+        """Write a text of JSON, whose contents no grammar keeps."""
         del schema
         return _unkept({"type": "string"}, "Json")
 
@@ -249,7 +251,7 @@ class LosslessSchema(GenerateJsonSchema):
         return _unkept(written, "set (min_length)") if written.get("minItems", 0) > 1 else written
 
     def _is_listed(self, items: Any) -> bool:
-        """Tell whether the items of a set are listed, so that a grammar can tell them apart."""
+        """Return whether the items of a set are listed, so that a grammar can distinguish them."""
         if isinstance(items, dict) and "$ref" in items:
             items = self.get_schema_from_definitions(items["$ref"])
         if not isinstance(items, dict):

@@ -42,7 +42,7 @@ from kbnf_core.automata.expression import (
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
 from kbnf_core.automata.operations import intersect as intersection
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Call, Node, Regular
@@ -75,6 +75,7 @@ from kbnf_core.languages.json_schema.rules import (
     WHOLE,
     Prelude,
     Property,
+    Texts,
     Value,
     automaton_within,
     spell_text,
@@ -176,6 +177,8 @@ class Trees:
                 return EMPTY if found is None else self._form(found)
             case Others(part, hint):
                 return self._others(part, hint)
+            case Texts(hint):
+                return self._some_numbers(node.dfa, hint)
             case Numbers(hint):
                 return self._numbers(node.dfa, hint)
             case _:
@@ -324,11 +327,11 @@ class Trees:
     def _pieces(self, root: Regex, texts: ShortTexts) -> Form:
         """Return a regular expression as a form in which no piece is long."""
         written = texts.of(root)
-        is_set = isinstance(root, Characters)
+        is_set = isinstance(root, CharacterSet)
         if written is not None and not (is_set and len(written) > LONG_SET):
             return self._piece(root, written)
         match root:
-            case Characters(points):
+            case CharacterSet(points):
                 return self._form(self._scalars.set_of(points))
             case Choice(items):
                 return alternation(self._pieces(item, texts) for item in items)
@@ -359,7 +362,7 @@ class Trees:
         items = root.parts if isinstance(root, Sequence) else (root,)
         letters = []
         for item in items:
-            points = item.points if isinstance(item, Characters) else ()
+            points = item.points if isinstance(item, CharacterSet) else ()
             if len(points) != 1 or points[0][0] != points[0][1]:
                 return regex(written)
             letters.append(chr(points[0][0]))
@@ -368,8 +371,8 @@ class Trees:
 
 
 def _has_escapes(root: Regex, parts: list[bool]) -> bool:
-    """Tell whether an expression has characters that JSON strings spell by an escape."""
-    return any(parts) or (isinstance(root, Characters) and bool(intersect(root.points, ESCAPED)))
+    """Return whether an expression has characters that JSON strings spell by an escape."""
+    return any(parts) or (isinstance(root, CharacterSet) and bool(intersect(root.points, ESCAPED)))
 
 
 def _shared_leaf(node: Regular | Call) -> Form:
@@ -385,7 +388,7 @@ _FEW, _SHORT = 7, 25
 
 
 def _is_long(form: Form, most: int) -> bool:
-    """Tell whether a form is better a rule, or several pieces; ``most`` is the length of one."""
+    """Return whether a form is better a rule, or several pieces; ``most`` is the length of one."""
     if isinstance(form, tree.Pattern | tree.Terminal):
         return len(form.text.value) > most
     parts = list(tree.postorder(form))
@@ -442,7 +445,7 @@ class Outline:
         self._document = writer.schemas.document
         self._places = places
         self._pointer = pointer
-        self._properties: dict[tuple[str, Expression], str] = {}
+        self._properties: dict[tuple[str, Expression, int], str] = {}
         # Rules of values that are where the rules of their members are.
         self._inner: set[str] = set()
         self._bodies: dict[str, Node] = {}
@@ -467,21 +470,23 @@ class Outline:
         match node:
             case ir.Sequence(notation=Value(schema)):
                 return _at(nodes.sequence(*parts), self._span(schema))
-            case ir.Sequence(notation=Property(name, schema)):
-                return self._member(name, schema, parts)
+            case ir.Sequence(notation=Property(name, schema, column)):
+                return self._member(name, schema, column, parts)
             case _:
                 return ir.rebuild(node, parts)
 
-    def _member(self, name: str, schema: Expression | Place, parts: list[Node]) -> Node:
+    def _member(
+        self, name: str, schema: Expression | Place, column: int, parts: list[Node]
+    ) -> Node:
         """Return a call of the rule of a member, which equal members share."""
         if isinstance(schema, Place):
             schema = self._document.inside(schema, "properties", name)
         span = self._span(schema)
-        rule = self._properties.get((name, schema))
+        rule = self._properties.get((name, schema, column))
         if rule is None:
             is_taken = name in NAMES or name in self._writer.rules or not name
             rule = self._writer.rules.fresh(f"{name}_property" if is_taken else name)
-            self._properties[name, schema] = rule
+            self._properties[name, schema, column] = rule
             self.members.add(rule)
             self._bodies[rule] = nodes.sequence(*parts)
             self.spans[rule] = span
@@ -712,7 +717,7 @@ def _cut(words: Several[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-_Way = tuple[str, tuple[Characters, ...]]
+_Way = tuple[str, tuple[CharacterSet, ...]]
 """One character after the other: as a regular expression, and their sets."""
 
 
@@ -752,16 +757,16 @@ def _line(ways: Several[_Way]) -> Form:
     return regex("|".join(written for written, _ in ways), parsed=whole)
 
 
-def _letter(char: str) -> tuple[str, Characters]:
-    return print_character(ord(char)), Characters(from_text(char))
+def _letter(char: str) -> tuple[str, CharacterSet]:
+    return print_character(ord(char)), CharacterSet(from_text(char))
 
 
 @lru_cache(maxsize=1_024)
-def _but(chars: str, plain: CodePoints) -> tuple[str, Characters]:
+def _but(chars: str, plain: CodePoints) -> tuple[str, CharacterSet]:
     """Return the characters of a set but some, as they are written and as a set.
 
     A process keeps 1,024 of them: names begin with the same few letters. Without, a conversion of a
     schema to KBNF makes a tenth more calls.
     """
     points = codepoints.difference(plain, from_text(chars))
-    return print_characters(points), Characters(points)
+    return print_characters(points), CharacterSet(points)

@@ -1,7 +1,8 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-From an automaton of strings its JSON texts follow without a regular expression between: its bytes
-are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
+From an automaton of strings its JSON texts follow without a regular expression between
+(``rules.quoted``): its bytes are symbols, of which those that mean themselves are spelled so, the
+others after a backslash. A
 ``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
 somebody reads it.
 
@@ -49,7 +50,7 @@ from kbnf_core.automata.dfa import (
 from kbnf_core.automata.expression import Builder, Expression, Spell, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.nfa import minimise
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
@@ -92,6 +93,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
     compiled_pattern,
     lengths_of,
+    word_lengths,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -183,19 +185,40 @@ class ScalarWriter:
         self._builder = Builder()
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
+        self._without_quotes: dict[tuple[Restricted, bool], Node | None] = {}
         self.hints: dict[str, str] = {}
 
-    def write(self, part: Restricted, hint: str) -> Node | None:
-        """Return the JSON texts of a set of strings or numbers; None if there is none."""
+    def write(self, part: Restricted, hint: str, *, is_key: bool = False) -> Node | None:
+        """Return the texts of a set of strings or numbers with their ends; None for none."""
         if part.kind is Kind.NUMBER:
-            return self._number(part, hint)
+            number = self._number(part, hint)
+            return None if number is None else self._prelude.ended(number, is_key=is_key)
         if not part.literals:
-            return self._prelude.use("string")
+            return self._prelude.any_string(is_key=is_key)
         if part.finite is not None:
-            return self._texts(part.finite)
+            return self._prelude.ended(self._texts(part.finite), is_key=is_key)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
-        return self._remembered(part, hint)
+        plain, quoted = self._plain(part, hint, is_key), self._remembered(part, hint)
+        if quoted is None:
+            return None
+        whole = self._prelude.ended(quoted, is_key=is_key)
+        return whole if plain is None else alternation([plain, whole])
+
+    def _plain(self, part: Restricted, hint: str, is_key: bool) -> Node | None:
+        """Return the strings without quotes, in a syntax that has such: a rule, with their end.
+
+        So nothing completes before the end, and masks take free text as a block.
+        """
+        key = part, is_key
+        if key not in self._without_quotes:
+            found, form = self._prelude.plain(part, self._rules.budget), None
+            if found is not None:
+                name = self._rules.fresh(f"{hint}_plain")
+                self._rules.add(name, self._prelude.ended(found, is_key=is_key))
+                form = call(name)
+            self._without_quotes[key] = form
+        return self._without_quotes[key]
 
     def _with_bounded_runs(self, part: Restricted) -> Restricted:
         """Return strings without endless loops of digits or of blanks, where there are such.
@@ -219,7 +242,7 @@ class ScalarWriter:
     def _texts(self, values: Sequence[str]) -> Node:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
         spelling = self._prelude.spelling
-        texts = tuple(each for value in values if (each := spelling.text(value)) is not None)
+        texts = tuple(each for value in values if (each := spelling.listed(value)) is not None)
         if len(values) < MANY_TEXTS or len(texts) < len(values):
             self._refuse_many(sum(map(len, values)))
             return alternation(map(self._listed, values))
@@ -245,7 +268,7 @@ class ScalarWriter:
     def _listed(self, value: str) -> Node:
         """Return the JSON texts of one string."""
         spelling = self._prelude.spelling
-        known = spelling.text(value)
+        known = spelling.listed(value)
         if known is not None:
             return text(known)
         return self._regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
@@ -285,7 +308,12 @@ class ScalarWriter:
         dfa = part.dfa(self._rules.budget)
         if dfa.is_empty:
             return None
-        whole = quoted(dfa, self._prelude.spelling)
+        spelling = self._prelude.spelling
+        if spelling.also:
+            # Characters of several bytes have escapes, so symbols are characters, not bytes.
+            whole = counted(lengths_of(dfa), Length(0, None), LARGE, spelling, self._rules.budget)
+        else:
+            whole = quoted(dfa, spelling)
         return Regular(whole, NOWHERE, Strings(part, dfa, hint))
 
     def _large_counts(self, part: Restricted) -> Node | None:
@@ -335,7 +363,7 @@ class ScalarWriter:
         return whole if whole is not None and is_looped(whole) else None
 
     def _is_implied(self, part: Restricted, length: Length) -> bool:
-        """Tell whether one pattern of several sees to a length, before all words are looked at."""
+        """Return whether one pattern of several bounds the length, before all words are visited."""
         singly = (Restricted(part.kind, (each,)) for each in part.literals)
         written = (as_written(each, self._builder) for each in singly)
         return any(is_implied(length, whole) for whole in written if whole is not None)
@@ -368,7 +396,7 @@ class ScalarWriter:
         return self._by_states(lengths, bound, most, hint)
 
     def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
-        """Tell whether so many states are enough to count."""
+        """Return whether so many states are enough to count."""
         tails = _tails(lengths)
         try:
             states, _ = lengths.counted(length, most, self._rules.budget, tails)
@@ -495,14 +523,15 @@ class ScalarWriter:
         zeros, are_bounded = self._prelude.whole_fraction, self._prelude.has_bounded_digits
         if self._prelude.has_exact_decimals or (are_bounded and not zeros):
             each = ((number_text(value), str(value)) for value in values)
-            return alternation(map(text, dict.fromkeys(chain.from_iterable(each))))
+            taken = filter(self._prelude.takes_number, chain.from_iterable(each))
+            return alternation(map(text, dict.fromkeys(taken)))
         whole: dict[str, None] = {}
         fractions: dict[str, None] = {}
         others: dict[str, None] = {}
         for value in values:
             plain, written = number_text(value), str(value)
             (fractions if "." in plain else whole)[plain] = None
-            if written.strip("0123456789-."):
+            if written.strip("0123456789-.") and self._prelude.takes_number(written):
                 others[written] = None
         groups = (
             (whole, self._regex(zeros) if zeros else EMPTY),
@@ -605,13 +634,13 @@ def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
 
     def one(node: Regex, parts: list[Regex]) -> Regex:
         match node:
-            case Repeat(Characters(points), low, None) if any(
+            case Repeat(CharacterSet(points), low, None) if any(
                 not difference(points, run) for run in runs
             ):
                 return builder.repetition(parts[0], low, max(low, MOST_RUN))
             case Repeat(_, low, high):
                 return builder.repetition(parts[0], low, high)
-            case Characters():
+            case CharacterSet():
                 return node
             case Items():
                 return builder.sequence(parts)
@@ -628,7 +657,7 @@ def _places(number: Decimal) -> int:
 
 
 def _is_long(form: Node) -> bool:
-    """Tell whether an expression is better a rule."""
+    """Return whether an expression is better a rule."""
     match form:
         case Regular(notation=str() as pattern):
             return len(pattern) > LONG
@@ -639,7 +668,7 @@ def _is_long(form: Node) -> bool:
 
 
 def _is_length(part: Restricted) -> bool:
-    """Tell whether a set is all strings of some lengths."""
+    """Return whether a set is all strings of some lengths."""
     atom, wanted = part.literals[0]
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
 
@@ -691,7 +720,7 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
     None where nothing is repeated so often that its copies have many states, or where more than
     the expression says how long words are.
     """
-    if length.high is not None or length.low > fold(whole, _shortest):
+    if length.high is not None or length.low > word_lengths(whole).low:
         return None
 
     def opened(item: Expression) -> tuple[Expression, ...]:
@@ -717,54 +746,25 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
 
 
 def _repeats_much(item: Repeat[Expression]) -> bool:
-    """Tell whether a repetition within bounds has copies of many states."""
+    """Return whether a repetition within bounds has copies of many states."""
     if item.high is None or item.high < 2:
         return False
     long = fold(item.body, _size)
-    return long >= LONG_BODY and long * item.high >= MANY and fold(item.body, _shortest) > 0
+    return long >= LONG_BODY and long * item.high >= MANY and word_lengths(item.body).low > 0
 
 
 def _size(item: Expression, parts: list[int]) -> int:
     """Return how many characters are written where each repetition is as many copies."""
     if isinstance(item, Repeat):
         return parts[0] * max(item.low, item.high or 1)
-    return 1 if isinstance(item, Characters) else sum(parts)
-
-
-def _shortest(item: Expression, parts: list[int]) -> int:
-    """Return the characters of the shortest word."""
-    match item:
-        case Characters():
-            return 1
-        case Repeat(_, low, _):
-            return low * parts[0]
-        case Choice():
-            return min(parts, default=0)
-        case _:
-            return sum(parts)
+    return 1 if isinstance(item, CharacterSet) else sum(parts)
 
 
 def is_implied(length: Length, whole: Expression) -> bool:
     """Return whether no word of an expression is too short or too long."""
-    most = fold(whole, _longest)
-    is_short = length.high is None or (most is not None and most <= length.high)
-    return is_short and length.low <= fold(whole, _shortest)
-
-
-def _longest(item: Expression, parts: list[int | None]) -> int | None:
-    """Return the characters of the longest word, None where there is none."""
-    if isinstance(item, Characters):
-        return 1
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    match item:
-        case Repeat(_, _, high):
-            return 0 if not known[0] else None if high is None else high * known[0]
-        case Choice():
-            return max(known, default=0)
-        case _:
-            return sum(known)
+    found = word_lengths(whole)
+    is_short = length.high is None or (found.high is not None and found.high <= length.high)
+    return is_short and length.low <= found.low
 
 
 def is_looped(whole: Expression) -> bool:
@@ -845,20 +845,8 @@ def _is_loop(item: Expression) -> bool:
 
 def _fixed(item: Expression) -> int | None:
     """Return the one length that an expression's words have; None where they have several."""
-    match item:
-        case Characters():
-            return 1
-        case Items(items):
-            parts = [_fixed(each) for each in items]
-            return None if None in parts else sum(each or 0 for each in parts)
-        case Choice(items) if items:
-            lengths = {_fixed(each) for each in items}
-            return lengths.pop() if len(lengths) == 1 else None
-        case Repeat(inner, low, high):
-            one = _fixed(inner)
-            return one * low if one is not None and low == high else None
-        case _:
-            return None
+    length = word_lengths(item)
+    return length.low if length.low == length.high else None
 
 
 MOST_STATES = 200_000

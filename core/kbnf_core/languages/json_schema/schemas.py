@@ -8,6 +8,9 @@ part of its values (``Schemas.some``): alternatives are left out only where more
 and what is refused is refused as a whole.
 
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
+
+Tests: tests/unit/languages/json_schema/test_direct.py,
+tests/unit/languages/json_schema/test_products.py
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -125,7 +128,7 @@ _SCALARS = (str, bool, Decimal, type(None))
 class _Reading:
     """A schema as it was read: its own restrictions, and the expressions of its applicators.
 
-    ``parts`` holds them in the order in which their keywords are. Where a keyword was dropped,
+    ``parts`` contains them in the order in which their keywords are. Where a keyword was dropped,
     ``is_weak``, they allow more than the schema.
     """
 
@@ -134,7 +137,7 @@ class _Reading:
 
 
 _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
-"""By a first member, what it holds, and what it holds together with the next ones, by these."""
+"""By a first member: its values, and those that it shares with the next ones, by these."""
 
 
 def schemas_of(schema: Json, options: Options, facts: Review | None = None) -> "Schemas":
@@ -145,10 +148,9 @@ def schemas_of(schema: Json, options: Options, facts: Review | None = None) -> "
 class Schemas:
     """The schemas of a document and their shapes; ``losses`` are keywords that were dropped.
 
-    ``budget`` counts the work of the whole conversion; its part is the JSON Pointer of what is
-    being read. ``notes`` are keywords that say nothing about values, though it may seem so.
-    ``unsatisfiable`` says of expressions whether they are, where that is certain, ``guesses`` how
-    often it was not.
+    ``budget`` counts the work of the whole conversion; its part is the current JSON Pointer.
+    ``notes`` are keywords that do not restrict values, though it may seem so. ``unsatisfiable``
+    says of expressions whether they are, where that is certain, ``guesses`` how often it was not.
     """
 
     def __init__(self, document: Document, options: Options) -> None:
@@ -170,7 +172,7 @@ class Schemas:
 
     @contextmanager
     def working_at(self, pointer: str) -> Iterator[None]:
-        """Name what is being worked at; an error leaves the name as it is."""
+        """Name the current subject; an error leaves the name as it is."""
         before, self.budget.part = self.budget.part, pointer
         yield
         self.budget.part = before
@@ -306,10 +308,10 @@ class Schemas:
                 return constant_shape(expression)
 
     def _all_of(self, members: tuple[Expression, ...]) -> NormalForm:
-        """Return what all members hold.
+        """Return the values that all members allow.
 
-        Of many, what the first ones hold is remembered: where conditions come one by one, all of
-        them would else be met for each.
+        The intersection of the first ones of many is cached: if conditions are added one by one,
+        each call would intersect them all again.
         """
         if len(members) <= 2:
             return self.meet([self.shape(part) for part in members])
@@ -390,7 +392,7 @@ class Schemas:
         return known
 
     def _is_weak(self, expression: Expression) -> bool:
-        """Tell whether an expression of known shape allows more than its schemas, some dropped."""
+        """Return whether an expression of known shape allows more than its schemas do."""
         pending, seen = [expression], set[Expression]()
         while self.losses and pending:
             one = pending.pop()
@@ -480,7 +482,7 @@ def _is_object_unsatisfiable(schemas: "Schemas", part: Objects, depth: int) -> b
 
 
 def _held_by(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
-    """Return what the members may hold whose names may be in ``keys``."""
+    """Return the expressions of members whose names may be in ``keys``."""
     budget = schemas.budget
     budget.spend(STEPS * len(part.named))
     named = [value for name, value in part.named if keys.holds(name)]
@@ -506,8 +508,8 @@ def read_applicator(
 ) -> Expression:
     """Return what one keyword of APPLICATORS means.
 
-    ``siblings`` returns what the keywords beside it allow: alternatives that differ only in what
-    is not allowed anyway are as good as disjoint.
+    ``siblings`` returns the values that the keywords beside it allow: alternatives that differ only
+    outside of these are as good as disjoint.
     """
     document = schemas.document
     match keyword:
@@ -537,7 +539,7 @@ def read_applicator(
 
 
 def _beside(schemas: "Schemas", part: Expression, siblings: Callable[[], NormalForm]) -> Expression:
-    """Return a schema of ``allOf``; alternatives that it only has are told apart by what is beside.
+    """Return a schema of ``allOf``; keywords beside it distinguish its only alternatives.
 
     They are often told apart by a member that is required there alone.
     """
@@ -604,7 +606,7 @@ def _known_shape(schemas: "Schemas", siblings: NormalForm, part: Expression) -> 
 
 
 def _may_share(schemas: "Schemas", one: NormalForm | None, two: NormalForm | None) -> bool:
-    """Tell whether two alternatives may have a value in common."""
+    """Return whether two alternatives may have a value in common."""
     if one is None or two is None:
         return True
     try:
@@ -641,7 +643,7 @@ def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
 
 
 _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
-"""Keywords of which something is to be said, or read."""
+"""Keywords that have a meaning, or of which something is reported."""
 
 
 R = TypeVar("R")
@@ -763,7 +765,7 @@ class Reader:
             return dropped
 
     def _siblings(self) -> NormalForm:
-        """Return what is allowed beside applicators, here or where the schema is one of these."""
+        """Return the values allowed beside applicators, here or around one of these."""
         return self._local() if self._place.contents.keys() & LOCAL else self._around()
 
     def _local(self) -> NormalForm:
@@ -868,7 +870,8 @@ class Reader:
     def _additional(self) -> Expression:
         if "additionalProperties" in self._place.contents:
             return self._schemas.document.inside(self._place, "additionalProperties")
-        # Where other keywords evaluate members, too, they say together what is additional.
+        # Where other keywords evaluate members, too, all of them together decide which are
+        # additional.
         place = self._place
         alone = place.closing is Closing.WHOLE and place.evaluators <= {
             "properties",

@@ -98,27 +98,20 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.json_text import Json, pointer_below
 from kbnf_core.text.source import Source
 
 
 def pointer_to(place: Place, *steps: str) -> str:
     """Return the JSON Pointer of something in a schema."""
-    return "/".join((place.pointer, *map(escape, steps)))
-
-
-def take_count(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
-    """Return a count of items or members; None where the keyword is missing."""
-    return _count(place, keyword, limits.bound, "bound")
-
-
-def take_length(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
-    """Return a count of characters; None where the keyword is missing."""
-    return _count(place, keyword, limits.length, "length")
+    return pointer_below(place.pointer, *steps)
 
 
 def _count(place: Place, keyword: str, most: int, name: str) -> int | None:
-    """Return a count that is not negative; ``name`` is the limit that it must not pass."""
+    """Return a count that is not negative, None where the keyword is missing.
+
+    ``name`` is the limit that it must not pass.
+    """
     if keyword not in place.contents:
         return None
     value = _number(place.contents[keyword])
@@ -223,8 +216,8 @@ def read_multiple(place: Place) -> Iterator[Literal]:
 
 def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
     """Yield the restriction of ``minLength`` and ``maxLength``."""
-    low = take_length(place, "minLength", limits) or 0
-    high = take_length(place, "maxLength", limits)
+    low = _count(place, "minLength", limits.length, "length") or 0
+    high = _count(place, "maxLength", limits.length, "length")
     if low or high is not None:
         yield Length(low, high), True
 
@@ -234,8 +227,8 @@ def read_format(
 ) -> Iterator[Literal]:
     """Yield the restriction of ``format``.
 
-    By the specification a format that it does not define says nothing about values; since that
-    is seldom what was meant, it is added to ``notes``.
+    By the specification a format that it does not define does not restrict values; since that is
+    seldom meant, it is added to ``notes``.
     """
     if "format" not in place.contents:
         return
@@ -301,7 +294,8 @@ def read_counts(
     place: Place, low: str, high: str, limits: SchemaLimits
 ) -> tuple[int | None, int | None]:
     """Return the least and the largest number of items or members; None for no bound."""
-    return take_count(place, low, limits), take_count(place, high, limits)
+    least, most = (_count(place, each, limits.bound, "bound") for each in (low, high))
+    return least, most
 
 
 def read_contains(place: Place, document: Document, limits: SchemaLimits) -> tuple[Contains, ...]:
@@ -382,7 +376,7 @@ _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 
 
 class Evaluated(NamedTuple):
-    """What is evaluated: names, names by pattern, so many items; or all members, all items.
+    """The evaluated members and items: names, names by pattern, so many items; or all of them.
 
     ``contained`` are schemas whose values are evaluated wherever they are among the items;
     ``has_properties`` says whether there was the keyword ``properties``.
@@ -452,7 +446,7 @@ def read_closed(document: Document, limits: SchemaLimits, place: Place) -> Expre
 
 
 class _Reader:
-    """Finds the cases of one keyword; what the keyword itself evaluates is none of its business."""
+    """Finds the cases of one keyword, apart from those that the keyword itself evaluates."""
 
     def __init__(
         self, document: Document, limits: SchemaLimits, pointer: str, *, items: bool
@@ -546,7 +540,7 @@ class _Reader:
                     yield [(absent, Evaluated()), *((both((other(absent), c)), e) for c, e in held)]
 
     def _sets(self, parts: list[list[Case]], most: int) -> list[Case]:
-        """Return the cases in which some of the alternatives hold, one at least."""
+        """Return the cases in which some of the alternatives apply, one at least."""
         plain = [i for i, cases in enumerate(parts) if all(e == Evaluated() for _, e in cases)]
         telling = [i for i in range(len(parts)) if i not in plain]
         # Alternatives that evaluate nothing need not be told apart from each other.
@@ -702,14 +696,14 @@ HALF_ENFORCED = {
     "idn-hostname": "of `idn-hostname` the letters are enforced, not IDNA's tables",
     "idn-email": "of `idn-email` the letters are enforced, not IDNA's tables",
 }
-"""What is reported of formats that are beyond a regular language."""
+"""The notes about formats that are beyond a regular language."""
 
 LEFT_OUT_OF = {"regex": LEFT_OUT}
-"""What is left out of such a format, so that nothing passes that it refuses."""
+"""Strings left out of such a format, so that none passes that it refuses."""
 
 
 class Bounded(NamedTuple):
-    """A regular expression, and what is reported of the strings that it leaves out."""
+    """A regular expression, and the note about the strings that it leaves out."""
 
     regex: str
     says: str
@@ -735,7 +729,7 @@ _MOST_DIGITS = 24
 
 
 def _host(most: int) -> tuple[str, str]:
-    """Return names of hosts, and what is left out."""
+    """Return names of hosts, and the note about those left out."""
     labels = 4 if most >= 120 else 3 if most >= 60 else 2
     pairs = min(((most - labels + 1) // labels - 1) // 2, 31)
     label = rf"[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,{pairs}}}"

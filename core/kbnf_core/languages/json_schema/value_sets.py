@@ -37,7 +37,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 from zlib import decompress
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.algebra import Repeat
+from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY
@@ -46,7 +46,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa, class_count
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
@@ -188,6 +188,27 @@ class Length:
             yield Length(0, self.low - 1)
         if self.high is not None:
             yield Length(self.high + 1, None)
+
+
+def word_lengths(root: Expression) -> Length:
+    """Return the lengths of the shortest and of the longest word of an expression."""
+    return fold(root, _length)
+
+
+def _length(item: Expression, parts: list[Length]) -> Length:
+    lows = [part.low for part in parts]
+    highs = [part.high for part in parts if part.high is not None]
+    is_bounded = len(highs) == len(parts) > 0
+    match item:
+        case CharacterSet():
+            return Length(1, 1)
+        case Repeat(_, low, high):
+            most = None if high is None or not is_bounded else high * highs[0]
+            return Length(low * lows[0], 0 if highs == [0] else most)
+        case Choice():
+            return Length(min(lows, default=0), max(highs) if is_bounded else None)
+        case _:
+            return Length(sum(lows), sum(highs) if len(highs) == len(parts) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +424,7 @@ class Lengths:
         return length.high is None or count + self.shortest[state] <= length.high
 
     def behind(self, state: int) -> CharacterDfa:
-        """Return the automaton of what may follow a state."""
+        """Return the automaton of the texts after a state."""
         states, rows = explore([state], lambda here: [to for _, to in self.words.edges[here]])
         edges = tuple(
             tuple((points, to) for (points, _), to in zip(self.words.edges[here], row, strict=True))
@@ -415,8 +436,8 @@ class Lengths:
     def ways(self) -> int | None:
         """How many ways there are at least through an expression, each of them with one loop.
 
-        Ways differ in the lengths of what comes before the loop, or of their words where there is
-        none. None where some word goes through one loop and then another.
+        Ways differ in the lengths before the loop, or of their words where there is no loop. None
+        where some word goes through one loop and then another.
         """
         graph = dict(enumerate(self._targets))
         cycles = list(cyclic_components(graph))
@@ -635,7 +656,7 @@ MANY_COUNTED = 8
 
 @dataclass(frozen=True)
 class Either:
-    """The strings of any of some sets: an atom, for what is written."""
+    """The strings of any of some sets: an atom, for writing."""
 
     parts: tuple[Restricted, ...]
 
@@ -768,26 +789,26 @@ def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]
 
 
 def _is_any(item: Expression) -> bool:
-    """Tell whether an item is any text, or all texts from some length on."""
+    """Return whether an item is any text, or all texts from some length on."""
     return (
         isinstance(item, Repeat)
         and item.high is None
-        and isinstance(item.body, Characters)
+        and isinstance(item.body, CharacterSet)
         and item.body.points == ANY
     )
 
 
 def _is_large(item: Expression) -> bool:
-    """Tell whether an item is a character that is repeated, to a large bound."""
-    if not isinstance(item, Repeat) or not isinstance(item.body, Characters):
+    """Return whether an item is a character that is repeated, to a large bound."""
+    if not isinstance(item, Repeat) or not isinstance(item.body, CharacterSet):
         return False
     return item.low != item.high and max(item.low, item.high or 0) > LARGE
 
 
 def _fixed_length(item: Expression) -> int | None:
     """Return how many characters an item has, where that is one number that is quickly found."""
-    if isinstance(item, Characters):
+    if isinstance(item, CharacterSet):
         return 1
-    if isinstance(item, Repeat) and isinstance(item.body, Characters) and item.low == item.high:
+    if isinstance(item, Repeat) and isinstance(item.body, CharacterSet) and item.low == item.high:
         return item.low
     return None

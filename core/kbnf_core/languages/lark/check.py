@@ -2,6 +2,8 @@
 
 Reading begins at the start and leaves out what it does not reach, so W101 and W102 (definitions
 unused, or unreachable) are reported of what was written.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections import defaultdict
@@ -10,11 +12,12 @@ from dataclasses import replace
 
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.outline import Outline, Symbol, Use
+from kbnf_core.kbnf.outline import Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Attributes, Loss, Parsed, Request
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
+from kbnf_core.languages.lark.indenter import indenter_of
 from kbnf_core.languages.lark.read import (
     AUTO,
     Outcome,
@@ -26,6 +29,7 @@ from kbnf_core.languages.lark.read import (
 )
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, dialect_of
+from kbnf_core.languages.lark.reader.marks import declares_blocks
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, DIALECT, LEXING
@@ -78,9 +82,11 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     """Read ``source`` from its start on: ``start``, or a rule that no other uses, for findings.
 
     A text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
-    once read as such: Lark with ``::=``. Raises ``ConfigError`` for an unknown ``lexing``.
+    once read as such: Lark with ``::=``. Raises ``ConfigError`` for options that
+    nothing is known of.
     """
     lexing = lexing_of(request.options.get("lexing"))
+    indenter = indenter_of(request.options.get("indenter"))
     looks_like_gbnf = may_be_gbnf(lexing) and is_gbnf(source.text)
     written = parse_lark(source, request.limits)
     if looks_like_gbnf:
@@ -95,9 +101,10 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     chosen = request.start or pragmas.start
     first = None if chosen or looks_like_gbnf else _start(written.document)
     wanted = chosen or first
-    setting = Setting(request.imports, lexing, wanted, request.limits)
+    setting = Setting(request.imports, lexing, indenter, wanted, request.limits)
     outcome = read_lark(source, setting, written)
-    if lexing is None and dialect_of(written.document, None) is Dialect.LARK:
+    has_blocks = indenter is not None or declares_blocks(written.document)
+    if lexing is None and not has_blocks and dialect_of(written.document, None) is Dialect.LARK:
         outcome = _in_the_other_dialect(outcome, source, setting)
     report = outcome.report
     found = [*report.errors, *report.notes]
@@ -198,6 +205,6 @@ def outline_lark(source: Source, limits: Limits) -> Outline:
     patterns = ((node.span, node.raw) for node in nodes if isinstance(node, lark.Regexp))
     return Outline(
         tuple(Symbol(name.value, name.span, whole) for name, whole in definitions),
-        tuple(Use(name.value, name.span) for name in names),
+        tuple(OutlineUse(name.value, name.span) for name in names),
         tuple(patterns),
     )

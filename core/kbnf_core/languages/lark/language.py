@@ -1,9 +1,14 @@
-"""Lark, in either dialect, as one of the grammar languages."""
+"""Lark, in either dialect, as one of the grammar languages.
 
-from typing import TYPE_CHECKING
+Tests: tests/unit/languages/lark
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.frontend import Language, Reading
 from kbnf_core.kbnf.parsed import Attributes, Conversion, Parsed, Request
+from kbnf_core.languages.lark.indenter import attributes_of
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
 
@@ -14,10 +19,14 @@ if TYPE_CHECKING:
 class _Lark(Language):
     name = "Lark"
     extension = ".lark"
-    options = ("lexing",)
+    options = ("lexing", "indenter")
     is_converted = True
     takes_fixes = False
     is_target = True
+
+    def options_of(self, postlex: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with an ``Indenter`` of Lark among them, as its attributes."""
+        return {**options, **({} if postlex is None else {"indenter": attributes_of(postlex)})}
 
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.lark.check import parse_as_kbnf

@@ -10,13 +10,14 @@ from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.ir import Repeat
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.tree import Comment
+from kbnf_core.languages.lark.indenter import Indenter
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
     LlguidanceTerminals,
 )
-from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, Assembly, TooManyVariantsError
+from kbnf_core.languages.lark.lexer.product import Assembly
 from kbnf_core.languages.lark.reader.dialect import (
     Dialect,
     check_dialect,
@@ -24,11 +25,15 @@ from kbnf_core.languages.lark.reader.dialect import (
     dialect_of,
 )
 from kbnf_core.languages.lark.reader.embedded import Embedding
+from kbnf_core.languages.lark.reader.marks import Marks, usual_indenter
 from kbnf_core.languages.lark.reader.model import (
+    MOST_VARIANTS,
+    Layout,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Terminal,
+    TooManyVariantsError,
     make_shallow,
     written_alternatives,
 )
@@ -39,9 +44,22 @@ from kbnf_core.languages.lark.reader.modules import (
     gather,
 )
 from kbnf_core.languages.lark.reader.parse import Parsed, comments, is_gbnf, parse_lark
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    DIALECT,
+    INVALID,
+    RefusedError,
+    Report,
+)
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
-from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
+from kbnf_core.languages.lark.reader.tree import (
+    Declare,
+    Definition,
+    Document,
+    TemplateUse,
+    Use,
+    postorder,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import unreadable
 from kbnf_core.text.errors import ConfigError, LimitError, WorkLimitError
@@ -69,13 +87,14 @@ _Others = dict[str, _Found]
 class Setting:
     """How to read a Lark file.
 
-    ``lexing`` None is the default of the file's dialect; ``start`` None is ``start``. ``imports``
-    says which files may be imported. ``where`` maps the spans of an embedded grammar to those of
-    the file.
+    ``lexing`` None is the default of the file's dialect; ``indenter`` None is that of the names
+    which the file declares, if it does; ``start`` None is ``start``. ``imports`` says which files
+    may be imported. ``where`` maps the spans of an embedded grammar to those of the file.
     """
 
     imports: Imports
     lexing: Lexing | None = None
+    indenter: Indenter | None = None
     start: str | None = None
     limits: Limits = DEFAULT_LIMITS
     depth: int = 0
@@ -264,17 +283,18 @@ class _Reader:
         """Return the tree of KBNF; None after a report."""
         gbnf = may_be_gbnf(self.setting.lexing) and is_gbnf(self.document.source.text)
         dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
-        lexing = self.setting.lexing or default_lexing(dialect)
         check_dialect(self.document, dialect, self.report, gbnf)
         libraries = LARK_LIBRARIES if dialect is Dialect.LARK else LLGUIDANCE_LIBRARIES
         gathered = gather(self.document, libraries, self.setting.imports, self.report)
+        marks = self._marks(gathered) if dialect is Dialect.LARK else None
+        lexing = self.setting.lexing or default_lexing(dialect, marks is not None)
         start = self._start(gathered, "root" if gbnf else "start")
         if start is None:
             return None
         self.names.of(("start",), start)
         source, report, limits = self.document.source, self.report, self.setting.limits
         try:
-            return self._assembled(gathered, dialect, lexing, start, Budget(limits.work))
+            return self._assembled(gathered, dialect, lexing, marks, start, Budget(limits.work))
         except LimitError as error:
             report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
@@ -292,7 +312,13 @@ class _Reader:
         return None
 
     def _assembled(
-        self, gathered: Gathered, dialect: Dialect, lexing: Lexing, start: str, budget: Budget
+        self,
+        gathered: Gathered,
+        dialect: Dialect,
+        lexing: Lexing,
+        marks: Marks | None,
+        start: str,
+        budget: Budget,
     ) -> _Found:
         """Return the tree; raises the errors of limits."""
         report, limits = self.report, self.setting.limits
@@ -304,10 +330,11 @@ class _Reader:
         embedding = Embedding(
             report, self.names, self._nested, self.others, self.setting.where, limits
         )
-        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
+        builder = RuleBuilder(gathered, dialect, factory, embedding, marks, report, limits)
         builder.build(start)
         options = self._options(gathered)
         parts = list(_ignored(gathered, factory))
+        layout = self._layout(marks, factory, gathered, lexing)
         if report.errors or embedding.lacks_a_grammar:
             return None
         together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
@@ -317,6 +344,7 @@ class _Reader:
             *make_shallow(builder.rules, builder.spans),
             make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
             dialect is Dialect.LARK or first,
+            layout,
         )
         assembly = Assembly(
             self.document.source, dialect, lexing, self.names, report, limits, budget
@@ -326,6 +354,40 @@ class _Reader:
             return None
         written = written_alternatives(builder.rules, lexing, budget)
         return self._with(embedding, replace(document, alternatives=written))
+
+    def _marks(self, gathered: Gathered) -> Marks | None:
+        """Return the terminals of the indenter: the one that was given, or that of usual names."""
+        given = self.setting.indenter
+        indenter = given or usual_indenter(gathered)
+        if indenter is None:
+            return None
+        declared = (each for each in self.document.statements if isinstance(each, Declare))
+        place = next((each.span for each in declared), Span(0, 0))
+        if given is None:
+            self.report.note(
+                DIALECT,
+                f"Lark needs an `Indenter` for these names: read with `{indenter.newline}` as"
+                " newline, the brackets of Python, and tabs of 8 columns",
+                place,
+                "give another one with `--indenter MODULE:CLASS` or `postlex=`",
+            )
+        return Marks.of(indenter, place)
+
+    def _layout(
+        self, marks: Marks | None, factory: Factory, gathered: Gathered, lexing: Lexing
+    ) -> Layout | None:
+        """Return what the indenter means for later passes; None without one, or after a report."""
+        if marks is None or not isinstance(factory, LarkFactory):
+            return None
+        if lexing is Lexing.EARLEY:
+            message = "Lark's dynamic lexer takes no `Indenter`; read this with `--lexing lalr`"
+            self.report.error(INVALID, message, marks.indent.span)
+            return None
+        try:
+            return marks.layout(factory, gathered, marks.indent.span)
+        except RefusedError as error:
+            self.report.refused(error, marks.indent.span)
+            return None
 
     def _with(self, embedding: Embedding, document: tree.Document) -> tree.Document:
         own: Iterable[tree.Definition] = document.definitions

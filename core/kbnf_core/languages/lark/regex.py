@@ -1,17 +1,19 @@
 r"""Python's regular expressions: read by Python's own parser, matched as its own matcher does.
 
-``re._parser`` is what ``re`` compiles from, so flags, escapes and groups mean here what they mean
-there. Single characters and classes become pieces of text in the syntax of our own regular
-expressions; what is around them becomes a tree. What an automaton cannot do (conditions, word
-boundaries, possessive repetition) is a ``PatternError``; a reference back stands for anything that
-its group matches, which is a problem to report.
+``re`` compiles from ``re._parser``, so flags, escapes and groups mean here what they mean there.
+Single characters and classes become pieces of text in the syntax of our own regular expressions;
+the operators around them become a tree. What an automaton cannot do (conditions, word boundaries,
+possessive repetition) is a ``PatternError``; a reference back stands for anything that its group
+matches, which is a problem to report.
 
 Python tries alternatives in order and takes the first that leads to a match, so its match may be
 shorter than the longest one, and may depend on what follows. The automaton keeps the attempts in
-their order and drops those after a match; its states are the ordered lists. What may follow a
-match is what makes all attempts before it fail. For this the tree becomes a program for Pike's
+their order and drops those after a match; its states are the ordered lists. A text may follow a
+match if it makes all attempts before it fail. For this the tree becomes a program for Pike's
 machine (R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), in which single
 characters are automata, and so are look-ahead and look-behind.
+
+Tests: tests/unit/languages/lark/test_python_regexes.py
 """
 
 import re
@@ -47,7 +49,7 @@ from kbnf_core.text.errors import LimitError
 N_co = TypeVar("N_co", covariant=True)
 
 _MOST_NESTED = 64
-"""Groups inside one another; what is made of the tree recurses."""
+"""Groups inside one another; functions over the tree recurse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _is_nullable(root: Node) -> bool:
 
 
 def _prefers_text(body: Node) -> bool:
-    """Tell whether ``body`` matches the empty text only where it can match nothing else."""
+    """Return whether ``body`` matches the empty text only where it can match nothing else."""
     match body:
         case Sequence(items):
             return not _is_nullable(body) or all(_prefers_text(item) for item in items)
@@ -143,7 +145,7 @@ def _as_python_takes_it() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The tree, and in words what cannot be honoured, so that something else replaces it."""
+    """The tree, and in words the constructs that something else has to replace."""
 
     node: Node
     problems: tuple[str, ...]
@@ -469,7 +471,7 @@ class _Fate:
 def matcher(node: Node, ordered: bool = True) -> Matcher:
     """Return the automaton of a pattern; without ``ordered`` that of all that it could match.
 
-    Raises LimitError, and ``PatternError`` for what has no automaton.
+    Raises LimitError, and ``PatternError`` for a pattern without an automaton.
     """
     return _Machine(Program(node), ordered).run()
 
@@ -506,7 +508,7 @@ class _Machine:
             self._certain.append([*certain, False])
 
     def run(self) -> Matcher:
-        """Return the words, and what may follow them."""
+        """Return the words, and the texts that may follow them."""
         states, rows = self._explore()
         fates = [self._fates(state) for state in states]
         rests = self._rests([fate for some in fates for fate in some])
@@ -584,7 +586,7 @@ class _Machine:
         return _State(tuple(self._cut(threads)), behind)
 
     def _begins_behind(self) -> bool:
-        """Tell whether a look-behind may come before the first character."""
+        """Return whether a look-behind may come before the first character."""
         seen: set[int] = set()
         stack = [self.program.start]
         while stack:
@@ -681,7 +683,7 @@ class _Machine:
         return _State(tuple(self._cut(self._move(state.threads, behind, symbol))), behind)
 
     def _cut(self, threads: Iterable[_Thread]) -> Iterator[_Thread]:
-        """Drop what is after a match that nothing can undo."""
+        """Drop the threads after a match that nothing can undo."""
         for thread in threads:
             sure = self.ordered and _is_sure(self.program, thread)
             if not (sure and thread.state == _EARLIER):
@@ -692,7 +694,7 @@ class _Machine:
     # ---- What may follow a match -----------------------------------------------------------
 
     def _fates(self, state: _State) -> tuple[_Fate, ...]:
-        """Return the matches that end in ``state``, each with what can undo it."""
+        """Return the matches that end in ``state``, each with the threads that can undo it."""
         return tuple(
             _Fate(state.threads[: index if self.ordered else 0], thread.trackers, state.behind)
             for index, thread in enumerate(state.threads)
@@ -716,7 +718,7 @@ class _Machine:
         }
 
     def _next_fate(self, fate: _Fate, symbol: int) -> _Fate | None:
-        """Return what can still undo a match after a byte; None if it is undone."""
+        """Return the threads that can still undo a match after a byte; None if it is undone."""
         trackers = self._track(fate.trackers, symbol)
         if trackers is None:
             return None
@@ -724,14 +726,14 @@ class _Machine:
         above = self._move(fate.above, behind, symbol)
         if any(_is_sure(self.program, thread) for thread in above):
             return None
-        # Without anything that can undo it, it does not matter what has come before.
+        # If nothing can undo it, the text before does not matter.
         return _Fate(tuple(above), trackers, behind if above else ())
 
     def _stands_at_end(self, fate: _Fate) -> bool:
         return self._end_well(fate.trackers) and not any(map(self._stands, fate.above))
 
     def _stands(self, thread: _Thread) -> bool:
-        """Tell whether ``thread`` is a match if the text ends here."""
+        """Return whether ``thread`` is a match if the text ends here."""
         kind = self.program.code[thread.place].kind
         return kind is Kind.MATCH and self._end_well(thread.trackers)
 
@@ -740,5 +742,5 @@ class _Machine:
 
 
 def _is_sure(program: Program, thread: _Thread) -> bool:
-    """Tell whether ``thread`` is a match that no look-ahead can undo."""
+    """Return whether ``thread`` is a match that no look-ahead can undo."""
     return program.code[thread.place].kind is Kind.MATCH and not thread.trackers

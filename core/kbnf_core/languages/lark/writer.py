@@ -11,6 +11,8 @@ Single characters are always right: they all have one length.
 What Lark itself reads otherwise, or not at all, is marked as LLGuidance's by its first line:
 several characters in one regular expression, counts, terminals with names, tokens, the empty text.
 The rest both read alike, so it is spelled with escapes that both have.
+
+Tests: tests/unit/languages/lark
 """
 
 import json
@@ -21,6 +23,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
@@ -36,7 +39,7 @@ from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, members, outside
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
@@ -144,7 +147,7 @@ def _conflicts(
 
 @dataclass(slots=True)
 class _Made:
-    """Terminals, and what is known of them, from one draft to the next."""
+    """Terminals, and their facts, from one draft to the next."""
 
     cutter: LexemeSplitter
     terminals: dict[_Owner, Terminal] = field(default_factory=dict)
@@ -153,7 +156,7 @@ class _Made:
 
 @dataclass(slots=True)
 class _Draft:
-    """A grammar over lexemes; ``owners`` tells what each lexeme longer than a character is of."""
+    """A grammar over lexemes; ``owners`` has the owner of each lexeme longer than a character."""
 
     source: ir.Grammar
     texts: Mapping[int, Dfa]
@@ -239,13 +242,13 @@ def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"
 _MOST_STATES = 5_000
-"""States of a part that may have to be written as one rule each; LLGuidance cannot hold many."""
+"""States of a part that may have to be written as one rule each; LLGuidance has a limit on them."""
 
 _TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
 
 
 def _is_text(dfa: Dfa) -> bool:
-    """Tell whether all words are UTF-8, as those of an automaton over characters are."""
+    """Return whether all words are UTF-8, as those of an automaton over characters are."""
     return dfa.spelled is not None or operations.difference(dfa, _TEXTS).is_empty
 
 
@@ -323,7 +326,7 @@ class _Writer:
         self._spelt: dict[int, str] = {}
 
     def _text_of(self, node: ir.Node) -> ir.Node:
-        """Return a leaf as far as its words are texts; what is lost has none."""
+        """Return a leaf as far as its words are texts; a lost one has none."""
         match node:
             case ir.Literal(data):
                 # Equal texts have one automaton, which is compared once with those of the others.
@@ -441,7 +444,7 @@ class _Writer:
         return names[0]
 
     def _has_form(self, node: ir.Token) -> bool:
-        """Tell whether a token can be named; what cannot is a loss."""
+        """Return whether a token can be named; one that cannot is a loss."""
         name = node.terminal.name
         if name is None or (name.startswith("<") and name.endswith(">")):
             return True
@@ -467,7 +470,7 @@ _OPERATORS = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
 def _is_llguidance(node: ir.Node) -> bool:
-    """Tell whether Lark has no form for a part."""
+    """Return whether Lark has no form for a part."""
     match node:
         case ir.Repeat(_, low, high):
             return (low, high) not in _OPERATORS
@@ -484,7 +487,7 @@ _WIDTH = 88
 _CHOICE, _SEQUENCE, _ATOM = range(3)
 
 Leaf = Callable[[ir.Node], str]
-"""Prints what has no parts; the text needs no brackets."""
+"""Prints a node without parts; the text needs no brackets."""
 
 
 def print_definition(name: str, body: ir.Node, leaf: Leaf) -> str:
@@ -519,7 +522,7 @@ def _printed(node: ir.Node, parts: list[tuple[str, int]], leaf: Leaf) -> tuple[s
         case ir.Repeat(_, low, high):
             if high == 0:
                 return EMPTY, _ATOM
-            # An operator takes no second one, so what is an atom only by one gets brackets.
+            # An operator takes no second one, so an expression with one gets brackets.
             return f"{_within(parts[0], _ATOM + 1)}{_operator(low, high)}", _ATOM
         case _:
             return leaf(node), _ATOM + 1

@@ -9,6 +9,8 @@ ends the turn, which the model's server does.
 A field of calls says where a name and arguments are: in a JSON object, in the opening, or in a list
 of calls of Python. Arguments are JSON, a notation or elements of a style that the template's own
 pattern reads.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +21,14 @@ from kbnf_core.automata.algebra import Choice, Repeat, fold, postorder
 from kbnf_core.automata.algebra import Sequence as InOrder
 from kbnf_core.automata.codepoints import ANY, difference, from_text, intersect
 from kbnf_core.automata.expression import Builder, print_characters, print_expression
-from kbnf_core.automata.regex.search import Pattern
-from kbnf_core.automata.regex.syntax import WHITE_SPACE, Characters, Named, Node
+from kbnf_core.automata.regex.search import SearchPattern
+from kbnf_core.automata.regex.syntax import WHITE_SPACE, CharacterSet, Named, Node
 from kbnf_core.languages.response_template.template import (
     INVALID,
     PLACEHOLDER,
     Anchor,
-    Field,
     Template,
+    TemplateField,
 )
 from kbnf_core.languages.structural_tag.models import (
     CHOICES,
@@ -43,7 +45,7 @@ from kbnf_core.text.budget import Budget
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts", "analysis")
 _MOST_BLANKS, _MOST_LETTERS = 2, 64
-"""What repetitions without a bound in openings are cut to, of blanks and of other characters."""
+"""The cut bounds of unbounded repetitions in openings, for blanks and for other characters."""
 
 _ASCII = ((0x20, 0x7E),)
 _MOST_RANGES = 20
@@ -65,17 +67,17 @@ class _UnwritableError(Exception):
     """A field of calls that no format writes; the message says why."""
 
 
-class _Call(NamedTuple):
+class _CallField(NamedTuple):
     """Where the parts of a call are: ``group`` has the name, or the ``members`` of an object."""
 
-    field: Field
+    field: TemplateField
     group: str = ""
     members: tuple[str, str] = ("", "")
 
 
 def format_from(template: Template, report: Report) -> Format:
     """Return the format of a template; constructs without a format are reported."""
-    writer = _Writer(template, report)
+    writer = _FormatWriter(template, report)
     templates = {}
     for choice, reasoning, single in product((*CHOICES, NAMED), REASONING, (False, True)):
         found = writer.whole(choice, reasoning, once=single or choice == NAMED)
@@ -91,12 +93,12 @@ def format_from(template: Template, report: Report) -> Format:
 
 
 def format_of_any(template: Template, report: Report) -> Format:
-    """Return the structural tag of what a template reads, with calls of any tools."""
-    written = _Writer(template, report, is_any=True).whole("auto", "auto", once=False)
+    """Return the structural tag of the texts that a template reads, with calls of any tools."""
+    written = _FormatWriter(template, report, is_any=True).whole("auto", "auto", once=False)
     return {"type": "structural_tag", "format": written or {"type": "const_string", "value": ""}}
 
 
-class _Writer:
+class _FormatWriter:
     def __init__(self, template: Template, report: Report, *, is_any: bool = False) -> None:
         self._template = template
         self._report = report
@@ -139,13 +141,13 @@ class _Writer:
             parts.append(_optional(_or(last)))
         return _in_order(parts)
 
-    def _often(self, field: Field) -> Format:
+    def _often(self, field: TemplateField) -> Format:
         region = self._region(field)
         if field.repeats:
             return {"type": "plus" if not field.is_optional else "star", "content": region}
         return _optional(region) if field.is_optional else region
 
-    def _mixed(self, call: _Call, text: list[Format], *, once: bool) -> list[Format]:
+    def _mixed(self, call: _CallField, text: list[Format], *, once: bool) -> list[Format]:
         """Return text with calls in it."""
         implicit = self._template.implicit
         once = once or not call.field.repeats
@@ -162,7 +164,7 @@ class _Writer:
     def _text(self, excluded: Sequence[str]) -> Format:
         return {"type": "any_text", "excludes": [*dict.fromkeys(excluded)]}
 
-    def _region(self, field: Field) -> Format:
+    def _region(self, field: TemplateField) -> Format:
         """Return a region whose content is not a call."""
         excluded = [] if field.close is None else self._texts_in(field.close)
         content: Format = self._text(excluded)
@@ -173,7 +175,7 @@ class _Writer:
             content = _json(True, {})
         return self._closed(field, [*self._written(field.open), content])
 
-    def _closed(self, field: Field, parts: list[Format]) -> Format:
+    def _closed(self, field: TemplateField, parts: list[Format]) -> Format:
         """Return a region as a tag, whose texts its beginning and end mark."""
         begin, *rest = parts
         if begin["type"] != "const_string":
@@ -187,7 +189,7 @@ class _Writer:
 
     # Calls
 
-    def _call(self, field: Field) -> _Call | None:
+    def _call(self, field: TemplateField) -> _CallField | None:
         """Return how a field contains calls; None if it contains none."""
         transform = field.transform
         function = transform.get("function") if isinstance(transform, dict) else None
@@ -200,19 +202,19 @@ class _Writer:
             name, arguments = (_path(function.get(each)) for each in ("name", "arguments"))
             names = field.open.pattern.names if field.open and field.open.pattern else ()
             if name in names and arguments == whole:
-                return _Call(field, group=name)
+                return _CallField(field, group=name)
             prefix = f"{whole}." if whole else ""
             inner = tuple(each.removeprefix(prefix) for each in (name, arguments))
             is_inside = name.startswith(prefix) and arguments.startswith(prefix)
             if is_inside and all(each and "." not in each for each in inner):
-                return _Call(field, members=(inner[0], inner[1]))
+                return _CallField(field, members=(inner[0], inner[1]))
         self._refuse(field, "calls have the name and the arguments in places that are not known")
         return None
 
-    def _refuse(self, field: Field, message: str) -> None:
+    def _refuse(self, field: TemplateField, message: str) -> None:
         self._report.error(f"{field.pointer}/transform", message, code=INVALID)
 
-    def _tags(self, call: _Call, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
+    def _tags(self, call: _CallField, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
         """Return calls one after the other; text comes before one that is not first."""
         once = once or not call.field.repeats or call.field.close is None
         try:
@@ -230,7 +232,7 @@ class _Writer:
             "at_least_one": at_least_one, "stop_after_first": once,
         }  # fmt: skip
 
-    def _of_field(self, call: _Call, *, is_first: bool, once: bool) -> Format:
+    def _of_field(self, call: _CallField, *, is_first: bool, once: bool) -> Format:
         """Return the tag of a call, or a region with a list of tags."""
         field, kind = call.field, call.field.content.kind
         if kind == "python-call-list" and call.members == ("name", "arguments"):
@@ -251,10 +253,10 @@ class _Writer:
             return self._merged(field, [*self._lead(field.open, is_first, call.group), *body])
         raise _UnwritableError(f"no grammar writes calls as `{kind}` so")
 
-    def _merged(self, field: Field, parts: list[Format]) -> Format:
+    def _merged(self, field: TemplateField, parts: list[Format]) -> Format:
         return self._closed(field, [*_joined(parts)])
 
-    def _style(self, field: Field) -> str:
+    def _style(self, field: TemplateField) -> str:
         """Return the style of arguments that the content of a field reads."""
         content = field.content
         if content.kind == "json":
@@ -283,48 +285,48 @@ class _Writer:
         if call is None or not call.group or call.field.open is None or not call.field.open.pattern:
             return None
         nodes = postorder(call.field.open.pattern.tree)
-        groups = (each for each in nodes if isinstance(each, Named) and each.name == call.group)
+        groups = (node for node in nodes if isinstance(node, Named) and node.name == call.group)
         return _printed(next(groups))
 
     # Anchors
 
     def _lead(self, anchor: Anchor | None, is_first: bool, group: str = "") -> list[Format]:
-        """Return what opens a region; blanks that lead it are those of the text before it."""
-        found = self._written(anchor, group)
-        first = found[0]
+        """Return the opening of a region; blanks before it are those of the text before it."""
+        result = self._written(anchor, group)
+        first = result[0]
         if not is_first and first["type"] == "regex" and first.get("is_blank"):
-            return found[1:]
-        return found
+            return result[1:]
+        return result
 
     def _written(self, anchor: Anchor | None, group: str = "") -> list[Format]:
         """Return an anchor as formats: texts, patterns, and the name of a tool in a group."""
         if anchor is None:
             return []
         if anchor.pattern is None:
-            return [_or([_const(each) for each in anchor.texts])]
+            return [_or([_const(text) for text in anchor.texts])]
         tree = anchor.pattern.tree
         nodes = (tree,) if isinstance(tree, Named) or not isinstance(tree, InOrder) else tree.parts
-        found: list[Format] = []
+        result: list[Format] = []
         for node in nodes:
             if isinstance(node, Named) and node.name == group and group:
-                found.append(self._name(_printed(node)))
+                result.append(self._name(_printed(node)))
             elif _letter(node) is not None:
-                found.append(_const(_letter(node) or ""))
+                result.append(_const(_letter(node) or ""))
             else:
-                found.append({"type": "regex", "pattern": _printed(node), **_blank(node)})
+                result.append({"type": "regex", "pattern": _printed(node), **_blank(node)})
         if group and not any(isinstance(each, Named) and each.name == group for each in nodes):
             raise _UnwritableError(f"the group `{group}` is inside another part of its pattern")
-        return [*_joined(found)]
+        return [*_joined(result)]
 
     def _texts_in(self, anchor: Anchor) -> tuple[str, ...]:
         """Return texts one of which each occurrence of an anchor has."""
         if anchor.pattern is None:
             return anchor.texts
-        found = _needed(anchor.pattern)
-        if not found:
+        result = _needed(anchor.pattern)
+        if not result:
             message = "no text is in all matches of this pattern, so that no text is without them"
             self._report.error("", message, code=INVALID)
-        return found
+        return result
 
 
 _VALUES = {
@@ -337,8 +339,8 @@ _PLAIN = "[A-Za-z0-9_.:-]{1,64}"
 
 def _path(value: Any) -> str:
     """Return the name in a placeholder; empty for other texts."""
-    found = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
-    return "" if found is None else found[1]
+    result = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    return "" if result is None else result[1]
 
 
 def _const(value: str) -> Format:
@@ -396,7 +398,7 @@ def _joined(parts: Sequence[Format]) -> Iterator[Format]:
 
 def _letter(node: Node) -> str | None:
     """Return the character that a node is, if it is one certain one."""
-    if isinstance(node, Characters) and len(node.points) == 1:
+    if isinstance(node, CharacterSet) and len(node.points) == 1:
         low, high = node.points[0]
         return chr(low) if low == high else None
     return None
@@ -404,7 +406,7 @@ def _letter(node: Node) -> str | None:
 
 def _blank(node: Node) -> Mapping[str, bool]:
     inner = node.body if isinstance(node, Repeat) else node
-    is_blank = isinstance(inner, Characters) and not difference(inner.points, _BLANKS)
+    is_blank = isinstance(inner, CharacterSet) and not difference(inner.points, _BLANKS)
     return {"is_blank": True} if is_blank else {}
 
 
@@ -414,7 +416,7 @@ def _printed(tree: Node) -> str:
 
     def rebuilt(node: Node, parts: list[Any]) -> Any:
         match node:
-            case Characters(points):
+            case CharacterSet(points):
                 plain = intersect(points, _ASCII)
                 return make.characters(plain if len(points) > _MOST_RANGES and plain else points)
             case Choice():
@@ -431,12 +433,12 @@ def _printed(tree: Node) -> str:
     return print_expression(fold(tree, rebuilt), spelled)
 
 
-def _needed(pattern: Pattern) -> tuple[str, ...]:
+def _needed(pattern: SearchPattern) -> tuple[str, ...]:
     """Return texts one of which is in each match of a pattern, long ones; none if unknown."""
 
     def needed(node: Node, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
         match node:
-            case Characters():
+            case CharacterSet():
                 letter = _letter(node)
                 return () if letter is None else (letter,)
             case Choice():
@@ -455,9 +457,9 @@ def _needed(pattern: Pattern) -> tuple[str, ...]:
 
 def _longest(node: Any, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the necessary parts in order: runs of characters are one text."""
-    found, run = list[tuple[str, ...]](), ""
+    result, run = list[tuple[str, ...]](), ""
     for each, known in zip(node.parts, parts, strict=True):
         letter = _letter(each)
         run = "" if letter is None else run + letter
-        found.append(known if letter is None else (run,))
-    return max(filter(None, found), key=lambda texts: min(map(len, texts)), default=())
+        result.append(known if letter is None else (run,))
+    return max(filter(None, result), key=lambda texts: min(map(len, texts)), default=())

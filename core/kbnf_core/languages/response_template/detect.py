@@ -1,4 +1,7 @@
-"""Whether a JSON value is a response template, by its content."""
+"""Whether a JSON value is a response template, by its content.
+
+Tests: tests/unit/languages/test_response_templates.py
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,7 @@
-"""Response templates as one of the grammar languages: the texts that are read to messages."""
+"""Response templates as one of the grammar languages: the texts that are read to messages.
+
+Tests: tests/unit/languages/test_response_templates.py
+"""
 
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request

@@ -1,4 +1,4 @@
-"""Messages: what transformers reads from a text by a response template, read without it.
+"""Messages: the reading of texts by response templates, without transformers.
 
 The text is the model's output, the ``prefix`` the chat before it, whose end may have the beginning
 of the message: the text after its last anchor. Outside of a region the first opening counts, or the
@@ -12,6 +12,8 @@ The ways to read a *content* are those of transformers, which documents them in
 ``chat_response_parsing``. Values that Python's own ``int``, ``float`` and ``json`` read there are
 read so here. Elements are found by patterns without backtracking; calls of Python are read by a
 parser whose depth has a bound.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json
@@ -21,13 +23,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple, TypeVar
 
-from kbnf_core.automata.regex.search import Match, Pattern
+from kbnf_core.automata.regex.search import Match, SearchPattern
 from kbnf_core.languages.response_template.template import (
     PLACEHOLDER,
     Anchor,
     Content,
-    Field,
     Template,
+    TemplateField,
     template_of,
 )
 from kbnf_core.text.budget import Budget
@@ -92,7 +94,7 @@ def message_of(
 
 def _after_last(anchor: Anchor, text: str, budget: Budget) -> int:
     at = 0
-    search = _Search(anchor, text, budget)
+    search = _AnchorSearch(anchor, text, budget)
     while (found := search.after(at)) is not None:
         at = found.end
     return at
@@ -103,7 +105,7 @@ class _Region(NamedTuple):
     groups: Mapping[str, str]
 
 
-class _Search:
+class _AnchorSearch:
     """Looks for an anchor in one text, each part of which is looked at once."""
 
     def __init__(self, anchor: Anchor, text: str, budget: Budget) -> None:
@@ -119,18 +121,20 @@ class _Search:
         return self._found
 
 
-def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Field, _Region]]:
+def _regions(
+    template: Template, text: str, budget: Budget
+) -> Iterator[tuple[TemplateField, _Region]]:
     """Yield the regions of a text in order."""
     fields = sorted(template.fields.values(), key=lambda field: field.name)
-    openings = [(each, _Search(each.open, text, budget)) for each in fields if each.open]
-    closings = {each.name: _Search(each.close, text, budget) for each in fields if each.close}
+    openings = [(each, _AnchorSearch(each.open, text, budget)) for each in fields if each.open]
+    closings = {each.name: _AnchorSearch(each.close, text, budget) for each in fields if each.close}
     implicit = template.implicit
     start = 0
     closing = None if implicit is None else closings.get(implicit.name)
     while start < len(text):
         budget.spend(len(openings))
         # Of those that begin at one place the longest, openings ahead of what closes.
-        found: list[tuple[tuple[int, ...], Match, Field | None]] = [
+        found: list[tuple[tuple[int, ...], Match, TemplateField | None]] = [
             ((match.start, -match.end, 0, number), match, field)
             for number, (field, search) in enumerate(openings)
             if (match := search.after(start)) is not None
@@ -151,7 +155,7 @@ def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Fi
             start = len(text) if end is None else end.end
 
 
-def _add(message: dict[str, Any], field: Field, value: Any) -> None:
+def _add(message: dict[str, Any], field: TemplateField, value: Any) -> None:
     name = field.name
     if field.join is not None:
         if not isinstance(value, str):
@@ -171,15 +175,15 @@ def _add(message: dict[str, Any], field: Field, value: Any) -> None:
 
 
 def _properties(tools: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+    result: dict[str, Mapping[str, Any]] = {}
     for tool in tools:
         function = tool.get("function", tool)
         name = function.get("name") if isinstance(function, Mapping) else None
         if isinstance(name, str):
             parameters = function.get("parameters")
             held = parameters.get("properties") if isinstance(parameters, Mapping) else None
-            found[name] = held if isinstance(held, Mapping) else {}
-    return found
+            result[name] = held if isinstance(held, Mapping) else {}
+    return result
 
 
 def _cast(value: Any, known: Mapping[str, Mapping[str, Any]]) -> Any:
@@ -203,18 +207,18 @@ def _cast(value: Any, known: Mapping[str, Mapping[str, Any]]) -> Any:
 
 def _types(schema: Any) -> tuple[str, ...]:
     """Return the types that a schema speaks of, in their order."""
-    found: list[str] = []
+    result: list[str] = []
     pending = [schema]
     while pending:
         each = pending.pop()
         if not isinstance(each, Mapping):
             continue
         told = each.get("type")
-        found += [told] if isinstance(told, str) else told if isinstance(told, list) else ()
+        result += [told] if isinstance(told, str) else told if isinstance(told, list) else ()
         pending += [*(each.get("anyOf") or ()), *(each.get("oneOf") or ())][::-1]
         if each.get("nullable"):
-            found.append("null")
-    return tuple(each for each in found if isinstance(each, str))
+            result.append("null")
+    return tuple(each for each in result if isinstance(each, str))
 
 
 def _as(text: str, types: Iterable[str]) -> Any:
@@ -259,8 +263,8 @@ def _number(text: str) -> int | float:
 # Contents
 
 
-def value_of(field: Field, body: str, groups: Mapping[str, str], budget: Budget) -> Any:
-    """Return what a region is read to. Raises ``UnreadError``."""
+def value_of(field: TemplateField, body: str, groups: Mapping[str, str], budget: Budget) -> Any:
+    """Return the value that a region is read to. Raises ``UnreadError``."""
     try:
         value = content_of(body, field.content, budget)
     except UnreadError as error:
@@ -276,8 +280,8 @@ def value_of(field: Field, body: str, groups: Mapping[str, str], budget: Budget)
     return [_placed(field, field.transform, {**groups, **each}) for each in value]
 
 
-def _placed(field: Field, transform: Any, scope: Mapping[str, Any]) -> Any:
-    """Return a transform with what its placeholders stand for; its depth has a bound."""
+def _placed(field: TemplateField, transform: Any, scope: Mapping[str, Any]) -> Any:
+    """Return a transform with its placeholders replaced; its depth has a bound."""
     if isinstance(transform, dict):
         return {name: _placed(field, each, scope) for name, each in transform.items()}
     if isinstance(transform, list):
@@ -326,7 +330,7 @@ _MARKS = "\x01", "\x02"
 
 def _json(text: str, arguments: Mapping[str, Any], budget: Budget) -> Any:
     pairs = arguments.get("string_delims", [])
-    if pairs and any(each in text for each in _MARKS):
+    if pairs and any(mark in text for mark in _MARKS):
         raise UnreadError("the characters U+0001 and U+0002 cannot be read in it")
     written, strings = text, list[str]()
     for opening, closing in pairs:
@@ -392,7 +396,7 @@ def _inner(text: str, content: Content, budget: Budget) -> Any:
     return text if content.inner is None else content_of(text, content.inner, budget)
 
 
-def matches(pattern: Pattern, text: str, budget: Budget) -> Iterator[Match]:
+def matches(pattern: SearchPattern, text: str, budget: Budget) -> Iterator[Match]:
     """Yield the matches of a pattern that do not overlap."""
     at = 0
     while (found := pattern.find(text, at, budget)) is not None:
@@ -403,30 +407,30 @@ def matches(pattern: Pattern, text: str, budget: Budget) -> Iterator[Match]:
 def _elements(text: str, content: Content, budget: Budget) -> dict[str, Any]:
     if content.tag is None:
         raise UnreadError("elements have no pattern")
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     several: set[str] = set()
     for match in matches(content.tag, text, budget):
         if "key" not in match.groups:
             raise UnreadError("an element has no `key`")
         key, value = match.groups["key"], _inner(match.groups.get("value", ""), content, budget)
-        if key not in found or not content.arguments.get("merge_duplicates"):
-            found[key] = value
+        if key not in result or not content.arguments.get("merge_duplicates"):
+            result[key] = value
             continue
         if key not in several:
             several.add(key)
-            found[key] = [found[key]]
-        found[key].append(value)
-    return found
+            result[key] = [result[key]]
+        result[key].append(value)
+    return result
 
 
 def _lines(text: str, content: Content, budget: Budget) -> dict[str, Any]:
     arguments = content.arguments
-    found = {}
+    result = {}
     for line in text.split(arguments.get("line_sep", "\n")):
         key, separator, value = _stripped(line, arguments).partition(arguments.get("kv_sep", ":"))
         if separator:
-            found[_stripped(key, arguments)] = _inner(_stripped(value, arguments), content, budget)
-    return found
+            result[_stripped(key, arguments)] = _inner(_stripped(value, arguments), content, budget)
+    return result
 
 
 # Calls of Python
@@ -454,11 +458,11 @@ class _Calls:
 
     def read(self) -> list[dict[str, Any]]:
         self._expect("[")
-        found = self._items("]", self._call)
+        result = self._items("]", self._call)
         self._is_next("")
         if self._at != len(self._text):
             raise self._wrong("something follows the list")
-        return found
+        return result
 
     def _wrong(self, what: str) -> UnreadError:
         return UnreadError(f"{what}, at character {self._at}")
@@ -474,14 +478,14 @@ class _Calls:
         self._at += 1
 
     def _items(self, closing: str, item: Callable[[], T]) -> list[T]:
-        found: list[T] = []
-        while not (not found and self._is_next(closing)):
-            found.append(item())
+        result: list[T] = []
+        while not (not result and self._is_next(closing)):
+            result.append(item())
             if self._is_next(closing):
                 break
             self._expect(",")
         self._at += 1
-        return found
+        return result
 
     def _call(self) -> dict[str, Any]:
         name = self._name()
@@ -495,17 +499,17 @@ class _Calls:
 
     def _name(self) -> str:
         self._is_next("")
-        found = _NAME.match(self._text, self._at)
-        if found is None:
+        match = _NAME.match(self._text, self._at)
+        if match is None:
             raise self._wrong("a name is expected")
-        self._at = found.end()
-        return found[0]
+        self._at = match.end()
+        return match[0]
 
     def _unique(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        result = dict(pairs)
+        if len(result) < len(pairs):
             raise self._wrong("a name is there twice")
-        return found
+        return result
 
     def _value(self, depth: int) -> Any:
         if self._is_next("'") or self._is_next('"'):
@@ -545,14 +549,14 @@ class _Calls:
         return int(found[0]) if whole else float(found[0])
 
     def _string(self) -> str:
-        found = _QUOTED.match(self._text, self._at)
-        if found is None:
+        match = _QUOTED.match(self._text, self._at)
+        if match is None:
             raise self._wrong("a string is not closed")
-        body = found["a"] if found["a"] is not None else found["b"]
+        body = match["a"] if match["a"] is not None else match["b"]
         if any("\ud800" <= each <= "\udfff" for each in body):
             raise self._wrong("half of a surrogate pair is in a string")
         text = _ESCAPE.sub(self._escaped, body)
-        self._at = found.end()
+        self._at = match.end()
         return text
 
     def _escaped(self, found: re.Match[str]) -> str:

@@ -3,6 +3,8 @@
 A template in the configuration of a tokenizer is compared with the chat template beside it: the
 text that it renders for an answer and for calls reads back as the same values, or the lint says
 where not (W443). Rendering runs in a process with limits, as for formats that are derived.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json
@@ -53,10 +55,10 @@ def format_of_model(text: str, config: str | None = None) -> str:
         if isinstance(value, dict) and is_response_template(value):
             source = Source(str(each), is_json=True)
             report = Report(source)
-            found = format_from(template_of(str(each)), report)
+            result = format_from(template_of(str(each)), report)
             if report.errors:
                 raise GrammarError(report.errors)
-            return json.dumps(found, ensure_ascii=False)
+            return json.dumps(result, ensure_ascii=False)
     return derived_format(text, config)
 
 
@@ -98,7 +100,7 @@ class _Messages(TagReading):
         super().__init__(nodes, report, request, options)
 
     def marked(self) -> Marked:
-        """Return the marked rules, and what messages are read by."""
+        """Return the marked rules, and the description by which messages are read."""
         messages = json.dumps({"template": self._template.value, "tools": []})
         return super().marked()._replace(messages=messages)
 
@@ -152,10 +154,10 @@ def _misread(text: str) -> list[str]:
     if KEY not in value or not value.get("chat_template"):
         return []
     try:
-        found: list[str] = rendering.in_process(_compared, text)
+        result: list[str] = rendering.in_process(_compared, text)
     except KbnfError as error:
         return [f"it is not held against the chat template: {error}"[:300]]
-    return found
+    return result
 
 
 def _compared(text: str) -> list[str]:
@@ -167,7 +169,7 @@ def _compared(text: str) -> list[str]:
         prompt = render([rendering.asked()], add_generation_prompt=True)
     except rendering.OtherwiseError as error:
         raise ConfigError(f"the chat template renders no prompt: {error}") from None
-    found = []
+    result = []
     for title, messages, wanted in _probes():
         try:
             whole = render(messages).rstrip()
@@ -178,18 +180,18 @@ def _compared(text: str) -> list[str]:
             read = message_of(template, whole[len(begun) :] if begun else "",
                               prefix=begun or whole, tools=_TOOLS)  # fmt: skip
         except MessageError as error:
-            found.append(f"{title} that the chat template writes cannot be read: {error}"[:300])
+            result.append(f"{title} that the chat template writes cannot be read: {error}"[:300])
             continue
         held = _told(read)
         if any(held.get(name) != each for name, each in wanted.items()):
-            found.append(f"{title} that the chat template writes is read as {held}"[:300])
-    return found
+            result.append(f"{title} that the chat template writes is read as {held}"[:300])
+    return result
 
 
 def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
     """Yield conversations, the messages that they end with, and the expected reading."""
     yield "an answer", rendering.answer(_TEXT), {"text": _TEXT}
-    names = [each["function"]["name"] for each in _TOOLS]
+    names = [tool["function"]["name"] for tool in _TOOLS]
     for title, count in (("a call", 1), ("the calls", 2)):
         made = [(name, f"qzidaaaa{name[3]}", _ARGUMENTS) for name in names[:count]]
         wanted = {"calls": [(name, dict(_ARGUMENTS)) for name in names[:count]]}
@@ -200,6 +202,6 @@ def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
 def _told(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text and the calls of a message."""
     calls = message.get("tool_calls") or []
-    functions = [each.get("function", each) for each in calls if isinstance(each, dict)]
-    told = [(each.get("name"), each.get("arguments")) for each in functions]
+    functions = [call.get("function", call) for call in calls if isinstance(call, dict)]
+    told = [(function.get("name"), function.get("arguments")) for function in functions]
     return {"text": message.get("content", ""), "calls": told}

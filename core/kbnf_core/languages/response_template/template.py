@@ -9,6 +9,8 @@ Python's dialect. ``start_anchor`` is the text after which messages begin in a w
 Templates that transformers refuses are an error here (E443), and so are patterns that cannot be
 searched for in linear time (``automata.regex.search``). That a region cannot be closed, or never
 opens, is W443.
+
+Tests: tests/unit/languages/test_response_templates.py
 """
 
 import json
@@ -17,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from kbnf_core.automata.regex.search import Match, Pattern, read_pattern
+from kbnf_core.automata.regex.search import Match, SearchPattern, read_pattern
 from kbnf_core.languages.response_template.detect import KEY
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
@@ -33,7 +35,7 @@ MOST_DEPTH = 64
 """Groups inside each other in a pattern, and values inside each other in a template."""
 
 PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)*)\}")
-"""What a transform puts a group of an anchor, the content, or a part of that in the place of."""
+"""A placeholder in a transform, for a group of an anchor, the content, or a part of that."""
 
 _OF_TEXT = {"strip": bool}
 _CONTENTS: Mapping[str, Mapping[str, type]] = {
@@ -59,10 +61,10 @@ _OF_FIELD = (
 
 
 class Anchor(NamedTuple):
-    """What begins or ends a region: one of some texts, or a pattern."""
+    """The beginning or end of a region: one of some texts, or a pattern."""
 
     texts: tuple[str, ...] = ()
-    pattern: Pattern | None = None
+    pattern: SearchPattern | None = None
 
     def find(self, text: str, start: int, budget: Budget) -> Match | None:
         """Return where it occurs first, at ``start`` or later; of several texts the longest."""
@@ -82,11 +84,11 @@ class Content(NamedTuple):
 
     kind: str
     arguments: Mapping[str, Any]
-    tag: Pattern | None = None
+    tag: SearchPattern | None = None
     inner: "Content | None" = None
 
 
-class Field(NamedTuple):
+class TemplateField(NamedTuple):
     """A region of texts, and how it is read."""
 
     name: str
@@ -106,23 +108,23 @@ class Template(NamedTuple):
 
     value: Mapping[str, Any]
     defaults: Mapping[str, Any]
-    fields: Mapping[str, Field]
+    fields: Mapping[str, TemplateField]
     anchor: Anchor
 
     @property
-    def implicit(self) -> Field | None:
+    def implicit(self) -> TemplateField | None:
         """The field that has the text outside of the others."""
-        return next((each for each in self.fields.values() if each.open is None), None)
+        return next((field for field in self.fields.values() if field.open is None), None)
 
 
 def template_of(value: object, limits: Limits = DEFAULT_LIMITS) -> Template:
     """Return a response template from its JSON, a text or a value. Raises ``GrammarError``."""
     source = Source(value if isinstance(value, str) else json.dumps(value), is_json=True)
     report = Report(source)
-    found = read_template(source, report, limits)
-    if found is None or report.errors:
+    result = read_template(source, report, limits)
+    if result is None or report.errors:
         raise GrammarError(report.errors)
-    return found
+    return result
 
 
 def read_template(source: Source, report: Report, limits: Limits) -> Template | None:
@@ -138,10 +140,12 @@ def read_template(source: Source, report: Report, limits: Limits) -> Template | 
         report.error(pointer, f"more than {MOST_DEPTH} values nested in one another", code=INVALID)
         return None
     held = isinstance(value, dict) and KEY in value
-    return _Reader(report, limits).read(value[KEY] if held else value, f"/{KEY}" if held else "")
+    return _TemplateReader(report, limits).read(
+        value[KEY] if held else value, f"/{KEY}" if held else ""
+    )
 
 
-class _Reader:
+class _TemplateReader:
     def __init__(self, report: Report, limits: Limits) -> None:
         self._report = report
         self._limits = replace(limits, nesting_depth=min(limits.nesting_depth, MOST_DEPTH))
@@ -191,7 +195,7 @@ class _Reader:
             message = f"{what} has no `{name}`"
             self._wrong(f"{pointer}/{escape(name)}", message, f"there are {', '.join(names)}")
 
-    def _field(self, name: str, value: Any, pointer: str) -> Field | None:
+    def _field(self, name: str, value: Any, pointer: str) -> TemplateField | None:
         if not isinstance(value, dict):
             self._wrong(pointer, "a field is an object")
             return None
@@ -222,7 +226,7 @@ class _Reader:
         )
         if content is None:
             return None
-        return Field(
+        return TemplateField(
             name, pointer, opening, closing, content, value.get("repeats", False), join,
             value.get("optional", True), transform, value.get("transform_each", False),
         )  # fmt: skip
@@ -236,7 +240,7 @@ class _Reader:
             given = value[key]
             texts = [given] if isinstance(given, str) else given
             if not isinstance(texts, list) or not texts or not all(
-                isinstance(each, str) and each for each in texts
+                isinstance(text, str) and text for text in texts
             ):  # fmt: skip
                 self._wrong(f"{pointer}/{key}", f"`{key}` is a text that is not empty, or some")
                 return None
@@ -246,23 +250,23 @@ class _Reader:
         pattern = self._pattern(value[by_pattern], f"{pointer}/{by_pattern}")
         return None if pattern is None else Anchor((), pattern)
 
-    def _pattern(self, text: Any, pointer: str, *, is_mark: bool = True) -> Pattern | None:
+    def _pattern(self, text: Any, pointer: str, *, is_mark: bool = True) -> SearchPattern | None:
         if not isinstance(text, str):
             self._wrong(pointer, "a pattern is a text")
             return None
-        found, problems = read_pattern(text, self._limits)
+        result, problems = read_pattern(text, self._limits)
         for problem in problems:
             helps = (problem.help,) if problem.help else ()
             part = text[problem.start : problem.end][:40]
             self._wrong(pointer, f"in the pattern, at `{part}`: {problem.message}", *helps)
-        if found is not None and is_mark and found.match("", self._budget) is not None:
+        if result is not None and is_mark and result.match("", self._budget) is not None:
             self._wrong(pointer, "this pattern matches the empty text, which marks nothing")
             return None
-        return found
+        return result
 
     def _content(self, kind: Any, given: Any, pointer: str, key: str) -> Content | None:
         """Return how a content is read, and how values within it are, without recursion."""
-        inside: list[tuple[str, Mapping[str, Any], Pattern | None]] = []
+        inside: list[tuple[str, Mapping[str, Any], SearchPattern | None]] = []
         where = f"{pointer}/{key}"
         while self._is_content(kind, given, pointer, where):
             tag = None
@@ -273,10 +277,10 @@ class _Reader:
                     return None
             inside.append((kind, given, tag))
             if "value_parser" not in given:
-                found: Content | None = None
+                result: Content | None = None
                 for kind, given, tag in reversed(inside):
-                    found = Content(kind, given, tag, found)
-                return found
+                    result = Content(kind, given, tag, result)
+                return result
             parser = given["value_parser"]
             where = f"{where}/value_parser/args"
             kind, given = parser.get("name", "text"), parser.get("args", {})
@@ -299,15 +303,15 @@ class _Reader:
                 self._wrong(f"{where}/{name}", f"`{name}` is {_TYPES[wanted]}")
                 return False
         pairs = given.get("string_delims", [])
-        held = [each for each in pairs if isinstance(each, list) and len(each) == 2]
+        held = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
         if len(held) < len(pairs) or not all(isinstance(a, str) and a for b in held for a in b):
             self._wrong(f"{where}/string_delims", "`string_delims` are pairs of texts")
             return False
         return True
 
-    def _warn(self, fields: Mapping[str, Field]) -> None:
+    def _warn(self, fields: Mapping[str, TemplateField]) -> None:
         """Note regions that cannot be closed, and those that never open."""
-        seen: dict[str, Field] = {}
+        seen: dict[str, TemplateField] = {}
         for _, field in sorted(fields.items()):
             if field.open is not None and field.close is None and len(fields) > 1:
                 message = f"nothing closes `{field.name}`: all that follows is part of it"

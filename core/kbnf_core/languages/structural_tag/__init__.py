@@ -5,4 +5,6 @@ JSON Schemas, other grammars and free text inside in ``contents``). Tool argumen
 are in ``xml``, those of styles whose objects nest in ``nested``. ``presets`` makes the tool calls
 of common models, from the formats in ``models``. ``marks`` says what the values of a text are;
 ``arguments`` makes JSON of arguments in any style.
+
+Tests: tests/unit/languages/test_structural_tag.py
 """

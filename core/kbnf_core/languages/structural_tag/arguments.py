@@ -31,8 +31,8 @@ from kbnf_core.languages.structural_tag.pieces import (
     BrokenError,
     Container,
     CutError,
-    Literal,
     Made,
+    NotationReader,
     Pieces,
     Reading,
     characters,
@@ -85,9 +85,9 @@ _DEEPSEEK = r'" *string="(?P<type>true|false)"\s*>'
 
 
 def _flat(style: str, name: str, after: str, **settings: bool) -> _Tags:
-    found = STYLES[style]
-    opening = re.escape(found.opening).replace(r"\ ", r"\s+")
-    return _Tags(f"{opening}(?P<name>{name}){after}", found.closing, **settings)
+    result = STYLES[style]
+    opening = re.escape(result.opening).replace(r"\ ", r"\s+")
+    return _Tags(f"{opening}(?P<name>{name}){after}", result.closing, **settings)
 
 
 _STYLES: Mapping[str, _Tags] = {
@@ -204,8 +204,8 @@ class _Elements:
         source = self._source
         if not source.is_over or source.is_blank:
             return False
-        found = pattern.match(source.text, source.at, partial=True)
-        return found is not None and bool(found.partial)
+        match = pattern.match(source.text, source.at, partial=True)
+        return match is not None and bool(match.partial)
 
     def _element(self, name: str | None, told: str | None) -> Reading:
         holder = self._open[-1]
@@ -282,8 +282,8 @@ class _Elements:
         kinds = [kind for kind in shape.kinds if kind in _NESTED]
         blanks: list[str] = []
         while True:
-            found = NO_BLANK.search(source.text, source.at)
-            at = len(source.text) if found is None else found.start()
+            match = NO_BLANK.search(source.text, source.at)
+            at = len(source.text) if match is None else match.start()
             rest = source.text[at : at + len(_ITEM) + 1]
             if source.is_over or not any(each.startswith(rest) for each in (_ITEM, _NO_ELEMENT)):
                 break
@@ -341,12 +341,12 @@ class _Elements:
         skipped = len(word)
         while True:
             is_over = source.is_over
-            found = later.search(source.text, source.at + skipped, partial=not is_over)
-            if found is not None and not found.partial:
-                return found["again"] is None
+            match = later.search(source.text, source.at + skipped, partial=not is_over)
+            if match is not None and not match.partial:
+                return match["again"] is None
             if is_over:
                 return False
-            skipped = (len(source.text) if found is None else found.start()) - source.at
+            skipped = (len(source.text) if match is None else match.start()) - source.at
             yield
 
     def _other(self, kinds: tuple[str, ...], closing: str, *, drops: bool) -> Reading:
@@ -443,13 +443,13 @@ class _Strip:
 
 def _beginnings(style: str, names: tuple[str, ...]) -> dict[str, str]:
     """Return the beginnings of elements by their names."""
-    found = STYLES[style]
-    return {name: f"{found.opening}{name}{found.named}" for name in names}
+    result = STYLES[style]
+    return {name: f"{result.opening}{name}{result.named}" for name in names}
 
 
 @cache
 def _following(style: str, ends: tuple[str, ...]) -> "regex.Pattern[str]":
-    """Return the pattern of what follows the end of an element: another one, or the call's end."""
+    """Return the pattern of the text after an element: another one, or the call's end."""
     import regex
 
     words = [each.split(maxsplit=1)[0] for each in (STYLES[style].opening, *ends) if each]
@@ -509,7 +509,7 @@ def _literal_of(text: str) -> str | None:
     source, made = Pieces(), list[str]()
     source.text, source.is_over = f"({text})", True
     try:
-        for _ in Literal(source, made.append, NOTATIONS["python"]).read():
+        for _ in NotationReader(source, made.append, NOTATIONS["python"]).read():
             return None
     except (BrokenError, CutError):
         return None
@@ -518,8 +518,8 @@ def _literal_of(text: str) -> str | None:
 
 def _number_of(text: str) -> str | None:
     """Return the JSON of a number with a sign or zeros that JSON has not, None for none."""
-    found = _WIDE_NUMBER.fullmatch(text)
-    return None if found is None else f"{found['sign']}{found['rest']}"
+    match = _WIDE_NUMBER.fullmatch(text)
+    return None if match is None else f"{match['sign']}{match['rest']}"
 
 
 _WIDE_NUMBER = re.compile(r"\+?(?P<sign>-?)0*(?P<rest>[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
@@ -572,10 +572,10 @@ def _read_input(source: Pieces, made: Made) -> Reading:
 def reading_of(
     source: Pieces, made: Made, manner: Manner, shapes: tuple[Shape, ...] = ()
 ) -> Reading:
-    """Return what reads arguments, of a tool whose schema has these shapes."""
+    """Return a reader of arguments, of a tool whose schema has these shapes."""
     style = manner.style
     if style in NOTATIONS:
-        return Literal(source, made, NOTATIONS[style], shapes).read()
+        return NotationReader(source, made, NOTATIONS[style], shapes).read()
     if style in _STYLES:
         return _Elements(source, made, manner, shapes).read()
     return _OF_TEXT[style](source, made)
@@ -614,5 +614,5 @@ class _Transcriber:
 
 
 def transcriber_of(mark: Mark) -> Transcriber:
-    """Return what makes JSON of the arguments of a call, whose end is known."""
+    """Return a function that makes JSON of the arguments of a call, whose end is known."""
     return _Transcriber(mark)

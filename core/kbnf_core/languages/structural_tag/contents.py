@@ -1,9 +1,9 @@
 """Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
-formats around them are written once, in the IR. In trees, what several contents have in common,
-such as the strings of JSON, is written once: rules are shared where they and all that they call
-have the same names and texts.
+*Rules* are those of the IR that are run (``RuleContents``), or the trees that people read
+(``TreeContents``); the formats around them are written once, in the IR. In trees, rules that
+several contents have in common, such as the strings of JSON, are written once: they are shared
+where they and all their callees have the same names and texts.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -13,6 +13,8 @@ trigger begins, and an automaton says which texts lead up to it.
 
 *Arguments* in XML and other notations write strings, objects and other values differently. So in
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
+
+Tests: tests/unit/languages/test_tag_rules.py
 """
 
 import re
@@ -133,13 +135,13 @@ def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.No
     def one(each: ir.Node, parts: list[ir.Node]) -> ir.Node:
         if not isinstance(each, ir.Literal):
             return ir.rebuild(each, parts)
-        found = [piece for piece in marker.split(each.data) if piece]
+        result = [piece for piece in marker.split(each.data) if piece]
         return sequence(
             *(
                 ir.Token(markers[piece], each.span)
                 if piece in markers
                 else ir.Literal(piece, each.span)
-                for piece in found
+                for piece in result
             )
         )
 
@@ -152,13 +154,13 @@ def up_to(trigger: str, words: Sequence[str]) -> ir.Node:
     Of words that end at one place the longest counts. Raises ``LimitError`` where the automaton
     grows too large.
     """
-    found = operations.intersect(
+    result = operations.intersect(
         operations.shortest_matches(_ending_in(words)), _ending_in([trigger])
     )
     longer = [word for word in words if word != trigger and word.endswith(trigger)]
     if longer:
-        found = operations.difference(found, _ending_in(longer))
-    return ir.Regular(found, NOWHERE)
+        result = operations.difference(result, _ending_in(longer))
+    return ir.Regular(result, NOWHERE)
 
 
 def _ending_in(words: Sequence[str]) -> Dfa:
@@ -167,10 +169,10 @@ def _ending_in(words: Sequence[str]) -> Dfa:
 
 def with_automaton(pattern: str) -> Dfa:
     """Return the automaton of a pattern. Raises ``LimitError``."""
-    found = compile_regex(pattern).dfa
-    if found is None:
+    result = compile_regex(pattern).dfa
+    if result is None:
         raise LimitError("states", 0)
-    return found
+    return result
 
 
 def _containing(words: Iterable[str]) -> Dfa | None:
@@ -213,7 +215,7 @@ class Contents(ABC, Generic[B]):
         self.report = report
         self.pointer = ""
         self.markers: Mapping[bytes, ir.TokenTerminal] = {}
-        """Texts that are one token each in what these rules write."""
+        """Texts of these rules that are one token each."""
         self._limits = limits
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
@@ -279,7 +281,7 @@ class Contents(ABC, Generic[B]):
         is bounded.
         """
         try:
-            found, outcome = self._of_schema(document, options, hint, words)
+            result, outcome = self._of_schema(document, options, hint, words)
         except ProblemError as error:
             report_problem(self.report, _placed(error.problem, document), pointer)
             return EMPTY
@@ -289,22 +291,22 @@ class Contents(ABC, Generic[B]):
         for problem in outcome.notes:
             note = _placed(problem, document)
             self.report.note(pointer + note.pointer, note.message, code=note.code)
-        return found
+        return result
 
     def _rules_without(
         self, rules: Mapping[str, ir.Node], outcome: Outcome, words: tuple[str, ...]
     ) -> tuple[Mapping[str, ir.Node], Outcome]:
         """Return rules whose automata accept no text with ``words``; equal ones are one."""
-        found = {}
+        result = {}
         for name, body in rules.items():
             key = id(body), words
             if key not in self._cleaned:
                 self._cleaned[key] = body, without(body, words)
-            found[name] = self._cleaned[key][1]
+            result[name] = self._cleaned[key][1]
         if any(map(_has_strings_in_parts, rules.values())):
             message = "what strings may not contain whose length alone is bounded is left out"
             outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
-        return found, outcome
+        return result, outcome
 
     def grammar(
         self, source: Source, language: Language, request: Request, pointer: str, hint: str
@@ -321,7 +323,7 @@ class Contents(ABC, Generic[B]):
         return EMPTY if reading.errors else self._of_grammar(reading, hint)
 
     def pattern(self, pattern: str) -> ir.Node:
-        """Return what a regular expression matches; nothing where it cannot be used."""
+        """Return the texts of a regular expression; nothing where it cannot be used."""
         compiled = compile_within(self._budget, pattern, self._limits)
         for problem in compiled.problems:
             message = f"in this regular expression: {problem.message}"
@@ -329,7 +331,7 @@ class Contents(ABC, Generic[B]):
         return EMPTY if compiled.dfa is None else ir.Regular(compiled.dfa, NOWHERE, pattern)
 
     def whole_pattern(self, pattern: str, *, dot_all: bool) -> ir.Node:
-        """Return what a regular expression of XGrammar's matches."""
+        """Return the texts of a regular expression of XGrammar's."""
         # By itself first: it cannot close a group that is put around it.
         if compile_within(self._budget, pattern, self._limits).problems:
             return self.pattern(pattern)
@@ -339,8 +341,8 @@ class Contents(ABC, Generic[B]):
             pattern = pattern.removeprefix("^")
             anchored = pattern.endswith("$") and not pattern.endswith("\\$")
             pattern = pattern.removesuffix("$") if anchored else pattern
-        found = to_whole(f"^{pattern}$")
-        return self.pattern(f"(?s:{found})" if dot_all else found)
+        result = to_whole(f"^{pattern}$")
+        return self.pattern(f"(?s:{result})" if dot_all else result)
 
     def avoiding(self, words: Collection[str]) -> ir.Node:
         """Return nonempty text in which none of ``words`` occurs."""
@@ -411,22 +413,22 @@ class Contents(ABC, Generic[B]):
             kept = {name: value for name, value in schema.items() if name in _OF_STRINGS}
             try:
                 note = partial(self.report.note, pointer, code=NARROWED)
-                found = None if avoided is None else raw_strings(kept, options, avoided, note)
+                result = None if avoided is None else raw_strings(kept, options, avoided, note)
             except ProblemError as error:
                 report_problem(self.report, error.problem, pointer)
                 return EMPTY
-            if found is None:
+            if result is None:
                 return plain
             return alternation(
                 self.pattern(each) if isinstance(each, str) else ir.Regular(each, NOWHERE)
-                for each in found
+                for each in result
             )
         if not is_bounded:
             return plain
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-class Rules(Contents[ir.Node]):
+class RuleContents(Contents[ir.Node]):
     """Makes the rules that are run.
 
     Those of schemas and grammars keep their names. A name that is in use for another rule is
@@ -486,7 +488,7 @@ _MOST_SHARED = 32
 """Rules that a shared rule calls, directly or not, at most."""
 
 
-class Trees(Contents[Form]):
+class TreeContents(Contents[Form]):
     """Makes the trees that people read."""
 
     def __init__(self, names: Names, report: Report, limits: Limits) -> None:
@@ -644,7 +646,7 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
-class Schemas:
+class SchemaContents:
     """Takes apart the schemas of a document, which is sound, at ``pointer``."""
 
     def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
@@ -658,23 +660,23 @@ class Schemas:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
         waiting = [(schema, pointer)]
         seen = {pointer}
-        found = []
+        result = []
         for step, (each, where) in enumerate(waiting):
             if step > MOST_CASES:
                 self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
                 return []
             inner = list(self._inside(each, where))
             if not inner:
-                found.append((each, where))
+                result.append((each, where))
             for case in inner:
                 # A schema that is one of its own alternatives adds nothing. Those of a list of
                 # types share a place.
                 if case[1] not in seen or isinstance(each.get("type"), list):
                     seen.add(case[1])
                     waiting.append(case)
-        if not found:
+        if not result:
             report_problem(self._report, refers_to_itself(pointer).problem, "")
-        return found
+        return result
 
     def followed(self, schema: dict[str, Any], pointer: str) -> tuple[Any, str]:
         """Return the schema that the reference in one leads to, ``False`` for none."""
@@ -683,11 +685,11 @@ class Schemas:
             message = f"`{schema['$ref']}` leads nowhere in this schema"
             self._report.error(f"{pointer}/$ref", message, code=UNRESOLVED)
             return False, f"{pointer}/$ref"
-        found, where = target.value, f"{self.pointer}{target.pointer}"
+        result, where = target.value, f"{self.pointer}{target.pointer}"
         # A reference may lead to what the meta-schema takes for a plain value.
-        if id(found) not in self._known:
-            self._known[id(found)] = is_sound(found, where, self._report, self._options)
-        return (found, where) if self._known[id(found)] else (False, where)
+        if id(result) not in self._known:
+            self._known[id(result)] = is_sound(result, where, self._report, self._options)
+        return (result, where) if self._known[id(result)] else (False, where)
 
     def members(
         self, schema: dict[str, Any], pointer: str
@@ -700,11 +702,11 @@ class Schemas:
                 where = f"{pointer}/required"
                 message = f"`{name}` is required and no property"
                 self._report.error(where, message, code=UNSUPPORTED)
-        found = {
+        result = {
             name: (each, f"{pointer}/properties/{escape(name)}")
             for name, each in properties.items()
         }
-        return found, frozenset(required)
+        return result, frozenset(required)
 
     def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
         """Report the keywords that are not ``known``; return whether there are any."""

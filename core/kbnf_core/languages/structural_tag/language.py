@@ -1,4 +1,7 @@
-"""XGrammar's structural tags as one of the grammar languages."""
+"""XGrammar's structural tags as one of the grammar languages.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

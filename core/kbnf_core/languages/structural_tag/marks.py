@@ -1,4 +1,4 @@
-"""What the values of a structural tag are: its rules once more, with marks.
+"""The values of a structural tag: its rules once more, with marks.
 
 This is for tags that have no reading language (``reading``): those with grammars, tokens, dispatch
 or patterns of calls. Names of tools and shapes of arguments are the same for both.
@@ -18,6 +18,8 @@ after ``name`` or ``to=functions.``, after the last ``=`` in angle brackets, or 
 else there is none. Text is reasoning where the tag around it says so.
 
 Artifacts and pickled grammars carry a language, or marked rules, as a text of JSON.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 import json
@@ -38,8 +40,8 @@ from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whi
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
-    Schemas,
-    Trees,
+    SchemaContents,
+    TreeContents,
     constants,
     is_restricted,
     options_in,
@@ -47,13 +49,13 @@ from kbnf_core.languages.structural_tag.contents import (
 from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import Node, Report, Token, read_value
+from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, Report, read_value
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
     OF_SCHEMAS,
     START,
-    Call,
-    Writer,
+    SharedCall,
+    TagWriter,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.json_text import escape
@@ -66,7 +68,7 @@ _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=E
 _ANYTHING = SchemaDocument(True, _ANY_JSON)
 
 
-class _ReadTrees(Trees):
+class _ReadTrees(TreeContents):
     """Makes trees of texts that are read: a string may be any."""
 
     def strings(
@@ -89,16 +91,16 @@ class _ReadTrees(Trees):
         hint: str,
         words: Sequence[str] = (),
     ) -> ir.Node:
-        """Return the JSON texts of a schema; what they exclude, the writer has left out."""
+        """Return the JSON texts of a schema, of which the writer has left out excluded ones."""
         del words
         return super().schema(document, options, pointer, hint)
 
 
-class MarkedWriter(Writer[Form]):
-    """Writes a tag that was read without errors; ``marks`` say what rules mean."""
+class MarkedWriter(TagWriter[Form]):
+    """Writes a tag that was read without errors; ``marks`` are the meanings of rules."""
 
     def __init__(
-        self, nodes: Sequence[Node], report: Report, request: Request, options: Options
+        self, nodes: Sequence[FormatNode], report: Report, request: Request, options: Options
     ) -> None:
         # Readers take the members of an object in any order, XML as JSON.
         super().__init__(_ReadTrees, nodes, report, request, replace(options, order=Order.ANY))
@@ -106,7 +108,7 @@ class MarkedWriter(Writer[Form]):
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
 
-    def _write(self, node: Node) -> None:
+    def _write(self, node: FormatNode) -> None:
         self._free = _REASONING if is_reasoning(self._tag_around(node)) else _TEXT
         super()._write(node)
 
@@ -116,13 +118,13 @@ class MarkedWriter(Writer[Form]):
         self.marks[name] = mark or self._free
         return self._contents.add(name, form)
 
-    def _tag_around(self, node: Node) -> Node | None:
+    def _tag_around(self, node: FormatNode) -> FormatNode | None:
         owner = self._owners.get(id(node))
         while owner is not None and owner.kind != "tag":
             owner = self._owners.get(id(owner))
         return owner
 
-    def _json_schema(self, node: Node) -> ir.Node:
+    def _json_schema(self, node: FormatNode) -> ir.Node:
         style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
         shapes: tuple[Shape, ...] = ()
         if style == "json":
@@ -140,18 +142,18 @@ class MarkedWriter(Writer[Form]):
         words = node.fields["words"] or "json"
         return self.mark(form, Mark("call", name or None, style, shapes, words=words))
 
-    def _regex(self, node: Node) -> ir.Node:
+    def _regex(self, node: FormatNode) -> ir.Node:
         return self._read_back(node, super()._regex(node))
 
-    def _grammar(self, node: Node) -> ir.Node:
+    def _grammar(self, node: FormatNode) -> ir.Node:
         return self._read_back(node, super()._grammar(node))
 
-    def _any_text(self, node: Node) -> ir.Node:
+    def _any_text(self, node: FormatNode) -> ir.Node:
         if node.fields["tool"] is None:
             return super()._any_text(node)
         return optional(self._read_back(node, self._contents.avoiding(())))
 
-    def _read_back(self, node: Node, form: ir.Node) -> ir.Node:
+    def _read_back(self, node: FormatNode, form: ir.Node) -> ir.Node:
         """Return text, or the call that a text is, unless it leads arguments as a number does."""
         if node.fields["tool"] is not None:
             return self.mark(form, Mark("call", node.fields["tool"], INPUT))
@@ -162,28 +164,28 @@ class MarkedWriter(Writer[Form]):
     def _text(self, words: tuple[str, ...]) -> ir.Node:
         return self.mark(super()._text(words))
 
-    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> ir.Node:
+    def _short_text(self, node: FormatNode, words: tuple[str, ...], most: int) -> ir.Node:
         return self.mark(super()._short_text(node, words, most))
 
     def _word(self, trigger: str) -> ir.Node:
         return self.mark(super()._word(trigger))
 
-    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> ir.Node:
+    def _up_to(self, node: FormatNode, trigger: str, words: tuple[str, ...]) -> ir.Node:
         form = super()._up_to(node, trigger, words)
         return self.mark(form, self._free._replace(trigger=trigger))
 
     def _other_token(
-        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+        self, node: FormatNode, excluded: Iterable[NamedToken], *, around: bool = True
     ) -> ir.Node:
         return self.mark(super()._other_token(node, excluded, around=around))
 
     def _dispatched(
-        self, node: Node, calls: Sequence[Call], words: tuple[str, ...], first: ir.Node
+        self, node: FormatNode, calls: Sequence[SharedCall], words: tuple[str, ...], first: ir.Node
     ) -> ir.Node:
-        if any(each.before is not None for each in calls):
+        if any(call.before is not None for call in calls):
             return super()._dispatched(node, calls, words, first)
         free = optional(self._text(words))
-        called = alternation(each.called for each in calls)
+        called = alternation(call.called for call in calls)
         if not node.fields.get("loop", not node.fields.get("stop_after_first")):
             return sequence(free, optional(called))
         body = sequence(free, repeated(sequence(called, free), 0, None))
@@ -198,22 +200,22 @@ _IN_TAG = re.compile(r"<[^<>=]*=([^<>\s\"']+)>\s*$")
 _WORD = re.compile(r"[\w.-]+")
 
 
-def _head(tag: Node, content: Node) -> str:
-    """Return what leads the arguments in a tag; a number is 0 in it."""
+def _head(tag: FormatNode, content: FormatNode) -> str:
+    """Return the text before the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
-    found = str(begin.name) if isinstance(begin, Token) else str(begin)
+    result = str(begin.name) if isinstance(begin, NamedToken) else str(begin)
     parts = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
     for part in parts[: next((i for i, part in enumerate(parts) if part is content), 0)]:
-        found += str(part.fields["value"]) if part.kind == "const_string" else "0"
-    return found
+        result += str(part.fields["value"]) if part.kind == "const_string" else "0"
+    return result
 
 
 def tool_name(head: str) -> str | None:
     """Return the name of the tool that the beginning of a tag names, None where that is unclear."""
     for pattern in _heads():
-        found = pattern.fullmatch(head)
-        if found is not None:
-            return _read(found[1])
+        match = pattern.fullmatch(head)
+        if match is not None:
+            return _read(match[1])
     for named in (_NAMED, _ADDRESSED, _IN_TAG):
         names = [*named.finditer(head)]
         if names:
@@ -232,7 +234,7 @@ def _read(name: str) -> str:
 
 @cache
 def _heads() -> list[re.Pattern[str]]:
-    """Return what leads arguments in each of the known formats, the longest ones first."""
+    """Return the texts before the arguments in each known format, the longest ones first."""
     heads = {
         head
         for each in table().values()
@@ -259,18 +261,18 @@ def _heads_in(format_: Any) -> Iterator[str]:
                 yield _head(node, part)
 
 
-def is_reasoning(tag: Node | None) -> bool:
+def is_reasoning(tag: FormatNode | None) -> bool:
     """Return whether a tag is about reasoning: it has text, and its beginning or end says so."""
     if tag is None or tag.parts[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
-    words = [begin, *([end] if isinstance(end, Token) else end)]
-    return is_about_thoughts(each.name if isinstance(each, Token) else each for each in words)
+    words = [begin, *([end] if isinstance(end, NamedToken) else end)]
+    return is_about_thoughts(word.name if isinstance(word, NamedToken) else word for word in words)
 
 
 def is_about_thoughts(marks: Iterable[str | int]) -> bool:
     """Return whether one of the marks around a text says that it is reasoning."""
-    return any(_THINKING.search(str(each)) for each in marks)
+    return any(_THINKING.search(str(mark)) for mark in marks)
 
 
 _THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
@@ -280,7 +282,7 @@ _THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 
 
 @dataclass(slots=True)
-class _Draft:
+class _ShapeDraft:
     """A shape in the making."""
 
     kinds: dict[str, None] = field(default_factory=dict)
@@ -292,10 +294,10 @@ class _Draft:
 
 
 class _Shapes:
-    """Finds what values are; a value has the number of the schema at its pointer."""
+    """Finds the shapes of values; a value has the number of the schema at its pointer."""
 
     def __init__(self, schema: Any, style: str, options: Options) -> None:
-        self._schemas = Schemas(schema, "", Report(Source("{}", is_json=True)), options)
+        self._schemas = SchemaContents(schema, "", Report(Source("{}", is_json=True)), options)
         self._options = options
         self._is_flat = style in STYLES
         # Where elements nest, a string has no space around it but in ``cohere_xml``.
@@ -306,7 +308,7 @@ class _Shapes:
 
     def all(self) -> Iterator[Shape]:
         for number, (schema, pointer) in enumerate(self._waiting):
-            found = _Draft()
+            found = _ShapeDraft()
             for each, where in self._schemas.cases(schema, pointer):
                 self._add(found, each, where, is_root=number == 0)
             yield Shape(
@@ -320,7 +322,7 @@ class _Shapes:
             self._waiting.append((schema, pointer))
         return self._numbers[pointer]
 
-    def _add(self, found: _Draft, schema: Any, pointer: str, *, is_root: bool) -> None:
+    def _add(self, found: _ShapeDraft, schema: Any, pointer: str, *, is_root: bool) -> None:
         """Add a case of a value, which is of one kind or of any."""
         listed = constants(schema)
         if listed is not None:
@@ -339,7 +341,9 @@ class _Shapes:
             if isinstance(schema, dict) and not is_leaf:
                 self._add_inside(found, schema, pointer, kind or "object")
 
-    def _add_inside(self, found: _Draft, schema: dict[str, Any], pointer: str, kind: str) -> None:
+    def _add_inside(
+        self, found: _ShapeDraft, schema: dict[str, Any], pointer: str, kind: str
+    ) -> None:
         if kind == "object":
             for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
                 found.members[name] = self._number(each, where)
@@ -353,7 +357,7 @@ class _Shapes:
             if "items" in schema:
                 found.items = self._number(schema["items"], f"{pointer}/items")
 
-    def _add_constant(self, found: _Draft, value: Any, pointer: str) -> None:
+    def _add_constant(self, found: _ShapeDraft, value: Any, pointer: str) -> None:
         match value:
             case str():
                 found.kinds[self._word] = None
@@ -379,7 +383,7 @@ def _type(schema: Any) -> str | None:
 
 
 def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
-    """Return what the arguments of a tool may be, those of all of them first."""
+    """Return the shapes of the arguments of a tool, that of all of them first."""
     return tuple(_Shapes(schema, style, options).all())
 
 
@@ -387,17 +391,19 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 
 
 def dump(marked: Marked) -> str:
-    """Return by what values are read as a text of JSON."""
+    """Return the description of values as a text of JSON."""
+    if marked.syntax:
+        return json.dumps({"syntax": marked.syntax})
     if marked.document is None:
-        found = {"language": marked.language, "messages": marked.messages}
-        return json.dumps(found, ensure_ascii=False, sort_keys=True, default=float)
+        result = {"language": marked.language, "messages": marked.messages}
+        return json.dumps(result, ensure_ascii=False, sort_keys=True, default=float)
     rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
     marks = {
-        name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
+        name: {**mark._asdict(), "shapes": [_shape(shape) for shape in mark.shapes]}
         for name, mark in marked.marks.items()
     }
-    found = {"rules": rules, "marks": marks, "messages": marked.messages}
-    return json.dumps(found, ensure_ascii=False, sort_keys=True)
+    result = {"rules": rules, "marks": marks, "messages": marked.messages}
+    return json.dumps(result, ensure_ascii=False, sort_keys=True)
 
 
 _LISTS = ("kinds", "first", "needed")
@@ -410,9 +416,11 @@ def _shape(shape: Shape) -> dict[str, Any]:
 def load(text: str, limits: Limits) -> Marked:
     """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
     try:
-        found = json.loads(text)
-        if "language" in found:
-            return Marked(None, {}, found["messages"], found["language"])
+        result = json.loads(text)
+        if "syntax" in result:
+            return Marked(None, {}, syntax=str(result["syntax"]))
+        if "language" in result:
+            return Marked(None, {}, result["messages"], result["language"])
         marks = {
             name: Mark(
                 mark["kind"],
@@ -425,9 +433,9 @@ def load(text: str, limits: Limits) -> Marked:
                 mark["trigger"],
                 mark["words"],
             )
-            for name, mark in found["marks"].items()
+            for name, mark in result["marks"].items()
         }
-        parsed = parse_kbnf(Source(found["rules"]), limits)
+        parsed = parse_kbnf(Source(result["rules"]), limits)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    return Marked(parsed.document, marks, found.get("messages", ""))
+    return Marked(parsed.document, marks, result.get("messages", ""))

@@ -12,6 +12,8 @@ installed may know more of them. ``OWN`` has further ones, and ours of ``gemma_4
 has otherwise: they are made of the texts around a call, around all calls (``Calls``), and around
 thoughts, as are those of a chat template (``languages/tools/chat_template.py``). ``ALIASES`` are
 the names that vLLM and SGLang have for their parsers of the same calls.
+
+Tests: tests/unit/languages/test_presets.py, tests/unit/languages/tools/test_token_markers.py
 """
 
 import json
@@ -163,13 +165,13 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
     blanks_after = [_any_of(["", ended[len(end) :]])] if ended != end else []
     if choice == NAMED:
         return [*leads, tag, *blanks_after]
-    found: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
+    result: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
     settings = {"at_least_one": choice == "required", "stop_after_first": once}
-    return [*leads, {**found, **settings}, *(blanks_after if once else [])]
+    return [*leads, {**result, **settings}, *(blanks_after if once else [])]
 
 
 def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
-    """Yield the ways of reasoning, and what leads the calls in each."""
+    """Yield the ways of reasoning, and the texts before the calls in each."""
     yield "disabled", []
     if thoughts is None:
         yield "auto", []
@@ -187,7 +189,7 @@ def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
 
 
 def _any_of(values: Iterable[str]) -> Format:
-    return {"type": "or", "elements": [_const(each) for each in values]}
+    return {"type": "or", "elements": [_const(value) for value in values]}
 
 
 def _const(value: str) -> Format:
@@ -199,7 +201,7 @@ def _sequence(elements: Sequence[Format]) -> Format:
 
 
 def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
-    """Return a format of whole templates, with what several have in one place."""
+    """Return a format of whole templates, in which their common parts occur once."""
     seen = Counter(map(_text_of, objects_in([*templates.values()])))
     numbers: dict[str, int] = {}
     shared: list[Any] = []
@@ -295,7 +297,7 @@ _TURNS = {
     "[e~[": "minimax",
     "</s>": "mistral mistral_v3",
 }
-"""What ends a turn in the templates of models, and the formats of their calls."""
+"""The ends of turns in the templates of models, and the formats of their calls."""
 
 READ: Mapping[str, Mapping[str, Any]] = {
     "llama": {"around": [("<|python_tag|>", "")]},
@@ -316,7 +318,7 @@ def turn_ends(name: str) -> list[str]:
 # Formats by name
 
 _MARKER = re.compile(r"<[^<>\s{}]+>|\[[A-Z_]+\]")
-"""What models mostly have tokens for: `<tool_call>`, `[TOOL_CALLS]`."""
+"""Texts for which models mostly have tokens: `<tool_call>`, `[TOOL_CALLS]`."""
 
 ALIASES: Mapping[str, str] = {
     alias: name
@@ -365,10 +367,10 @@ def format_named(name: str) -> Format:
     Raises ``ConfigError`` for any other name.
     """
     if not name.startswith("{"):
-        found = table().get(ALIASES.get(name, name))
-        if found is None:
+        written = table().get(ALIASES.get(name, name))
+        if written is None:
             raise ConfigError(f"there is no format {name!r}"[:200] + f"; {_advice(name)}")
-        return found
+        return written
     given: Any = None
     try:
         given = json.loads(name)
@@ -391,8 +393,9 @@ def _advice(name: str) -> str:
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
-        each: each in vocabulary.special_tokens or bool(vocabulary.token_ids(each.encode()))
-        for each in sorted(marker_texts(found))
+        marker_text: marker_text in vocabulary.special_tokens
+        or bool(vocabulary.token_ids(marker_text.encode()))
+        for marker_text in sorted(marker_texts(found))
     }
 
 
@@ -425,7 +428,7 @@ def token_markers(found: Format, vocabulary: "Vocabulary") -> dict[str, TokenTer
 
 def _styles_in(found: Format) -> set[str]:
     values = objects_in([*found["templates"].values(), *found["shared"]])
-    return {str(each["style"]) for each in values if isinstance(each.get("style"), str)}
+    return {str(value["style"]) for value in values if isinstance(value.get("style"), str)}
 
 
 def fixed_texts(found: Format) -> Iterator[str]:

@@ -13,6 +13,8 @@ outermost object are keyword arguments, strings and the names within values are 
 whose template writes ``(city='Köln', opts={"deep": true}, tags=['a'])``: a string or name is in the
 quotes of either, a constant is spelt as in either. A notation has no gaps other than its own, since
 models write none.
+
+Tests: tests/unit/languages/test_literals.py
 """
 
 import re
@@ -30,7 +32,7 @@ from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     OF_OBJECTS,
     Contents,
-    Schemas,
+    SchemaContents,
     constants,
     is_restricted,
 )
@@ -38,7 +40,7 @@ from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.xml import (
     PYTHON_WORDS,
     STYLES,
-    Members,
+    ElementMembers,
     kind_of,
     other_members,
     spellings,
@@ -68,7 +70,7 @@ class NestedArguments(ABC):
         self.report = contents.report
         self.options = options
         where = f"{pointer}/json_schema"
-        self.schemas = Schemas(fields["json_schema"], where, self.report, options)
+        self.schemas = SchemaContents(fields["json_schema"], where, self.report, options)
         self.fields = fields
         self.pointer = pointer
         self.names: dict[str, str] = {}
@@ -99,11 +101,11 @@ class NestedArguments(ABC):
 
     def _containers(self) -> list[tuple[str, Node]]:
         """Return the rules of objects and arrays inside, and of those inside of these."""
-        found = []
+        result = []
         for rule, schema, where in self._waiting:
             make = self._object if kind_of(schema) == "object" else self._array
-            found.append((rule, make(schema, where, rule)))
-        return found
+            result.append((rule, make(schema, where, rule)))
+        return result
 
     def _container(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         """Return a call of the rule of an object or an array."""
@@ -121,7 +123,7 @@ class NestedArguments(ABC):
             for name, (each, where) in listed.items()
         }
         other = self._other(schema, [*listed], pointer, f"{hint}_other")
-        return self._members(Members(elements, needed, other, self.space), pointer, hint)
+        return self._members(ElementMembers(elements, needed, other, self.space), pointer, hint)
 
     def _array(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         if self.schemas.refuses(schema, pointer, OF_ARRAYS):
@@ -185,7 +187,7 @@ class NestedArguments(ABC):
 
     @abstractmethod
     def _words(self) -> Sequence[str]:
-        """Return what no string contains that is written as it is."""
+        """Return the words that no string contains that is written as it is."""
 
     @abstractmethod
     def _element(self, name: str | None, schema: Any, pointer: str, hint: str) -> Node:
@@ -210,7 +212,7 @@ class NestedArguments(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def _members(self, members: "Members", pointer: str, hint: str) -> Node:
+    def _members(self, members: "ElementMembers", pointer: str, hint: str) -> Node:
         """Return the contents of an object."""
 
     @abstractmethod
@@ -250,7 +252,7 @@ class CohereArguments(NestedArguments):
         values = alternation(self._values(value, f"{pointer}/additionalProperties", hint))
         return self._of_any_name([name.translate(_SPELLED) for name in listed], values)
 
-    def _members(self, members: Members, pointer: str, hint: str) -> Node:
+    def _members(self, members: ElementMembers, pointer: str, hint: str) -> Node:
         return sequence(members.written(self.contents, self.options, pointer, hint), self.space)
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
@@ -336,7 +338,7 @@ class MiniMaxM3Arguments(NestedArguments):
             self.report.error(where, message, code=UNSUPPORTED)
         return EMPTY
 
-    def _members(self, members: Members, pointer: str, hint: str) -> Node:
+    def _members(self, members: ElementMembers, pointer: str, hint: str) -> Node:
         """Return the contents of an object: nothing, or elements in gaps."""
         if not members.elements:
             return EMPTY
@@ -362,13 +364,13 @@ class MiniMaxM3Arguments(NestedArguments):
     def _beginnings(self, forms: Sequence[Node], hint: str) -> list[Node]:
         """Return the texts that begin with each of some elements; the rest of each is a rule."""
         rest = self.space
-        found: list[Node] = []
+        result: list[Node] = []
         for index, form in reversed([*enumerate(forms)]):
-            found.insert(0, sequence(self._spaced(form), rest))
+            result.insert(0, sequence(self._spaced(form), rest))
             if index:
                 name = self.contents.names.fresh(f"{hint}_rest")
                 rest = self.contents.add(name, sequence(optional(self._spaced(form)), rest))
-        return found
+        return result
 
     def _listed(self, value: Any, pointer: str) -> Iterator[Node]:
         root: _Named = (None, value)
@@ -424,7 +426,7 @@ def _element(name: str, values: Node) -> Node:
 _BRACES = ("{", "}")
 
 
-class Notation(NamedTuple):
+class ValueNotation(NamedTuple):
     """How a notation writes the outermost object, members, strings and the constants of JSON.
 
     ``quote`` is around strings that are written as they are; without one they are JSON's. ``name``
@@ -442,10 +444,10 @@ class Notation(NamedTuple):
     is_mixed: bool = False
 
 
-_PYTHON = Notation(("(", ")"), "=", ", ", "", PYTHON_WORDS, r"[A-Za-z_][A-Za-z0-9_]*")
+_PYTHON = ValueNotation(("(", ")"), "=", ", ", "", PYTHON_WORDS, r"[A-Za-z_][A-Za-z0-9_]*")
 
-NOTATIONS: Mapping[str, Notation] = {
-    "gemma": Notation(
+NOTATIONS: Mapping[str, ValueNotation] = {
+    "gemma": ValueNotation(
         _BRACES, ":", ",", '<|"|>', {}, r"[^\x00-\x20:,{}\[\]<>\x22]+", is_sorted=True
     ),
     "python": _PYTHON,
@@ -467,7 +469,7 @@ def _parts(node: tuple[str, Any]) -> list[tuple[str, Any]]:
     return [("inner", each) for each in value] if isinstance(value, list) else []
 
 
-def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str:
+def _written(notation: ValueNotation, node: tuple[str, Any], parts: list[str]) -> str:
     where, value = node
     if isinstance(value, list):
         return f"[{notation.separator.join(parts)}]"
@@ -476,8 +478,8 @@ def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str
         if notation.is_sorted:
             members.sort(key=lambda member: member[0].lower())
         first, last = _BRACES if where else notation.brackets
-        found = (_key(notation, name, is_inner=bool(where)) + each for name, each in members)
-        return first + notation.separator.join(found) + last
+        result = (_key(notation, name, is_inner=bool(where)) + each for name, each in members)
+        return first + notation.separator.join(result) + last
     if isinstance(value, str) and notation.quote:
         return f"{notation.quote}{value}{notation.quote}"
     if isinstance(value, str) and notation.is_mixed and _is_plain(value):
@@ -498,7 +500,7 @@ def _in_python(value: Any) -> Iterator[str]:
     """Yield how Python prints a listed value, where nothing in it needs an escape."""
     inside = postorder(("", value), _parts)
     strings = [text for _, each in inside for text in (each if isinstance(each, dict) else [each])]
-    if all(_is_plain(each) for each in strings if isinstance(each, str)):
+    if all(_is_plain(string) for string in strings if isinstance(string, str)):
         yield fold(("", value), _parts, _printed)
 
 
@@ -514,7 +516,7 @@ def _printed(node: tuple[str, Any], parts: list[str]) -> str:
     return f"'{value}'" if isinstance(value, str) else PYTHON_WORDS.get(written, written)
 
 
-def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
+def _key(notation: ValueNotation, name: str, *, is_inner: bool) -> str:
     if is_inner and not notation.quote:
         return f"{print_json(name)}: "
     return f"{name}{notation.assigned}"
@@ -552,7 +554,7 @@ class LiteralArguments(NestedArguments):
             return EMPTY
         return alternation(self._values(value, f"{pointer}/additionalProperties", hint))
 
-    def _members(self, members: Members, pointer: str, hint: str) -> Node:
+    def _members(self, members: ElementMembers, pointer: str, hint: str) -> Node:
         """Return an object in its brackets, with separators between its members."""
         is_inner = hint not in self._outermost
         if self.options.order is Order.ANY and len(members.elements) > 1:
@@ -578,18 +580,18 @@ class LiteralArguments(NestedArguments):
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
         separator = text(self._notation.separator)
-        found: Node = EMPTY
+        result: Node = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
-            found = repeated(sequence(separator, rest), max(low - len(items), 0), most)
+            result = repeated(sequence(separator, rest), max(low - len(items), 0), most)
             if not items and most != 0:
                 more = None if most is None else most - 1
                 some = sequence(rest, repeated(sequence(separator, rest), max(low - 1, 0), more))
-                found = some if low else optional(some)
+                result = some if low else optional(some)
         for index, item in reversed([*enumerate(items)]):
-            found = sequence(separator, item, found) if index else sequence(item, found)
-            found = optional(found) if index >= low else found
-        return sequence(text("["), found, text("]"))
+            result = sequence(separator, item, result) if index else sequence(item, result)
+            result = optional(result) if index >= low else result
+        return sequence(text("["), result, text("]"))
 
     def _joined(self, forms: Sequence[tuple[Node, bool]], other: Node, hint: str) -> Node:
         """Return members with separators between them: after another one, or as the first.
@@ -704,6 +706,6 @@ class LiteralArguments(NestedArguments):
 def style_texts(style: str) -> tuple[str, ...]:
     """Return the texts around values in a style that may have markers."""
     if style in STYLES:
-        found = STYLES[style]
-        return (found.opening, found.named, found.value, found.closing)
+        result = STYLES[style]
+        return (result.opening, result.named, result.value, result.closing)
     return (NOTATIONS[style].quote,) if style in NOTATIONS else ()

@@ -1,4 +1,7 @@
-"""The reader of structural tags: from JSON to rules, and to a tree with the places of the tag."""
+"""The reader of structural tags: from JSON to rules, and to a tree with the places of the tag.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,15 +16,20 @@ from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
-from kbnf_core.languages.structural_tag.contents import Rules, Trees, called_in, options_in
-from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, Rule, Writer, place_of
+from kbnf_core.languages.structural_tag.contents import (
+    RuleContents,
+    TreeContents,
+    called_in,
+    options_in,
+)
+from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
+from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, TagRule, TagWriter, place_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.structural_tag.reading import Language
+    from kbnf_core.languages.structural_tag.reading import CallLanguage
 
 
 def parse_structural_tag(source: Source, request: Request) -> Parsed:
@@ -37,7 +45,7 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     return TagReading(nodes, report, request, options)
 
 
-def tree_of(rules: Sequence[Rule[Form]], report: Report) -> tuple[Definition, ...]:
+def tree_of(rules: Sequence[TagRule[Form]], report: Report) -> tuple[Definition, ...]:
     """Return the rules that the start leads to, each at its place."""
     called: dict[str, set[str]] = {}
     for rule in rules:
@@ -57,7 +65,7 @@ class TagReading(Parsed):
 
     def __init__(
         self,
-        nodes: list[Node],
+        nodes: list[FormatNode],
         report: Report,
         request: Request,
         options: Options,
@@ -74,27 +82,29 @@ class TagReading(Parsed):
         if request.as_tree or request.start not in (None, START) or not nodes:
             document = self._tree(report)
         else:
-            rules = Writer(Rules, nodes, report, request, options, markers).write()
+            rules = TagWriter(RuleContents, nodes, report, request, options, markers).write()
             if not report.errors:
-                self.rules = {each.name: each.body for each in rules}
-                self._pointers = {each.name: each.pointer for each in rules}
+                self.rules = {rule.name: rule.body for rule in rules}
+                self._pointers = {rule.name: rule.pointer for rule in rules}
         losses = tuple(
-            Loss(each.code, each.message, each.span, notes=each.notes, helps=each.helps)
-            for each in sorted(report.losses, key=Diagnostic.sort_key)
+            Loss(loss.code, loss.message, loss.span, notes=loss.notes, helps=loss.helps)
+            for loss in sorted(report.losses, key=Diagnostic.sort_key)
         )
-        found = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
-        super().__init__(document, found, losses=losses)
+        findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
+        super().__init__(document, findings, losses=losses)
 
     def _tree(self, report: Report) -> Document:
         """Return the tree; where there are errors, one without rules."""
         nodes = self._nodes
         if nodes:
-            writer = Writer(Trees, nodes, report, self._request, self._options, self._markers)
+            writer = TagWriter(
+                TreeContents, nodes, report, self._request, self._options, self._markers
+            )
             rules = writer.write()
         if report.errors or not nodes:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(
-            report.span(place_of(each)) for each in nodes if each.kind in OF_SCHEMAS
+            report.span(place_of(node)) for node in nodes if node.kind in OF_SCHEMAS
         )
         return Document(report.source, tree_of(rules, report), (), generated=generated)
 
@@ -107,12 +117,12 @@ class TagReading(Parsed):
 
     def readable(self) -> Document:
         """Return the tree. Raises GrammarError for one that passes a limit."""
-        found = self.document
-        if self.rules is not None and not found.definitions:
+        result = self.document
+        if self.rules is not None and not result.definitions:
             report = self._report.again()
             self._tree(report)
             raise GrammarError(report.errors)
-        return found
+        return result
 
     def place(self, rule: str) -> Span:
         """Return where the format of a rule is."""
@@ -144,7 +154,7 @@ class TagReading(Parsed):
                     found = diagnostic(problem._replace(pointer=pointer), source)
                     yield replace(found, span=self._report.span(pointer), fixes=())
 
-    def language(self) -> "Language | None":
+    def language(self) -> "CallLanguage | None":
         """Return the reading language of the tag, None where it has none."""
         from kbnf_core.languages.structural_tag.reading import language_of
 

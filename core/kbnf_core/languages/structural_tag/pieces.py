@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.parsed import Shape
-from kbnf_core.languages.structural_tag.nested import Notation
+from kbnf_core.languages.structural_tag.nested import ValueNotation
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ ANY_OBJECT = Shape(("object",))
 TEXTS = {"string", "word"}
 
 Reading: TypeAlias = Generator[None, None, None]
-"""What pauses where more text is needed."""
+"""A generator that pauses where more text is needed."""
 
 Made: TypeAlias = Callable[[str], object]
 """Takes the JSON that is certain."""
@@ -142,9 +142,9 @@ class Pieces:
         A match that more text might make another one is waited for.
         """
         while True:
-            found = pattern.match(self.text, self.at, partial=not self.is_over)
-            if found is None or not found.partial:
-                return found
+            match = pattern.match(self.text, self.at, partial=not self.is_over)
+            if match is None or not match.partial:
+                return match
             yield
 
 
@@ -220,11 +220,13 @@ def _scalar(source: Pieces, made: Made) -> Reading:
             break
         if so_far[0] in _CONSTANTS:
             break
-        if pattern is _LETTERS and not any(each.startswith(so_far[0]) for each in _CONSTANTS):
+        if pattern is _LETTERS and not any(
+            constant.startswith(so_far[0]) for constant in _CONSTANTS
+        ):
             raise BrokenError
         yield
     if pattern is _LETTERS:
-        word = next((each for each in _CONSTANTS if so_far[0].startswith(each)), None)
+        word = next((constant for constant in _CONSTANTS if so_far[0].startswith(constant)), None)
         if word is None:
             raise CutError if source.is_over and _is_begun(so_far[0]) else BrokenError
         source.take(source.at + len(word))
@@ -239,11 +241,11 @@ def _scalar(source: Pieces, made: Made) -> Reading:
 
 
 def _is_begun(word: str) -> bool:
-    return any(each.startswith(word) for each in _CONSTANTS)
+    return any(constant.startswith(word) for constant in _CONSTANTS)
 
 
 def read_arguments(source: Pieces, made: Made) -> Reading:
-    """Read arguments in JSON; a text of JSON stands for what it says."""
+    """Read arguments in JSON; a text of JSON stands for its value."""
     if (yield from source.after_blanks()) != '"':
         yield from read_json(source, made)
         return
@@ -282,7 +284,7 @@ def _escaped_character(found: re.Match[str]) -> str:
 
 @dataclass(slots=True)
 class Container:
-    """An object or an array that is open: its shape, the values in it, what ends it."""
+    """An object or an array that is open: its shape, the values in it, its end."""
 
     shape: Shape
     is_object: bool
@@ -299,11 +301,11 @@ class Container:
         return ANYTHING if number is None else shapes[number]
 
 
-class Literal:
+class NotationReader:
     """Reads a notation: the outermost object, with its brackets."""
 
     def __init__(
-        self, source: Pieces, made: Made, notation: Notation, shapes: tuple[Shape, ...] = ()
+        self, source: Pieces, made: Made, notation: ValueNotation, shapes: tuple[Shape, ...] = ()
     ) -> None:
         self._source, self._made, self._quote = source, made, notation.quote
         self._assigned = notation.assigned
@@ -382,12 +384,12 @@ class Literal:
                 if source.text.find("'", source.at + 2) >= 0:
                     break
                 yield
-            found = _PYTHON_ESCAPE.match(source.text, source.at)
-            if found is None:
+            match = _PYTHON_ESCAPE.match(source.text, source.at)
+            if match is None:
                 made(characters(source.take(source.at + 1)))
             else:
-                source.take(found.end())
-                made(characters(_escaped_character(found)))
+                source.take(match.end())
+                made(characters(_escaped_character(match)))
         source.take(source.at + 1)
         made('"')
 
@@ -396,9 +398,9 @@ class Literal:
         source = self._source
         word: list[str] = []
         while True:
-            found = self._word.match(source.text, source.at)
-            if found is not None:
-                word.append(source.take(found.end()))
+            match = self._word.match(source.text, source.at)
+            if match is not None:
+                word.append(source.take(match.end()))
             if source.at < len(source.text):
                 break
             yield from source.more()
@@ -433,7 +435,7 @@ def up_to(
     said: Made,
     is_end: Callable[[str], Generator[None, None, bool]] | None = None,
 ) -> Generator[None, None, bool]:
-    """Read a text up to what closes it, which is taken; return whether that was there.
+    """Read a text up to its closing, which is consumed; return whether that was there.
 
     Where it is missing, one of ``ends`` closes the text, and is not consumed; the text after such
     an end is withheld until that is certain, or ``is_end`` says so. Raises ``CutError`` where
@@ -444,13 +446,13 @@ def up_to(
     first = _first_of(words)
     while True:
         if held is None:
-            found = first.search(source.text, source.at)
-            if found is not None and found[0] != closing:
-                said(source.take(found.start()))
-                if is_end is not None and (yield from is_end(found[0])):
+            match = first.search(source.text, source.at)
+            if match is not None and match[0] != closing:
+                said(source.take(match.start()))
+                if is_end is not None and (yield from is_end(match[0])):
                     return False
                 held = []
-        at = source.text.find(closing, source.at) if held is not None or found is not None else -1
+        at = source.text.find(closing, source.at) if held is not None or match is not None else -1
         if at >= 0:
             taken = source.take(at)
             source.take(at + len(closing))

@@ -1,4 +1,7 @@
-"""The structural tags of tool calls: formats (``models``) that the tools of a request fill."""
+"""The structural tags of tool calls: formats (``models``) that the tools of a request fill.
+
+Tests: tests/unit/languages/test_presets.py, tests/unit/languages/tools/test_chat_templates.py
+"""
 
 import json
 import re
@@ -37,7 +40,7 @@ def tool_calls(
     reasoning: str = "disabled",
     parallel: bool = True,
 ) -> Format:
-    """Return the structural tag of what a model may write.
+    """Return the structural tag of the texts that a model may write.
 
     ``preset`` is a format by its name in ``models.table()``, or as a text of JSON. ``tools`` are as
     in OpenAI's requests, or their ``function`` objects: a ``name`` and ``parameters``, a JSON
@@ -132,19 +135,19 @@ def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
         return [_filled(each, functions) for each in value]
     if not isinstance(value, dict):
         return value
-    found = {}
+    result = {}
     for name, each in value.items():
         if name == "json_schema" and each == SCHEMA:
-            found[name] = schema_of_arguments(functions[0].get("parameters"))
+            result[name] = schema_of_arguments(functions[0].get("parameters"))
             # By which calls are read back, and the places of a list of tools found.
-            found["tool"] = functions[0]["name"]
+            result["tool"] = functions[0]["name"]
         elif name == "tags" and isinstance(each, list):
             own = [tag for tag in each if _names_the_tool(tag)]
-            found[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
-            found[name] += [_filled(tag, functions) for tag in each if tag not in own]
+            result[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
+            result[name] += [_filled(tag, functions) for tag in each if tag not in own]
         else:
-            found[name] = _filled(each, functions)
-    return found
+            result[name] = _filled(each, functions)
+    return result
 
 
 def _names_the_tool(value: Any) -> bool:

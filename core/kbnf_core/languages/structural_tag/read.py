@@ -3,6 +3,8 @@
 ``FORMATS`` says which fields each format has, and what these may contain: a check returns the value
 of a field, or raises ``WrongError`` with what it should be. The older form, ``{"structures": [...],
 "triggers": [...]}``, is read as the ``triggered_tags`` that it stands for.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 import enum
@@ -66,13 +68,13 @@ class WrongError(Exception):
     """A value is not allowed in a field; the text says which values are."""
 
 
-class Token(NamedTuple):
+class NamedToken(NamedTuple):
     """A token: its id, or its text."""
 
     name: int | str
 
 
-Ends: TypeAlias = tuple[str, ...] | Token
+Ends: TypeAlias = tuple[str, ...] | NamedToken
 
 
 class Inside(enum.Enum):
@@ -87,7 +89,7 @@ class Inside(enum.Enum):
 
 
 class Field(NamedTuple):
-    """A field: its check, what it is where it is left out, and the formats inside."""
+    """A field: its check, its default, and the formats inside."""
 
     check: Check
     default: Any = REQUIRED
@@ -103,10 +105,10 @@ def text(value: Any) -> str:
 
 def word(value: Any) -> str:
     """Check a text that is not empty."""
-    found = text(value)
-    if not found:
+    result = text(value)
+    if not result:
         raise WrongError("a text that is not empty")
-    return found
+    return result
 
 
 def name(value: Any) -> str | None:
@@ -145,9 +147,9 @@ def upper(value: Any) -> int | None:
     return None if isinstance(value, Decimal) and value == -1 else count(value)
 
 
-def token(value: Any) -> Token:
+def token(value: Any) -> NamedToken:
     """Check a token: its id, or its text."""
-    return Token(word(value) if isinstance(value, str) else count(value))
+    return NamedToken(word(value) if isinstance(value, str) else count(value))
 
 
 def schema(value: Any) -> Any:
@@ -175,7 +177,7 @@ def words(value: Any) -> tuple[str, ...]:
     return tuple(map(word, _items(value)))
 
 
-def tokens(value: Any) -> tuple[Token, ...]:
+def tokens(value: Any) -> tuple[NamedToken, ...]:
     """Check a list of tokens."""
     return tuple(map(token, _items(value)))
 
@@ -191,12 +193,12 @@ def filled(check: Check) -> Check:
     return checked
 
 
-def edge(value: Any) -> str | Token:
+def edge(value: Any) -> str | NamedToken:
     """Check the beginning of a tag: a text, or a token."""
     return text(value) if isinstance(value, str) else _token_format(value)
 
 
-def ends(value: Any) -> tuple[str, ...] | Token:
+def ends(value: Any) -> tuple[str, ...] | NamedToken:
     """Check the end of a tag: a text, some texts, or a token."""
     if isinstance(value, str):
         return (text(value),)
@@ -207,15 +209,15 @@ def pairs(trigger: Check) -> Check:
     """Return the check of a list of triggers, each with a format."""
 
     def checked(value: Any) -> tuple[Any, ...]:
-        found = _items(value)
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in found):
+        result = _items(value)
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in result):
             raise WrongError("a list of pairs, each of a trigger and a format")
-        return tuple(trigger(pair[0]) for pair in found)
+        return tuple(trigger(pair[0]) for pair in result)
 
     return checked
 
 
-def _token_format(value: Any) -> Token:
+def _token_format(value: Any) -> NamedToken:
     if not isinstance(value, dict) or value.get("type", "token") != "token":
         raise WrongError('a text, or `{"type": "token", "token": ...}`')
     return token(value.get("token"))
@@ -318,7 +320,7 @@ def guessed(value: Mapping[str, Any]) -> str | None:
 
 
 @dataclass(slots=True)
-class Node:
+class FormatNode:
     """A format: its type, where it is, its fields, and the formats inside, in order.
 
     ``ends`` are those of the nearest tag around it, at which unlimited text stops.
@@ -328,7 +330,7 @@ class Node:
     pointer: str
     fields: dict[str, Any]
     ends: Ends = ()
-    parts: list["Node"] = field(default_factory=list)
+    parts: list["FormatNode"] = field(default_factory=list)
 
 
 class Report:
@@ -348,9 +350,9 @@ class Report:
 
     def again(self) -> "Report":
         """Return a report about the same text without the findings."""
-        found = copy(self)
-        found.errors, found.losses, found.notes, found.written = [], [], [], {}
-        return found
+        result = copy(self)
+        result.errors, result.losses, result.notes, result.written = [], [], [], {}
+        return result
 
     def span(self, pointer: str) -> Span:
         """Return the place of a pointer, or of the nearest one around it."""
@@ -368,7 +370,7 @@ class Report:
         self.losses.append(self._found(code, pointer, message, helps))
 
     def note(self, pointer: str, message: str, *helps: str, code: str = IGNORED) -> None:
-        """Note what changes nothing."""
+        """Report a construct without effect."""
         self.notes.append(self._found(code, pointer, message, helps))
 
     def _found(self, code: str, pointer: str, message: str, helps: tuple[str, ...]) -> Diagnostic:
@@ -393,7 +395,7 @@ def schemas_in(value: Any, pointer: str = "") -> Iterator[tuple[Any, str]]:
                 pending.append((each, f"{where}/{escape(str(name))}"))
 
 
-def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[Node]:
+def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[FormatNode]:
     """Return the nodes of a structural tag, outer ones first; none where there are errors."""
     try:
         value = parse_json(source.text, unique=True)
@@ -404,18 +406,18 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
     try:
         bundle_each(schemas_in(value if isinstance(value, dict) else {}), source.path, imports)
     except ProblemError as error:
-        for each in error.problems:
-            report.error(each.pointer, each.message, code=each.code)
+        for problem in error.problems:
+            report.error(problem.pointer, problem.message, code=problem.code)
         return []
     return read_value(value, report, limits)
 
 
-def read_value(value: Any, report: Report, limits: Limits) -> list[Node]:
+def read_value(value: Any, report: Report, limits: Limits) -> list[FormatNode]:
     """Return the nodes of a structural tag as a JSON value, outer ones first."""
     top = _top(value, report)
     if top is None:
         return []
-    nodes = _Reader(report, limits).read(*top)
+    nodes = _TagReader(report, limits).read(*top)
     return [] if report.errors else nodes
 
 
@@ -473,15 +475,17 @@ class _Older:
         return {"type": "json_schema", "json_schema": schema}
 
 
-class _Reader:
+class _TagReader:
     def __init__(self, report: Report, limits: Limits) -> None:
         self._report = report
         self._depth = limits.nesting_depth
 
-    def read(self, value: Any, pointer: str) -> list[Node]:
+    def read(self, value: Any, pointer: str) -> list[FormatNode]:
         """Return the nodes of a format, outer ones first."""
-        waiting: list[tuple[Any, str, Ends, Node | None, int]] = [(value, pointer, (), None, 0)]
-        nodes: list[Node] = []
+        waiting: list[tuple[Any, str, Ends, FormatNode | None, int]] = [
+            (value, pointer, (), None, 0)
+        ]
+        nodes: list[FormatNode] = []
         while waiting:
             held, where, around, owner, depth = waiting.pop()
             if depth > self._depth:
@@ -498,7 +502,9 @@ class _Reader:
             waiting += reversed(inside)
         return nodes
 
-    def _node(self, value: Any, pointer: str, ends: Ends, *, must_be_tag: bool) -> Node | None:
+    def _node(
+        self, value: Any, pointer: str, ends: Ends, *, must_be_tag: bool
+    ) -> FormatNode | None:
         try:
             value = value.format() if isinstance(value, _Older) else value
         except WrongError as error:
@@ -519,15 +525,17 @@ class _Reader:
             return None
         return self._checked(kind, value, pointer, ends)
 
-    def _checked(self, kind: str, value: dict[str, Any], pointer: str, ends: Ends) -> Node | None:
+    def _checked(
+        self, kind: str, value: dict[str, Any], pointer: str, ends: Ends
+    ) -> FormatNode | None:
         fields = FORMATS[kind]
-        found = {
+        result = {
             name: self._value(kind, name, each, value, pointer) for name, each in fields.items()
         }
         for name in value.keys() - {"type", *fields}:
             where = f"{pointer}/{escape(name)}"
             self._report.note(where, f"`{kind}` has no field `{name}`: ignored")
-        return None if _WRONG in found.values() else Node(kind, pointer, found, ends)
+        return None if _WRONG in result.values() else FormatNode(kind, pointer, result, ends)
 
     def _value(
         self, kind: str, name: str, wanted: Field, value: dict[str, Any], pointer: str
@@ -543,7 +551,7 @@ class _Reader:
             self._report.error(f"{pointer}/{name}", f"`{name}` is {error}")
             return _WRONG
 
-    def _inside(self, value: Any, node: Node) -> Iterator[tuple[Any, str]]:
+    def _inside(self, value: Any, node: FormatNode) -> Iterator[tuple[Any, str]]:
         """Yield the formats inside a node, with their pointers."""
         for name, each in FORMATS[node.kind].items():
             held: Any = value[name] if each.inside is not Inside.NOTHING else None
@@ -561,5 +569,5 @@ class _Reader:
 _WRONG = object()
 
 
-def _holds_tags(owner: Node | None) -> bool:
+def _holds_tags(owner: FormatNode | None) -> bool:
     return owner is not None and "tags" in owner.fields

@@ -20,6 +20,8 @@ formats whose calls have none. 5. Frames are no content.
 
 Tags with other contents than these (grammars, patterns, tokens, dispatch) have no such language:
 their values are those of their marked rules (``marks``).
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 import json
@@ -33,16 +35,16 @@ from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_o
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
 from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import Node, Report, read_value
+from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_value
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 
 Item: TypeAlias = tuple[str, str]
-"""A text (``text``), or what a pattern matches (``any``)."""
+"""A text (``text``), or a match of a pattern (``any``)."""
 
 
-class Form(NamedTuple):
+class CallForm(NamedTuple):
     """How calls are written: around the name, and around the arguments.
 
     ``tools`` are the names that are written so, none for any; ``name`` is that of the tool where it
@@ -86,12 +88,12 @@ class Frame(NamedTuple):
 
 _Texts: TypeAlias = tuple[str, ...]
 _OfAnyTools: TypeAlias = tuple[
-    tuple[Form, ...], tuple[Section, ...], tuple[Frame, ...], _Texts, _Texts, _Texts
+    tuple[CallForm, ...], tuple[Section, ...], tuple[Frame, ...], _Texts, _Texts, _Texts
 ]
 
 
-class Language(NamedTuple):
-    """What the texts of a format are made of.
+class CallLanguage(NamedTuple):
+    """The texts of a format by their roles.
 
     ``initial`` is the frame that a text begins in, ``glue`` the texts that are not content, with
     the blanks after them, ``leading`` and ``trailing`` blanks before all and after calls that are
@@ -100,7 +102,7 @@ class Language(NamedTuple):
     begin without a marker at the beginning, and after glue. ``tools`` has the schemas by the names.
     """
 
-    forms: tuple[Form, ...] = ()
+    forms: tuple[CallForm, ...] = ()
     sections: tuple[Section, ...] = ()
     frames: tuple[Frame, ...] = ()
     glue: tuple[str, ...] = ()
@@ -129,7 +131,7 @@ class Language(NamedTuple):
             yield from (frame.begin, *frame.ends)
         yield from (*self.glue, *self.ends)
 
-    def beginning_as(self, other: "Language | None") -> "Language":
+    def beginning_as(self, other: "CallLanguage | None") -> "CallLanguage":
         """Return the language whose texts begin, and end, as those of another one."""
         if other is None:
             return self
@@ -148,7 +150,7 @@ class _OtherError(Exception):
     """A tag has contents of another kind."""
 
 
-def language_of_format(format_: Format, tools: Mapping[str, Any]) -> Language | None:
+def language_of_format(format_: Format, tools: Mapping[str, Any]) -> CallLanguage | None:
     """Return the language of a format, None where it has none.
 
     It is that of the template for texts with and without thoughts and calls: readers know no other
@@ -160,19 +162,19 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> Language | 
     tag = {"type": "structural_tag", "format": filled(format_, key, names)}
     report = Report(Source("{}", is_json=True))
     nodes = read_value(tag, report, DEFAULT_LIMITS)
-    found = None if report.errors else language_of(nodes)
-    if found is None:
+    result = None if report.errors else language_of(nodes)
+    if result is None:
         return None
     for begin, end in format_.get("around", ()):
-        found = _with_markers(found, begin, end)
+        result = _with_markers(result, begin, end)
     for written, other in format_.get("spelled", ()):
-        found = _respelled(found, written, other)
+        result = _respelled(result, written, other)
     is_verbatim = bool(format_.get("is_verbatim"))
-    forms = tuple(form._replace(is_verbatim=is_verbatim) for form in found.forms)
-    return found._replace(forms=forms, tools=tools, ends=tuple(format_.get("turn_ends", ())))
+    forms = tuple(form._replace(is_verbatim=is_verbatim) for form in result.forms)
+    return result._replace(forms=forms, tools=tools, ends=tuple(format_.get("turn_ends", ())))
 
 
-def _respelled(language: Language, written: str, other: str) -> Language:
+def _respelled(language: CallLanguage, written: str, other: str) -> CallLanguage:
     """Return a language in which a marker may also be another one."""
 
     def replaced(items: Iterable[Item]) -> tuple[Item, ...]:
@@ -196,7 +198,7 @@ def _respelled(language: Language, written: str, other: str) -> Language:
     )
 
 
-def _with_markers(language: Language, begin: str, end: str) -> Language:
+def _with_markers(language: CallLanguage, begin: str, end: str) -> CallLanguage:
     """Return a language whose calls may also have markers around them."""
     first, last = ("text", begin), ("text", end)
     forms, sections = list(language.forms), list(language.sections)
@@ -216,7 +218,7 @@ def _auto(reasoning: str) -> str:
     return key_of("auto", reasoning, single=False)
 
 
-def language_of(nodes: Sequence[Node]) -> Language | None:
+def language_of(nodes: Sequence[FormatNode]) -> CallLanguage | None:
     """Return the language of a tag that was read without errors, None where it has none."""
     inside = {id(part) for node in nodes for part in node.parts}
     roots = [node for node in nodes if id(node) not in inside]
@@ -230,10 +232,10 @@ def language_of(nodes: Sequence[Node]) -> Language | None:
 
 
 class _Derived:
-    """Collects what the formats of a tag say."""
+    """Collects the texts of the formats of a tag."""
 
     def __init__(self) -> None:
-        self.forms: dict[Form, dict[str, None]] = {}
+        self.forms: dict[CallForm, dict[str, None]] = {}
         self.sections: list[Section] = []
         self.frames: list[Frame] = []
         self.glue: dict[str, None] = {}
@@ -244,7 +246,7 @@ class _Derived:
         self.initial: int | None = None
         self.turns = False
 
-    def language(self) -> Language | None:
+    def language(self) -> CallLanguage | None:
         """Return the language, None where nothing says where calls begin."""
         forms = []
         for form, tools in self.forms.items():
@@ -253,14 +255,14 @@ class _Derived:
             if is_bare and form.style not in ("call", *NOTATIONS):
                 return None
             forms.append(form._replace(tools=tuple(tools)))
-        return Language(
+        return CallLanguage(
             tuple(forms), tuple(self.sections), tuple(dict.fromkeys(self.frames)),
             tuple(self.glue), tuple(self.leading), tuple(self.trailing), (),
             tuple(self.excluded), self.initial, self.turns, self.schemas,
         )  # fmt: skip
 
-    def add(self, node: Node, *, leads: bool) -> None:
-        """Add what a format at the outermost level says; one that ``leads`` is ahead of others."""
+    def add(self, node: FormatNode, *, leads: bool) -> None:
+        """Add the texts of a format at the outermost level; one that ``leads`` is before others."""
         match node.kind:
             case "sequence":
                 self._add_in_order(node.parts, leads=leads)
@@ -283,11 +285,11 @@ class _Derived:
             case _:
                 raise _OtherError
 
-    def _add_all(self, parts: Sequence[Node], *, leads: bool) -> None:
+    def _add_all(self, parts: Sequence[FormatNode], *, leads: bool) -> None:
         for part in parts:
             self.add(part, leads=leads)
 
-    def _add_in_order(self, parts: Sequence[Node], *, leads: bool) -> None:
+    def _add_in_order(self, parts: Sequence[FormatNode], *, leads: bool) -> None:
         known = 0
         ahead: list[str] = []
         for index, part in enumerate(parts):
@@ -327,7 +329,7 @@ class _Derived:
             lead = value[: len(value) - len(value.lstrip())]
             self.leading.update({lead: None} if lead else {})
 
-    def _add_tag(self, node: Node, *, leads: bool) -> None:
+    def _add_tag(self, node: FormatNode, *, leads: bool) -> None:
         begin, ends = node.fields["begin"], node.fields["end"]
         if (
             not isinstance(begin, str)
@@ -356,7 +358,7 @@ class _Derived:
             return
         self._add_call(before, parts, after, None)
 
-    def _add_section(self, begin: list[Item], calls: Node, end: list[Item]) -> None:
+    def _add_section(self, begin: list[Item], calls: FormatNode, end: list[Item]) -> None:
         section = Section(_joined(begin), calls.fields["separator"], _joined(end))
         if section not in self.sections:
             self.sections.append(section)
@@ -371,7 +373,11 @@ class _Derived:
             self._add_call([("text", begun)] if begun else [], parts, after, number)
 
     def _add_call(
-        self, before: list[Item], parts: Sequence[Node], after: list[Item], section: int | None
+        self,
+        before: list[Item],
+        parts: Sequence[FormatNode],
+        after: list[Item],
+        section: int | None,
     ) -> None:
         found = [index for index, part in enumerate(parts) if part.kind == "json_schema"]
         if len(found) != 1:
@@ -383,7 +389,7 @@ class _Derived:
         style, words = fields.get("style", "json"), fields["words"] or "json"
         name = fields["tool"]
         head, middle, written = _around_name(before, name, is_whole=style == "call")
-        form = Form(head, middle, _joined(after), style, words, (), written is not None,
+        form = CallForm(head, middle, _joined(after), style, words, (), written is not None,
                     None if written else name or _guessed(before), section)  # fmt: skip
         tools = self.forms.setdefault(form, {})
         if written and written != NAME:
@@ -392,7 +398,7 @@ class _Derived:
             self.schemas.setdefault(str(written or form.name), fields["json_schema"])
 
 
-def _is_call(node: Node) -> bool:
+def _is_call(node: FormatNode) -> bool:
     if node.kind != "tag":
         return False
     content = node.parts[0]
@@ -400,11 +406,11 @@ def _is_call(node: Node) -> bool:
     return any(part.kind == "json_schema" for part in parts)
 
 
-def _is_free(node: Node) -> bool:
+def _is_free(node: FormatNode) -> bool:
     return node.kind in ("any_text", "regex") and node.fields["tool"] is None
 
 
-def _opening(parts: Sequence[Node]) -> tuple[str, Sequence[Node]]:
+def _opening(parts: Sequence[FormatNode]) -> tuple[str, Sequence[FormatNode]]:
     """Return the text that leads some formats, the longest that may, and the formats after it."""
     opened = ""
     for index, part in enumerate(parts):
@@ -415,11 +421,11 @@ def _opening(parts: Sequence[Node]) -> tuple[str, Sequence[Node]]:
     return opened, ()
 
 
-def _is_section(node: Node) -> bool:
+def _is_section(node: FormatNode) -> bool:
     return node.kind == "tags_with_separator" and all(map(_is_call, node.parts))
 
 
-def _blanks_of(node: Node) -> list[str] | None:
+def _blanks_of(node: FormatNode) -> list[str] | None:
     """Return the blanks one of which a format is, None where it is another."""
     nodes = node.parts if node.kind in ("or", "optional") else [node]
     if any(each.kind != "const_string" or each.fields["value"].strip() for each in nodes):
@@ -427,12 +433,12 @@ def _blanks_of(node: Node) -> list[str] | None:
     return [each.fields["value"] for each in nodes]
 
 
-def _all_items(nodes: Iterable[Node]) -> list[Item]:
+def _all_items(nodes: Iterable[FormatNode]) -> list[Item]:
     return [item for node in nodes for item in _items(node)]
 
 
-def _items(node: Node) -> list[Item]:
-    """Return what a format within a call is: texts, and patterns."""
+def _items(node: FormatNode) -> list[Item]:
+    """Return the items of a format within a call: texts, and patterns."""
     match node.kind:
         case "const_string":
             return [("text", node.fields["value"])] if node.fields["value"] else []
@@ -475,13 +481,13 @@ def _any_of(ends: Sequence[str]) -> Item:
 
 def _joined(items: Iterable[Item]) -> tuple[Item, ...]:
     """Return items with neighbouring texts as one, and without empty ones."""
-    found: list[Item] = []
+    result: list[Item] = []
     for kind, text in items:
-        if kind == "text" and found and found[-1][0] == "text":
-            found[-1] = ("text", found[-1][1] + text)
+        if kind == "text" and result and result[-1][0] == "text":
+            result[-1] = ("text", result[-1][1] + text)
         elif text:
-            found.append((kind, text))
-    return tuple(found)
+            result.append((kind, text))
+    return tuple(result)
 
 
 def _around_name(
@@ -543,8 +549,8 @@ def pattern_of(items: Iterable[Item]) -> str:
 _OF_READERS = Options()
 
 
-def shapes_in(language: Language, name: str, style: str) -> tuple[Shape, ...]:
-    """Return what the arguments of a tool are in a style, nothing where the schema is unusable."""
+def shapes_in(language: CallLanguage, name: str, style: str) -> tuple[Shape, ...]:
+    """Return the shapes of a tool's arguments in a style, none where the schema is unusable."""
     schema = language.tools.get(name)
     if style in ("json", "call") or not isinstance(schema, dict):
         return ()
@@ -557,24 +563,24 @@ def shapes_in(language: Language, name: str, style: str) -> tuple[Shape, ...]:
 # Languages as text
 
 
-def dumped(language: Language) -> dict[str, Any]:
+def dumped(language: CallLanguage) -> dict[str, Any]:
     """Return a language as values of JSON."""
     return {
         **language._asdict(),
         "forms": [form._asdict() for form in language.forms],
         "sections": [each._asdict() for each in language.sections],
-        "frames": [each._asdict() for each in language.frames],
+        "frames": [frame._asdict() for frame in language.frames],
     }
 
 
-def loaded(value: Mapping[str, Any]) -> Language:
+def loaded(value: Mapping[str, Any]) -> CallLanguage:
     """Return the language that such values are. Raises ``TypeError`` or ``KeyError``."""
 
     def items(each: Any) -> tuple[Item, ...]:
         return tuple((str(kind), str(text)) for kind, text in each)
 
     forms = [
-        Form(**{**each, **{key: items(each[key]) for key in ("head", "middle", "tail")},
+        CallForm(**{**each, **{key: items(each[key]) for key in ("head", "middle", "tail")},
                 "tools": tuple(each["tools"])})
         for each in value["forms"]
     ]  # fmt: skip
@@ -585,7 +591,7 @@ def loaded(value: Mapping[str, Any]) -> Language:
     frames = [Frame(**{**each, "ends": tuple(each["ends"])}) for each in value["frames"]]
     lists = ("glue", "leading", "trailing", "ends", "excluded")
     texts = {key: tuple(value[key]) for key in lists}
-    return Language(
+    return CallLanguage(
         tuple(forms), tuple(sections), tuple(frames), **texts, initial=value["initial"],
         turns=value["turns"], tools=dict(value["tools"]),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.structural_tag.contents import Schemas, is_sound
+from kbnf_core.languages.structural_tag.contents import SchemaContents, is_sound
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
@@ -34,7 +34,7 @@ _WORK = 1_000_000
 """Steps of the search for one pattern."""
 
 _ANY_WAYS = re.compile(r"\||\\\$$")
-"""What leaves it open to which part of a pattern its anchors belong."""
+"""Operators that leave it open to which part of a pattern its anchors belong."""
 
 
 def validator_of(schema: Any) -> Any:
@@ -56,7 +56,7 @@ def problem_of(text: str) -> str:
     except NoJsonError as error:
         return error.reason
     if is_sound(schema, "", report, Options()):
-        schemas = Schemas(schema, "", report, Options())
+        schemas = SchemaContents(schema, "", report, Options())
         for each in objects_in(schema):
             # One to another document may lead somewhere where that is known.
             if str(each.get("$ref")).startswith("#"):
@@ -64,15 +64,15 @@ def problem_of(text: str) -> str:
     return report.errors[0].message if report.errors else ""
 
 
-class _RepeatedError(Exception):
+class _RepeatedNameError(Exception):
     """An object has a name twice."""
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _RepeatedError
-    return found
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise _RepeatedNameError
+    return result
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
@@ -83,17 +83,17 @@ def value_of(text: str) -> tuple[Any, str | None]:
 
     Of the values of such a name the last counts. Raises ``ValueError`` or ``RecursionError``.
     """
-    with suppress(_RepeatedError):
+    with suppress(_RepeatedNameError):
         return _DECODER.decode(text), None
     repeating: list[tuple[dict[str, Any], str]] = []
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name, value in pairs:
-            if name in found:
-                repeating.append((found, name))
-            found[name] = value
-        return found
+            if name in result:
+                repeating.append((result, name))
+            result[name] = value
+        return result
 
     value = json.loads(text, object_pairs_hook=object_of)
     return value, _pointer_to(value, *repeating[0])
@@ -158,10 +158,10 @@ def _has(pattern: str, text: str) -> bool:
         return True
     budget = Budget(_WORK)
     try:
-        found = read.match(text, budget) if is_whole else read.find(text, 0, budget)
+        result = read.match(text, budget) if is_whole else read.find(text, 0, budget)
     except WorkLimitError:
         return True
-    return found is not None
+    return result is not None
 
 
 def _nothing(*_: Any) -> Iterator[Any]:

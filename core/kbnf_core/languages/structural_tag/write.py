@@ -5,6 +5,8 @@ else is where it is used.
 
 *Tokens* have an id, or their name; what excludes tokens needs their ids, and so the vocabulary
 where it names them by their texts.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +39,7 @@ from kbnf_core.languages.structural_tag.nested import (
     MiniMaxM3Arguments,
     NestedArguments,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report, Token
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, Report
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.limits import Limits
@@ -69,13 +71,13 @@ OF_JSON = ("json", "call")
 """The styles of JSON: of arguments, and of whole calls, objects with a name and arguments."""
 
 
-def place_of(node: Node) -> str:
-    """Return the pointer of what the rules of a node are made of."""
+def place_of(node: FormatNode) -> str:
+    """Return the pointer of the value that a node's rules are made of."""
     return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
 
 
-class Rule(NamedTuple, Generic[B]):
-    """A rule, and the pointer of what it is made of."""
+class TagRule(NamedTuple, Generic[B]):
+    """A rule, and the pointer of the value that it is made of."""
 
     name: str
     body: B
@@ -85,7 +87,7 @@ class Rule(NamedTuple, Generic[B]):
 _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
-class Writer(Generic[B]):
+class TagWriter(Generic[B]):
     """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside.
 
     ``markers`` are texts that are one token each: free text does not contain those that begin tags.
@@ -94,7 +96,7 @@ class Writer(Generic[B]):
     def __init__(
         self,
         make: Callable[[Names, Report, Limits], Contents[B]],
-        nodes: Sequence[Node],
+        nodes: Sequence[FormatNode],
         report: Report,
         request: Request,
         options: Options,
@@ -108,15 +110,15 @@ class Writer(Generic[B]):
         self._hints = _hints(nodes, names)
         self._contents = make(names, report, request.limits)
         self._markers = sorted(markers, key=len, reverse=True)
-        self._contents.markers = {each.encode(): markers[each] for each in markers}
+        self._contents.markers = {marker.encode(): markers[marker] for marker in markers}
         self._forms: dict[int, ir.Node] = {}
 
-    def write(self) -> list[Rule[B]]:
+    def write(self) -> list[TagRule[B]]:
         """Return the rules of the tag, those of outer formats first; none where there are errors.
 
         The outermost node is the first, and its rule the start.
         """
-        rules: list[Rule[B]] = []
+        rules: list[TagRule[B]] = []
         most = self._options.limits.rules
         for node in reversed(self._nodes):
             place = self._contents.pointer = place_of(node)
@@ -125,7 +127,7 @@ class Writer(Generic[B]):
             except WorkLimitError as error:
                 message = f"the grammar takes more than {error.limit:,} steps of work"
                 self._report.error(place, message, "raise `Limits.work`", code="E107")
-            rules += (Rule(*each, place) for each in reversed(self._contents.take()))
+            rules += (TagRule(*each, place) for each in reversed(self._contents.take()))
             if len(rules) > most:
                 message, help_ = f"more than {most:,} rules", "use fewer tools, or simpler ones"
                 self._report.error(place, message, help_, code=TOO_LARGE)
@@ -133,10 +135,10 @@ class Writer(Generic[B]):
                 return []
         top = self._nodes[0]
         whole = in_tokens(self._forms[id(top)], self._contents.markers)
-        rules.append(Rule(START, self._contents.body(whole), top.pointer))
+        rules.append(TagRule(START, self._contents.body(whole), top.pointer))
         return rules[::-1]
 
-    def _write(self, node: Node) -> None:
+    def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
         parts = [self._forms[id(part)] for part in node.parts]
         if node.kind in _COMPOSED:
@@ -147,15 +149,15 @@ class Writer(Generic[B]):
 
     # Texts
 
-    def _const_string(self, node: Node) -> ir.Node:
+    def _const_string(self, node: FormatNode) -> ir.Node:
         return text(node.fields["value"])
 
-    def _regex(self, node: Node) -> ir.Node:
+    def _regex(self, node: FormatNode) -> ir.Node:
         self._contents.pointer = f"{node.pointer}/pattern"
         pattern, dot_all = node.fields["pattern"], node.fields["dot_all"]
         return self._contents.whole_pattern(pattern, dot_all=dot_all)
 
-    def _grammar(self, node: Node) -> ir.Node:
+    def _grammar(self, node: FormatNode) -> ir.Node:
         fields, pointer = node.fields, f"{node.pointer}/grammar"
         language, options = _SYNTAXES[fields["syntax"]], {}
         if language is LARK:
@@ -164,7 +166,7 @@ class Writer(Generic[B]):
         request = Request(limits=self._limits, vocabulary=self._vocabulary, options=options)
         return self._contents.grammar(source, language, request, pointer, self._hints[id(node)])
 
-    def _json_schema(self, node: Node) -> ir.Node:
+    def _json_schema(self, node: FormatNode) -> ir.Node:
         if (node.fields["max_whitespace_cnt"] or 0) > MOST_BLANKS:
             where = f"{node.pointer}/max_whitespace_cnt"
             self._report.loss(where, f"at most {MOST_BLANKS:,} blanks can be counted")
@@ -179,7 +181,7 @@ class Writer(Generic[B]):
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
 
-    def _any_text(self, node: Node) -> ir.Node:
+    def _any_text(self, node: FormatNode) -> ir.Node:
         if node.fields["max_tokens"] == 0 or node.fields["max_chars"] == 0:
             return EMPTY
         if node.fields["max_tokens"] is not None:
@@ -199,7 +201,7 @@ class Writer(Generic[B]):
         avoided = tuple(sorted(set(words)))
         return self._contents.shared("text", avoided, lambda: self._contents.avoiding(avoided))
 
-    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> ir.Node:
+    def _short_text(self, node: FormatNode, words: tuple[str, ...], most: int) -> ir.Node:
         """Return text of at most so many characters, or, with ``words``, bytes."""
         pointer = f"{node.pointer}/max_chars"
         highest = self._limits.exception_length if words else self._limits.repetition
@@ -217,7 +219,7 @@ class Writer(Generic[B]):
 
     # Compositions
 
-    def _repeat(self, node: Node, part: ir.Node) -> ir.Node:
+    def _repeat(self, node: FormatNode, part: ir.Node) -> ir.Node:
         low, high = node.fields["min"], node.fields["max"]
         if high is not None and high < low:
             self._report.error(f"{node.pointer}/min", "`min` is larger than `max`")
@@ -230,36 +232,36 @@ class Writer(Generic[B]):
 
     # Tags
 
-    def _tag(self, node: Node, content: ir.Node) -> ir.Node:
+    def _tag(self, node: FormatNode, content: ir.Node) -> ir.Node:
         whole = sequence(self._begin(node), content, self._end(node))
         return self._contents.add(self._hints[id(node)], whole)
 
-    def _begin(self, node: Node, skipped: int = 0) -> ir.Node:
+    def _begin(self, node: FormatNode, skipped: int = 0) -> ir.Node:
         begin = node.fields["begin"]
-        if isinstance(begin, Token):
+        if isinstance(begin, NamedToken):
             return self._one_token(begin, f"{node.pointer}/begin/token")
         return text(begin[skipped:])
 
-    def _end(self, node: Node) -> ir.Node:
+    def _end(self, node: FormatNode) -> ir.Node:
         end = node.fields["end"]
-        if isinstance(end, Token):
+        if isinstance(end, NamedToken):
             return self._one_token(end, f"{node.pointer}/end/token")
         return alternation(map(text, dict.fromkeys(end)))
 
-    def _tags_with_separator(self, node: Node, *tags: ir.Node) -> ir.Node:
+    def _tags_with_separator(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
         one = alternation(tags)
         if node.fields["stop_after_first"]:
-            found = one
+            result = one
         else:
-            found = sequence(one, repeated(sequence(text(node.fields["separator"]), one), 0, None))
-        return found if node.fields["at_least_one"] else optional(found)
+            result = sequence(one, repeated(sequence(text(node.fields["separator"]), one), 0, None))
+        return result if node.fields["at_least_one"] else optional(result)
 
-    def _triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
-        triggers: dict[str, list[int]] = {each: [] for each in node.fields["triggers"]}
+    def _triggered_tags(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
+        triggers: dict[str, list[int]] = {field: [] for field in node.fields["triggers"]}
         for index, tag in enumerate(node.parts):
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
-            if isinstance(begin, Token):
+            if isinstance(begin, NamedToken):
                 self._report.error(where, "a tag that a text triggers begins with a text")
                 return EMPTY
             found = [trigger for trigger in triggers if begin.startswith(trigger)]
@@ -285,29 +287,29 @@ class Writer(Generic[B]):
 
     def _triggered(
         self,
-        node: Node,
+        node: FormatNode,
         trigger: str,
         words: tuple[str, ...],
         indices: Sequence[int],
         tags: Sequence[ir.Node],
-    ) -> "Call":
+    ) -> "SharedCall":
         """Return the call of a trigger's tags; a trigger without tags is text."""
         if self._token_ahead(trigger) or is_clean(trigger, words):
             calls = [tags[index] for index in indices]
-            return Call(None, alternation(calls) if calls else self._word(trigger))
+            return SharedCall(None, alternation(calls) if calls else self._word(trigger))
         rests = [self._rest(node.parts[index], len(trigger)) for index in indices]
-        return Call(self._up_to(node, trigger, words), alternation(rests))
+        return SharedCall(self._up_to(node, trigger, words), alternation(rests))
 
     def _word(self, trigger: str) -> ir.Node:
         """Return a trigger that leads to nothing, so that it is text."""
         return text(trigger)
 
-    def _rest(self, tag: Node, skipped: int) -> ir.Node:
+    def _rest(self, tag: FormatNode, skipped: int) -> ir.Node:
         """Return a tag without the first characters of its beginning."""
         content = self._forms[id(tag.parts[0])]
         return sequence(self._begin(tag, skipped), content, self._end(tag))
 
-    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> ir.Node:
+    def _up_to(self, node: FormatNode, trigger: str, words: tuple[str, ...]) -> ir.Node:
         try:
             return up_to(trigger, words)
         except LimitError:
@@ -315,7 +317,7 @@ class Writer(Generic[B]):
             self._report.error(node.pointer, message, code=UNSUPPORTED)
             return EMPTY
 
-    def _dispatch(self, node: Node, *parts: ir.Node) -> ir.Node:
+    def _dispatch(self, node: FormatNode, *parts: ir.Node) -> ir.Node:
         triggers: dict[str, list[ir.Node]] = {}
         for trigger, part in zip(node.fields["rules"], parts, strict=True):
             triggers.setdefault(trigger, []).append(part)
@@ -324,18 +326,22 @@ class Writer(Generic[B]):
         for trigger, contents in triggers.items():
             content = alternation(contents)
             if is_clean(trigger, words):
-                calls.append(Call(None, sequence(text(trigger), content)))
+                calls.append(SharedCall(None, sequence(text(trigger), content)))
             else:
-                calls.append(Call(self._up_to(node, trigger, words), content))
+                calls.append(SharedCall(self._up_to(node, trigger, words), content))
         return self._dispatched(node, calls, words, EMPTY)
 
     def _dispatched(
-        self, node: Node, calls: Sequence["Call"], words: tuple[str, ...], first: ir.Node
+        self,
+        node: FormatNode,
+        calls: Sequence["SharedCall"],
+        words: tuple[str, ...],
+        first: ir.Node,
     ) -> ir.Node:
         """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
         free = optional(self._text(words))
-        plain = [each.called for each in calls if each.before is None]
-        steps = [sequence(each.before, each.called) for each in calls if each.before is not None]
+        plain = [call.called for call in calls if call.before is None]
+        steps = [sequence(call.before, call.called) for call in calls if call.before is not None]
         if plain:
             steps.append(sequence(free, alternation(plain)))
         step = alternation(steps)
@@ -347,13 +353,13 @@ class Writer(Generic[B]):
 
     # Tokens
 
-    def _token(self, node: Node) -> ir.Node:
+    def _token(self, node: FormatNode) -> ir.Node:
         return self._one_token(node.fields["token"], f"{node.pointer}/token")
 
-    def _exclude_token(self, node: Node) -> ir.Node:
+    def _exclude_token(self, node: FormatNode) -> ir.Node:
         return self._other_token(node, node.fields["exclude_tokens"])
 
-    def _any_tokens(self, node: Node) -> ir.Node:
+    def _any_tokens(self, node: FormatNode) -> ir.Node:
         most = node.fields["max_tokens"]
         highest = self._limits.repetition
         if most is not None and most > highest:
@@ -362,12 +368,12 @@ class Writer(Generic[B]):
             most = highest
         return repeated(self._other_token(node, node.fields["exclude_tokens"]), 0, most)
 
-    def _token_triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
-        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
+    def _token_triggered_tags(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
+        triggers = [self._resolved(field) for field in node.fields["trigger_tokens"]]
         for tag in node.parts:
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
-            if not isinstance(begin, Token):
+            if not isinstance(begin, NamedToken):
                 self._report.error(where, "a tag that a token triggers begins with a token")
                 return EMPTY
             if triggers.count(self._resolved(begin)) != 1:
@@ -384,7 +390,7 @@ class Writer(Generic[B]):
         rest = repeated(alternation([one, other]), 0, None)
         return sequence(one, rest) if fields["at_least_one"] else rest
 
-    def _token_dispatch(self, node: Node, *parts: ir.Node) -> ir.Node:
+    def _token_dispatch(self, node: FormatNode, *parts: ir.Node) -> ir.Node:
         triggers = node.fields["rules"]
         other = self._other_token(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
         calls = alternation(
@@ -395,17 +401,17 @@ class Writer(Generic[B]):
             return repeated(alternation([calls, other]), 0, None)
         return sequence(repeated(other, 0, None), optional(calls))
 
-    def _resolved(self, token: Token) -> Token:
+    def _resolved(self, token: NamedToken) -> NamedToken:
         """Return a token by its id, if the vocabulary contains it."""
         if isinstance(token.name, int) or self._vocabulary is None:
             return token
         special = self._vocabulary.special_tokens.get(token.name)
         if special is not None:
-            return Token(special)
+            return NamedToken(special)
         ids = self._vocabulary.token_ids(token.name.encode())
-        return Token(min(ids)) if ids else token
+        return NamedToken(min(ids)) if ids else token
 
-    def _one_token(self, token: Token, pointer: str) -> ir.Node:
+    def _one_token(self, token: NamedToken, pointer: str) -> ir.Node:
         """Return a token, by its id where that is known."""
         name = self._resolved(token).name
         if isinstance(name, int):
@@ -415,11 +421,11 @@ class Writer(Generic[B]):
         return ir.Token(ir.TokenTerminal(name), NOWHERE)
 
     def _other_token(
-        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+        self, node: FormatNode, excluded: Iterable[NamedToken], *, around: bool = True
     ) -> ir.Node:
         """Return any token but some, and but the one that ends the tag around it."""
         tokens = [*excluded]
-        if around and isinstance(node.ends, Token):
+        if around and isinstance(node.ends, NamedToken):
             tokens.append(node.ends)
         ids = set[int]()
         for token in tokens:
@@ -437,36 +443,36 @@ class Writer(Generic[B]):
                 )
         if not ids:
             return _token(((0, _MOST_TOKENS),))
-        return _token(tuple((each, each) for each in sorted(ids)), negated=True)
+        return _token(tuple((token_id, token_id) for token_id in sorted(ids)), negated=True)
 
 
-class Call(NamedTuple):
+class SharedCall(NamedTuple):
     """A callee, and the texts that lead to it; None is free text, which all share."""
 
     before: ir.Node | None
     called: ir.Node
 
 
-def _with_ends(node: Node) -> tuple[str, ...]:
-    """Return what a text excludes, and the ends of the tag around it."""
-    ends = () if isinstance(node.ends, Token) else node.ends
+def _with_ends(node: FormatNode) -> tuple[str, ...]:
+    """Return the texts that a text excludes, and the ends of the tag around it."""
+    ends = () if isinstance(node.ends, NamedToken) else node.ends
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
-def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
+def _hints(nodes: Iterable[FormatNode], names: Names) -> dict[int, str]:
     """Return the names of tags' rules, and hints for those of contents, after their tags."""
-    found: dict[int, str] = {}
+    result: dict[int, str] = {}
     for node in nodes:
         if node.kind == "tag":
             begin = node.fields["begin"]
-            hint = str(begin.name) if isinstance(begin, Token) else begin
-            found[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
+            hint = str(begin.name) if isinstance(begin, NamedToken) else begin
+            result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
             content = node.parts[0] if node.parts else None
             if content is not None and content.kind in _WISHES:
-                found[id(content)] = f"{found[id(node)]}_{_WISHES[content.kind]}"
-        elif node.kind in _WISHES and id(node) not in found:
-            found[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
-    return found
+                result[id(content)] = f"{result[id(node)]}_{_WISHES[content.kind]}"
+        elif node.kind in _WISHES and id(node) not in result:
+            result[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
+    return result
 
 
 def _token(ranges: tuple[tuple[int, int], ...], *, negated: bool = False) -> ir.Node:

@@ -3,6 +3,8 @@
 Only the properties are elements (those of ``nested`` have elements in elements): a value that is a
 string is written as it is, up to the element's end; other values are JSON. The ``deepseek`` styles
 say in an attribute which of both a value is, ``kimi_k3_xml`` its type.
+
+Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +22,7 @@ from kbnf_core.languages.structural_tag.contents import (
     NO_CONSTRAINTS,
     OF_OBJECTS,
     Contents,
-    Schemas,
+    SchemaContents,
     constants,
 )
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
@@ -57,7 +59,7 @@ _NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 
 
-class Style(NamedTuple):
+class ElementStyle(NamedTuple):
     """How a style writes an element: around the name, before the value, and after it.
 
     ``ends`` is what no name contains, as nothing is escaped in it.
@@ -70,13 +72,15 @@ class Style(NamedTuple):
     ends: str
 
 
-STYLES: Mapping[str, Style] = {
-    "qwen_xml": Style("<parameter=", ">", "", "</parameter>", ">"),
-    "minimax_xml": Style('<parameter name="', '">', "", "</parameter>", '"'),
-    "deepseek_xml": Style(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>", '"'),
-    "deepseek_v4_1_xml": Style(f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>", '"'),
-    "glm_xml": Style("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<"),
-    "kimi_k3_xml": Style('<|open|>argument key="', "", "", "<|close|>argument<|sep|>", ""),
+STYLES: Mapping[str, ElementStyle] = {
+    "qwen_xml": ElementStyle("<parameter=", ">", "", "</parameter>", ">"),
+    "minimax_xml": ElementStyle('<parameter name="', '">', "", "</parameter>", '"'),
+    "deepseek_xml": ElementStyle(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>", '"'),
+    "deepseek_v4_1_xml": ElementStyle(
+        f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>", '"'
+    ),
+    "glm_xml": ElementStyle("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<"),
+    "kimi_k3_xml": ElementStyle('<|open|>argument key="', "", "", "<|close|>argument<|sep|>", ""),
 }
 
 
@@ -111,7 +115,9 @@ class Arguments:
         self._name = fields["style"]
         self._options = options
         self._pointer = pointer
-        self._schemas = Schemas(self._schema, f"{pointer}/json_schema", self._report, options)
+        self._schemas = SchemaContents(
+            self._schema, f"{pointer}/json_schema", self._report, options
+        )
 
     def write(self, hint: str) -> Node:
         """Return all arguments, a rule called like ``hint``."""
@@ -126,7 +132,7 @@ class Arguments:
         elements, needed = self._elements(schema, pointer, hint)
         other = self._other(schema, pointer, hint)
         name = self._contents.names.fresh(hint)
-        found = Members(elements, needed, other, self._space)
+        found = ElementMembers(elements, needed, other, self._space)
         body = found.written(self._contents, self._options, pointer, hint)
         return self._contents.add(name, sequence(body, self._space), ahead=True)
 
@@ -247,7 +253,7 @@ class Arguments:
             form = self._json(document, self._schemas.pointer, f"{hint}_value")
             if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
                 words = _WORDS.get(str(kind), ())
-                both = {each for word in words for each in spellings(word, self._fields)}
+                both = {spelling for word in words for spelling in spellings(word, self._fields)}
                 form = alternation([form, *map(text, sorted(both.difference(words)))])
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
 
@@ -255,7 +261,7 @@ class Arguments:
         return any(word in value for word in self._excludes)
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Node:
-        """Return a string as it is; what restricts it is all that it must keep to."""
+        """Return a string as it is; the keywords that restrict it are its only restriction."""
         return self._contents.strings(schema, self._options, pointer, self._words, self._plain)
 
     def _json(self, document: SchemaDocument, pointer: str, hint: str) -> Node:
@@ -268,7 +274,7 @@ def other_members(schema: Mapping[str, Any], options: Options) -> Any:
     return schema.get("additionalProperties", is_open)
 
 
-class Members(NamedTuple):
+class ElementMembers(NamedTuple):
     """The elements of an object, some of which are ``needed``; ``other`` may occur, too."""
 
     elements: Mapping[str, Node]

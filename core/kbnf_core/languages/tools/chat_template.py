@@ -1,4 +1,4 @@
-"""Formats of tool calls from chat templates: what a template writes for calls is what models write.
+"""Formats of tool calls from chat templates, which write calls as models do.
 
 A template (Jinja, as ``tokenizer_config.json`` of a model has it) is rendered with conversations
 that end in a plain answer, and in one, two and three calls of tools whose names and arguments occur
@@ -20,6 +20,9 @@ calls, calls without arguments, with quotes and brackets in strings, with values
 and thoughts before calls; and refuses other names, other arguments, and calls that lack one. Text
 is given for arguments only to a template that cannot be rendered with values: it would write any
 text as if that were JSON. A refusal names the formats that take the probes, if any do.
+
+Tests: tests/unit/languages/tools/test_chat_templates.py,
+tests/unit/languages/tools/test_own_tools.py
 """
 
 import json
@@ -54,7 +57,7 @@ from kbnf_core.languages.tools.rendering import (
     MadeOf,
     Messages,
     OtherwiseError,
-    RefusedError,
+    UnrenderedError,
     shared,
     shared_end,
 )
@@ -149,23 +152,23 @@ def _derived(text: str, config: str | None = None) -> str:
         for content in ("", None):
             try:
                 messages = Messages(render, content, written, as_text=as_text)
-                found, end_of_turn = _format_of(messages)
-                missing = [each for each, known in tokens.items() if _needs(found, each, known)]
+                result, end_of_turn = _format_of(messages)
+                missing = [each for each, known in tokens.items() if _needs(result, each, known)]
                 if missing:
                     raise OtherwiseError(
                         f"it writes `{missing[0]}` in calls: give the folder of the model"
                     )
             except OtherwiseError as error:
-                if isinstance(error, RefusedError):
+                if isinstance(error, UnrenderedError):
                     is_refused = True
                     refusal = refusal or str(error)
                 else:
                     problem = problem or str(error)
             else:
                 made_of = MadeOf(template, tokens, as_text, content, end_of_turn)
-                found["chat_template"] = made_of._asdict()
-                found["turn_ends"] = messages.turn_ends
-                return json.dumps(found, ensure_ascii=False, sort_keys=True)
+                result["chat_template"] = made_of._asdict()
+                result["turn_ends"] = messages.turn_ends
+                return json.dumps(result, ensure_ascii=False, sort_keys=True)
         if not is_refused:
             break
     message = f"no format of tool calls follows from this chat template: {problem or refusal}"
@@ -181,10 +184,10 @@ def _needs(found: Format, name: str, token: object) -> bool:
 
 
 def _format_of(messages: Messages) -> tuple[Format, str]:
-    """Return the format of a template, and what ends the turn after calls."""
+    """Return the format of a template, and the end of the turn after calls."""
     try:
         calls = _calls_in(messages.body, messages)
-    except RefusedError:
+    except UnrenderedError:
         raise
     except OtherwiseError as error:
         try:
@@ -192,9 +195,9 @@ def _format_of(messages: Messages) -> tuple[Format, str]:
         except OtherwiseError:
             raise error from None
     calls = _checked(calls, messages)
-    found = format_of(calls, _thoughts(messages))
-    _verify(found, calls, messages)
-    return found, calls.end_of_turn
+    result = format_of(calls, _thoughts(messages))
+    _verify(result, calls, messages)
+    return result, calls.end_of_turn
 
 
 def _numbered(body: Callable[..., str], *calls: Mapping[str, Any]) -> str:
@@ -203,7 +206,7 @@ def _numbered(body: Callable[..., str], *calls: Mapping[str, Any]) -> str:
 
 
 def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
-    """Return what calls are."""
+    """Return the texts of calls."""
     one = body(_ARGUMENTS)
     is_cut = messages.is_cut
     before, name, rest = one.partition(NAMES[0])
@@ -214,7 +217,7 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
     if NAMES[0] in after:
         raise OtherwiseError("it writes the name of the tool twice")
     leads = tuple(sorted(messages.leads, key=len))
-    found = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
+    result = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
     try:
         two = body(_ARGUMENTS, _ARGUMENTS)
     except OtherwiseError:
@@ -223,16 +226,16 @@ def _calls_in(body: Callable[..., str], messages: Messages) -> Calls:
     if two == one:
         turns = [] if is_cut else MARKER.findall(after)
         turn = turns[-1] if turns and after.endswith(turns[-1]) and after != turns[-1] else ""
-        return replace(found, end=after.removesuffix(turn), end_of_turn=turn)
+        return replace(result, end=after.removesuffix(turn), end_of_turn=turn)
     call = f"{after_name}{arguments}"
     begun, ended = f"{before}{NAMES[0]}{call}", f"{NAMES[1]}{call}{after}"
     between = two[len(begun) : len(two) - len(ended)]
     if f"{begun}{between}{ended}" != two:
         raise OtherwiseError("a second call is written otherwise than the first")
-    found = _several(found, between, is_cut=is_cut)
-    if body(*3 * [_ARGUMENTS]) != found.texts(arguments, NAMES):
+    result = _several(result, between, is_cut=is_cut)
+    if body(*3 * [_ARGUMENTS]) != result.texts(arguments, NAMES):
         raise OtherwiseError("what is around a call depends on its place among the others")
-    return found
+    return result
 
 
 def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
@@ -269,14 +272,14 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
 def _checked(calls: Calls, messages: Messages) -> Calls:
     """Return calls as the probes have them; refuse those that do not match some probe."""
     if calls.style in _XML:
-        with suppress(RefusedError):
+        with suppress(UnrenderedError):
             calls = _with_empty(calls, messages.body({}))
     begun = f"{calls.before}{calls.begin}{NAMES[0]}{calls.after_name}"
     ended = f"{calls.end}{calls.after}{calls.end_of_turn}"
     for title, arguments in (*_PROBES.items(), *_CONSTANTS.items()):
         try:
             text = messages.body(arguments)
-        except RefusedError:
+        except UnrenderedError:
             continue
         first, last = re.match(_pattern(begun), text), re.search(_pattern(ended) + r"\Z", text)
         if first is None or last is None or first.end() > last.start():
@@ -313,7 +316,7 @@ def _with_empty(calls: Calls, text: str) -> Calls:
 
 
 def _verify(found: Format, calls: Calls, messages: Messages) -> None:
-    """Refuse a format whose grammar does not take what the template writes."""
+    """Refuse a format whose grammar does not accept the texts that the template writes."""
     counts = (1,) if calls.is_single else (1, 2, 3)
     probes: dict[str, list[dict[str, Any]]] = {
         f"{count} calls": [{**_ARGUMENTS}] * count for count in counts
@@ -323,20 +326,23 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
     probes |= {f"a call with {title}": [dict(each)] for title, each in _UNIONS.items()}
     written: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for title, arguments in probes.items():
-        with suppress(RefusedError):
+        with suppress(UnrenderedError):
             text = messages.plain_body(*arguments)
             # A member that is null may be left out, or be nothing.
             if "null" not in title or re.search(r"\b(?:null|None)\b", text):
                 written[title] = text.removesuffix(calls.end_of_turn), arguments
     one, name = written["1 calls"][0], json.dumps(found)
-    thinking = [each.removesuffix(calls.end_of_turn) for each in messages.after_prompts(_ARGUMENTS)]
+    thinking = [
+        after_prompt.removesuffix(calls.end_of_turn)
+        for after_prompt in messages.after_prompts(_ARGUMENTS)
+    ]
     wrong = {
         "another name": one.replace(NAMES[0], "qzother"),
         "another argument": one.replace("qztwo", "qzother"),
         "no end": one.rstrip()[:-1],
     }
     verify(TOOL_LIST, name, _JUDGED, written, wrong, thinking)
-    with suppress(RefusedError):
+    with suppress(UnrenderedError):
         lacking = messages.plain_body({"qzone": "qzv1"}).removesuffix(calls.end_of_turn)
         verify(
             TOOL_LIST,
@@ -356,7 +362,7 @@ def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str
         return bool(_read_back(style, written) == arguments)
     if style not in _XML:
         return written == literal(style, arguments, words=words)
-    elements = (_element(style, *each, words=words) for each in arguments.items())
+    elements = (_element(style, *item, words=words) for item in arguments.items())
     pattern = "".join(f"{_GAP}(?:{form})" for form in elements)
     return re.fullmatch(pattern + _GAP, written) is not None
 
@@ -400,15 +406,15 @@ def _arguments_in(rest: str) -> tuple[str, str]:
         if literal(style, _ARGUMENTS) in rest:
             return style, literal(style, _ARGUMENTS)
     for style in _XML:
-        first, last = (_element(style, *each) for each in _ARGUMENTS.items())
-        found = re.search(f"(?:{first})(?s:.*?)(?:{last})", rest)
-        if found is not None:
-            return style, found[0]
+        first, last = (_element(style, *item) for item in _ARGUMENTS.items())
+        match = re.search(f"(?:{first})(?s:.*?)(?:{last})", rest)
+        if match is not None:
+            return style, match[0]
     raise OtherwiseError("arguments are neither JSON nor in a style that is known")
 
 
 def _thoughts(messages: Messages) -> Thoughts | None:
-    """Return whether prompts end with the beginning of thoughts, that, and what ends them."""
+    """Return whether prompts end with the beginning of thoughts, that, and their end."""
     try:
         prompt = messages.render([rendering.asked()], add_generation_prompt=True)
         call = messages.plain_body(_ARGUMENTS).lstrip()
@@ -426,5 +432,5 @@ def _thoughts(messages: Messages) -> Thoughts | None:
         return Thoughts(False, begin.rstrip(), end.lstrip())
     # The prompt has it, from the last marker on.
     line = prompt.rstrip().rpartition("\n")[2]
-    markers = [each.start() for each in MARKER.finditer(line)]
+    markers = [match.start() for match in MARKER.finditer(line)]
     return Thoughts(True, line[markers[-1] if markers else 0 :], end.lstrip())

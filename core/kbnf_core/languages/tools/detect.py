@@ -1,4 +1,7 @@
-"""Whether a JSON value lists tools or asks for an answer in some form, by its content."""
+"""Whether a JSON value lists tools or asks for an answer in some form, by its content.
+
+Tests: tests/unit/languages/tools/test_lists.py
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -48,19 +51,19 @@ _ANSWERS = (
     ("generation_config", "response_json_schema"),
     ("generation_config", "response_schema"),
 )
-"""Where requests say what the answer is: OpenAI's two APIs, Anthropic's, and Gemini's."""
+"""The paths in requests to the answer: OpenAI's two APIs, Anthropic's, and Gemini's."""
 
 
 def answer(value: Any) -> tuple[Any, tuple[str, ...]] | None:
-    """Return what an answer shall be, as a request or the value itself says, and the way there."""
+    """Return the requested answer, of a request or the value itself, and the path to it."""
     if not isinstance(value, Mapping):
         return None
     for path in _ANSWERS:
-        found: Any = value
+        result: Any = value
         for name in path:
-            found = found.get(name) if isinstance(found, Mapping) else None
-        if isinstance(found, Mapping):
-            return found, path
+            result = result.get(name) if isinstance(result, Mapping) else None
+        if isinstance(result, Mapping):
+            return result, path
     kind = value.get("type")
     is_format = kind == "json_object" or (value.keys() == {"type"} and kind == "text")
     if is_format or (kind == "json_schema" and isinstance(_inner(value), Mapping)):
@@ -86,4 +89,4 @@ def looks_like_tool(value: Any) -> bool:
         return True
     named = isinstance(value.get("name"), str)
     schemas = (value.get(key) for key in SCHEMAS)
-    return named and any(isinstance(each, Mapping) or each is True for each in schemas)
+    return named and any(isinstance(schema, Mapping) or schema is True for schema in schemas)

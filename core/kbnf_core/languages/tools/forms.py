@@ -1,4 +1,4 @@
-"""What lists of tools and requests say: tools in any form, which of them are called, the answer.
+"""The contents of lists of tools and requests: tools in any form, the choice, the answer.
 
 A *form* is a row: under which names the schema of the arguments is, and what the service that reads
 it asks of names and schemas. The rules of the services are those that they document, or that their
@@ -8,6 +8,8 @@ A *choice* is the ``tool_choice`` of a request, in the form of each service: Ope
 a mode, one tool, or a mode with the tools that are allowed; Anthropic a mode or one tool; Gemini a
 mode with names, in ``toolConfig``. Whether there may be several calls is ``parallel_tool_calls``,
 or Anthropic's ``disable_parallel_tool_use``.
+
+Tests: tests/unit/languages/tools
 """
 
 import re
@@ -26,7 +28,7 @@ from kbnf_core.languages.tools.detect import (
     entries,
     looks_like_tool,
 )
-from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.json_text import Json, pointer_below
 
 INVALID = "E824"
 REFUSED = "W825"
@@ -39,7 +41,7 @@ TEXT_MARKERS = "I828"
 AUTO, REQUIRED, NONE = "auto", "required", "none"
 
 
-class Choice(NamedTuple):
+class ToolChoice(NamedTuple):
     """The mode, and the tools that are allowed, by name and pointer, None for all of them.
 
     A choice that ``is_named`` is one call of the only tool that it allows. ``error`` says why the
@@ -54,8 +56,8 @@ class Choice(NamedTuple):
     error: str = ""
 
 
-ANY_CHOICE = Choice()
-"""The choice of what says nothing."""
+ANY_CHOICE = ToolChoice()
+"""The choice of a request without one."""
 
 _MODES = {
     "auto": AUTO, "required": REQUIRED, "none": NONE,
@@ -65,8 +67,8 @@ _MODES = {
 """The words of the services for modes; ``any`` is Anthropic's and Mistral's, capitals Gemini's."""
 
 
-def choice_of(value: Json) -> Choice:
-    """Return what a request says of the tools to call."""
+def choice_of(value: Json) -> ToolChoice:
+    """Return the choice of a request among the tools to call."""
     if not isinstance(value, Mapping):
         return ANY_CHOICE
     is_single = value.get("parallel_tool_calls") is False
@@ -76,18 +78,25 @@ def choice_of(value: Json) -> Choice:
         return _of_object(chosen, pointer)._replace(is_single=is_single)
     if chosen is not None:
         return _of_mode(value, "tool_choice", None, "")._replace(is_single=is_single)
-    path, found = "", value
+    path, result = "", value
     for names in _CONFIGS:
-        name = next((each for each in names if isinstance(found.get(each), Mapping)), None)
+        name = next((each for each in names if isinstance(result.get(each), Mapping)), None)
         if name is None:
-            return Choice(is_single=is_single)
-        path, found = f"{path}/{name}", found[name]
-    allowed = next((each for each in _ALLOWED_NAMES if isinstance(found.get(each), list)), None)
-    listed = [(each, f"{path}/{allowed}/{i}") for i, each in enumerate(found.get(allowed, ()))]
+            return ToolChoice(is_single=is_single)
+        path, result = f"{path}/{name}", result[name]
+    allowed = next(
+        (
+            allowed_name
+            for allowed_name in _ALLOWED_NAMES
+            if isinstance(result.get(allowed_name), list)
+        ),
+        None,
+    )
+    listed = [(each, f"{path}/{allowed}/{i}") for i, each in enumerate(result.get(allowed, ()))]
     for name, where in listed:
         if not isinstance(name, str):
             return _invalid("an allowed function is a name", where)
-    return _of_mode({"mode": "AUTO", **found}, "mode", listed or None, path)
+    return _of_mode({"mode": "AUTO", **result}, "mode", listed or None, path)
 
 
 _CONFIGS = (
@@ -97,7 +106,7 @@ _CONFIGS = (
 _ALLOWED_NAMES = ("allowedFunctionNames", "allowed_function_names")
 
 
-def _of_object(chosen: Mapping[str, Any], pointer: str) -> Choice:
+def _of_object(chosen: Mapping[str, Any], pointer: str) -> ToolChoice:
     kind = chosen.get("type")
     if kind == "allowed_tools":
         if isinstance(chosen.get(kind), Mapping):
@@ -113,7 +122,7 @@ def _of_object(chosen: Mapping[str, Any], pointer: str) -> Choice:
         named_one = _tool_named(chosen, pointer)
         if named_one is None:
             return _invalid("the choice of a tool has its `name`", pointer)
-        return Choice(REQUIRED, (named_one,), is_named=True, pointer=pointer)
+        return ToolChoice(REQUIRED, (named_one,), is_named=True, pointer=pointer)
     return _of_mode(chosen, "type", None, pointer)
 
 
@@ -128,7 +137,7 @@ def _tool_named(entry: Any, pointer: str) -> tuple[str, str] | None:
 
 def _of_mode(
     chosen: Mapping[str, Any], key: str, names: Sequence[tuple[Any, str]] | None, pointer: str
-) -> Choice:
+) -> ToolChoice:
     word = chosen.get(key)
     mode = _MODES.get(word) if isinstance(word, str) else None
     where = f"{pointer}/{key}" if key in chosen else pointer
@@ -137,19 +146,19 @@ def _of_mode(
     if names is not None and not names:
         if mode == REQUIRED:
             return _invalid("a call is required, and no tool of the list is allowed", where)
-        return Choice(NONE, pointer=where)
-    return Choice(mode, None if names is None else tuple(names), pointer=where)
+        return ToolChoice(NONE, pointer=where)
+    return ToolChoice(mode, None if names is None else tuple(names), pointer=where)
 
 
-def _invalid(message: str, pointer: str) -> Choice:
-    return Choice(pointer=pointer, error=message)
+def _invalid(message: str, pointer: str) -> ToolChoice:
+    return ToolChoice(pointer=pointer, error=message)
 
 
 # Forms
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ToolForm:
     """A form of tools: its reader, the pointer of the schema, and its choice.
 
     ``names`` is the pattern of the names of tools, ``members`` that of properties, if there is one.
@@ -169,8 +178,8 @@ class Form:
 _WORDS = r"[a-zA-Z0-9_-]{1,64}"
 _GEMINI = ("parameters", "parametersJsonSchema", "parameters_json_schema")
 
-CHAT = Form("OpenAI", ("parameters",), _WORDS, plain_root=True, service=Service.OPENAI)
-ANTHROPIC = Form(
+CHAT = ToolForm("OpenAI", ("parameters",), _WORDS, plain_root=True, service=Service.OPENAI)
+ANTHROPIC = ToolForm(
     "Anthropic",
     ("input_schema",),
     r"[a-zA-Z0-9_-]{1,128}",
@@ -179,15 +188,15 @@ ANTHROPIC = Form(
     needs_schema=True,
     service=Service.ANTHROPIC,
 )
-GEMINI = Form("Gemini", _GEMINI, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
-OF_SERVICES: Mapping[Service, Form] = {
+GEMINI = ToolForm("Gemini", _GEMINI, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+OF_SERVICES: Mapping[Service, ToolForm] = {
     Service.OPENAI: CHAT,
     Service.ANTHROPIC: ANTHROPIC,
     Service.GEMINI: GEMINI,
 }
 """The forms whose rules a service has, whatever form a list is in."""
-MCP = Form("MCP", ("inputSchema",), r"[a-zA-Z0-9_.-]{1,128}", needs_schema=True)
-CUSTOM = Form("OpenAI", (), _WORDS, service=Service.OPENAI)
+MCP = ToolForm("MCP", ("inputSchema",), r"[a-zA-Z0-9_.-]{1,128}", needs_schema=True)
+CUSTOM = ToolForm("OpenAI", (), _WORDS, service=Service.OPENAI)
 """Tools whose input is a text, of a grammar or any."""
 
 
@@ -204,7 +213,7 @@ class Tool:
 
     name: str
     pointer: str
-    form: Form
+    form: ToolForm
     entry: Mapping[str, Json]
     schema: Json | None
     arguments: Json
@@ -228,8 +237,8 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What an answer is: a JSON value of a schema, with its pointer; without one, any text.
+class AnswerForm:
+    """The form of an answer: a JSON value of a schema, with its pointer; without one, any text.
 
     With a structural ``tag``, whose pointer it is, that says all that is written.
     """
@@ -247,7 +256,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Listed:
+class ToolList:
     """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest.
 
     ``answer`` is the text written where no tool is called, if a request has one, ``choice`` the
@@ -255,8 +264,8 @@ class Listed:
     """
 
     tools: list[Tool] = field(default_factory=list)
-    answer: Answer | None = None
-    choice: Choice = ANY_CHOICE
+    answer: AnswerForm | None = None
+    choice: ToolChoice = ANY_CHOICE
     errors: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
@@ -265,57 +274,57 @@ class Listed:
         self.errors.append(Problem(INVALID, message, pointer, help_))
 
 
-def tools_of(value: Json) -> Listed:
+def tools_of(value: Json) -> ToolList:
     """Return the tools of a JSON value in any of the forms."""
-    found = Listed(choice=choice_of(value))
+    result = ToolList(choice=choice_of(value))
     listed = entries(value)
     asked = answer(value)
     if asked is not None:
-        _read_answer(*asked, found)
-    if found.choice.error:
-        found.error(found.choice.error, found.choice.pointer)
+        _read_answer(*asked, result)
+    if result.choice.error:
+        result.error(result.choice.error, result.choice.pointer)
     if listed is None and asked is not None:
-        return found
+        return result
     if listed is None:
         message = "this is not a list of tools: an array of tools, or an object with `tools`, is"
-        found.error(message, "")
-        return found
+        result.error(message, "")
+        return result
     tools, pointer = listed
     for number, tool in enumerate(tools):
-        _read(tool, f"{pointer}/{number}" if tool is not value else "", found)
-    if not tools and found.choice.mode != NONE:
-        found.error("the list has no tools", pointer)
+        _read(tool, f"{pointer}/{number}" if tool is not value else "", result)
+    if not tools and result.choice.mode != NONE:
+        result.error("the list has no tools", pointer)
     seen: dict[str, str] = {}
-    for each in found.tools:
+    for each in result.tools:
         if each.name in seen:
             message = f"two tools are called `{each.name}`: a call does not say which is meant"
             where = seen[each.name] or "the whole text"
-            found.error(message, f"{each.pointer}/name", f"the other one is at {where}")
+            result.error(message, f"{each.pointer}/name", f"the other one is at {where}")
         seen.setdefault(each.name, each.pointer)
-    return found
+    return result
 
 
-def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) -> None:
+def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: ToolList) -> None:
     """Read the format of an answer, a ``response_format`` or its like."""
     pointer = "".join(f"/{each}" for each in path)
     if path[:1] in (("generationConfig",), ("generation_config",)):
         if path[1] in ("responseSchema", "response_schema"):
             from_openapi(form)
-        found.answer = Answer(form, pointer, Service.GEMINI)
+        found.answer = AnswerForm(form, pointer, Service.GEMINI)
         return
     kind = form.get("type", "json_schema")
     if kind == "structural_tag":
-        found.answer = Answer(None, pointer, tag=form)
+        found.answer = AnswerForm(None, pointer, tag=form)
         return
     if kind in ("text", "json_object"):
-        found.answer = Answer(None if kind == "text" else {"type": "object"}, pointer)
+        found.answer = AnswerForm(None if kind == "text" else {"type": "object"}, pointer)
         return
     if isinstance(form.get("json_schema"), dict):
         form, pointer = form["json_schema"], f"{pointer}/json_schema"
     schema = form.get("schema")
     if kind == "json_schema" and isinstance(schema, dict):
         strict = Service.OPENAI if form.get("strict") is True else None
-        found.answer = Answer(schema, f"{pointer}/schema", strict)
+        found.answer = AnswerForm(schema, f"{pointer}/schema", strict)
     elif kind == "json_schema":
         found.error("the format of an answer has no `schema`", pointer)
     else:
@@ -326,12 +335,15 @@ def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) ->
         found.error(message, f"{pointer}/type")
 
 
-def _read(tool: Json, pointer: str, found: Listed) -> None:
+def _read(tool: Json, pointer: str, found: ToolList) -> None:
     """Read one entry of a list, which Gemini's have several tools in."""
     if not isinstance(tool, dict):
         found.error("a tool is an object", pointer)
         return
-    key = next((each for each in DECLARATIONS if isinstance(tool.get(each), list)), None)
+    key = next(
+        (declaration for declaration in DECLARATIONS if isinstance(tool.get(declaration), list)),
+        None,
+    )
     if key is not None:
         _refuse_two(key, DECLARATIONS, tool, pointer, found)
         for number, declared in enumerate(tool[key]):
@@ -357,7 +369,7 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
         _read_as(form or _form_of_siblings(found), tool, pointer, found)
 
 
-def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
+def _read_custom(tool: dict[str, Json], pointer: str, found: ToolList) -> None:
     """Read a custom tool of either API of OpenAI: its input is any text, or that of a grammar."""
     entry = tool.get("custom", tool)
     pointer = f"{pointer}/custom" if "custom" in tool else pointer
@@ -387,7 +399,7 @@ def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
 
 
 def _refuse_two(
-    taken: str, names: Sequence[str], entry: Mapping[str, Json], pointer: str, found: Listed
+    taken: str, names: Sequence[str], entry: Mapping[str, Json], pointer: str, found: ToolList
 ) -> None:
     """Report a member that a tool has under a second name with another value."""
     for other in names:
@@ -396,16 +408,16 @@ def _refuse_two(
             found.error(message, f"{pointer}/{other}", "keep the one that the service reads")
 
 
-def _form_of_siblings(found: Listed) -> Form:
+def _form_of_siblings(found: ToolList) -> ToolForm:
     """Return the form of a tool that only has a name: that of the one before."""
     return found.tools[-1].form if found.tools else CHAT
 
 
 def _read_as(
-    form: Form,
+    form: ToolForm,
     entry: dict[str, Json],
     pointer: str,
-    found: Listed,
+    found: ToolList,
     text: Mapping[str, Json] | None = None,
     text_pointer: str = "",
 ) -> None:
@@ -435,8 +447,8 @@ def _read_as(
     found.tools.append(Tool(name, pointer, form, entry, schema, arguments, where, strict, text))
 
 
-def refusals(tool: Tool, form: Form) -> Iterator[Problem]:
-    """Yield what the service that reads a form refuses in a tool, whatever its grammar."""
+def refusals(tool: Tool, form: ToolForm) -> Iterator[Problem]:
+    """Yield the refusals of the service that reads a form for a tool, whatever its grammar."""
     if re.fullmatch(form.names, tool.name) is None:
         message = f"{form.title} refuses the name `{tool.name}`: it must match `^{form.names}$`"
         yield Problem(REFUSED, message, f"{tool.pointer}/name")
@@ -461,11 +473,11 @@ def refusals(tool: Tool, form: Form) -> Iterator[Problem]:
         yield from _strange_members(tool, form)
 
 
-def _strange_members(tool: Tool, form: Form) -> Iterator[Problem]:
+def _strange_members(tool: Tool, form: ToolForm) -> Iterator[Problem]:
     pending: list[tuple[Json, str]] = [(tool.schema, tool.schema_pointer)]
     for schema, pointer in pending:
         for steps, inner in subschemas(schema):
-            where = "/".join((pointer, *map(escape, steps)))
+            where = pointer_below(pointer, *steps)
             pending.append((inner, where))
             if steps[0] == "properties" and not re.fullmatch(form.members, steps[1]):
                 message = f"{form.title} refuses the name `{steps[1]}` of a property"

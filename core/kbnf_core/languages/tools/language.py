@@ -1,4 +1,7 @@
-"""Lists of tools as one of the grammar languages: the calls that a model may write."""
+"""Lists of tools as one of the grammar languages: the calls that a model may write.
+
+Tests: tests/unit/languages/tools
+"""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -30,11 +33,11 @@ class _ToolList(SchemaLanguage):
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options by their names in a request; a vocabulary may be given for its markers."""
-        found = super().options_of(source, options)
-        markers = found.get("token_markers")
+        result = super().options_of(source, options)
+        markers = result.get("token_markers")
         if markers is not None and not isinstance(markers, bool):
-            found |= {"token_markers": True, "vocabulary": markers}
-        return found
+            result |= {"token_markers": True, "vocabulary": markers}
+        return result
 
     def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether markers are tokens, or a tag of the request or a tool's grammar names some."""

@@ -1,4 +1,7 @@
-"""Options of a list of tools: which calls are written, and how."""
+"""Options of a list of tools: which calls are written, and how.
+
+Tests: tests/unit/languages/tools
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,7 +13,7 @@ CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call", "token
 """The options of the list itself; the others are those of the schemas in it."""
 
 
-class Calls(NamedTuple):
+class CallOptions(NamedTuple):
     """Which calls are written, and how: of one ``tool``, in the format of a model.
 
     With ``token_markers`` a marker of the format that is one token of the vocabulary is that token.
@@ -28,7 +31,7 @@ class Calls(NamedTuple):
 _FLAGS = ("single_call", "token_markers")
 
 
-def calls_of(options: Mapping[str, Any]) -> Calls:
+def calls_of(options: Mapping[str, Any]) -> CallOptions:
     """Return how calls are written. Raises ``ConfigError`` for values that options cannot have."""
     from kbnf_core.languages.structural_tag.models import REASONING, format_named
 
@@ -36,15 +39,15 @@ def calls_of(options: Mapping[str, Any]) -> Calls:
     for name, value in own.items():
         if not isinstance(value, bool if name in _FLAGS else str):
             raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
-    found = Calls(**own)
-    if found.tool_calls is not None:
-        format_named(found.tool_calls)
-    if found.reasoning not in REASONING:
-        raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {found.reasoning!r}")
-    if found.tool_calls is None and own.keys() - {"tool"}:
+    result = CallOptions(**own)
+    if result.tool_calls is not None:
+        format_named(result.tool_calls)
+    if result.reasoning not in REASONING:
+        raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {result.reasoning!r}")
+    if result.tool_calls is None and own.keys() - {"tool"}:
         raise ConfigError(f"`{min(own.keys() - {'tool'})}` is for `tool_calls`")
     options_of(of_schemas(options))
-    return found
+    return result
 
 
 def of_schemas(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,8 @@ Without a format, a call is a JSON object with the name of a tool and its argume
 that contains all schemas of the list allows, each with an identifier of its own, so that references
 stay inside. With a format (``tool_calls``) it is the structural tag of the model that writes so.
 Every place in either is one in the list: each tool's schema has a pointer there.
+
+Tests: tests/unit/languages/tools/test_token_markers.py
 """
 
 import json
@@ -54,14 +56,14 @@ from kbnf_core.languages.tools.forms import (
     OF_SERVICES,
     REQUIRED,
     TEXT_MARKERS,
-    Answer,
-    Choice,
-    Form,
+    AnswerForm,
     Tool,
+    ToolChoice,
+    ToolForm,
     refusals,
     tools_of,
 )
-from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
+from kbnf_core.languages.tools.options import CallOptions, calls_of, of_schemas
 from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -71,7 +73,7 @@ from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json, prin
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.structural_tag.reading import Language
+    from kbnf_core.languages.structural_tag.reading import CallLanguage
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class _List:
     notes: tuple[Problem, ...]
     options: Options
     errors: tuple[Problem, ...] = ()
-    answer: Answer | None = None
-    choice: Choice = ANY_CHOICE
+    answer: AnswerForm | None = None
+    choice: ToolChoice = ANY_CHOICE
     facts: Mapping[int, Review] = field(default_factory=dict)
     """Those of the schemas, by identity."""
 
@@ -101,8 +103,7 @@ class _List:
         schema = arguments_of(tool)
         moved = (("", tool.schema_pointer),)
         return SchemaReading(
-            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool)),
-            as_tree=False,
+            SchemaText(self.source, schema, self.guided(schema), moved, self.facts_of(tool))
         )
 
 
@@ -119,47 +120,47 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
-    found: Parsed
+    result: Parsed
     wrong: list[Diagnostic] = []
-    texts = tuple(each for each in listed.tools if each.text is not None)
+    texts = tuple(tool for tool in listed.tools if tool.text is not None)
     answer = listed.answer
     if answer is not None and answer.schema is not None and not listed.tools:
         options = guided(answer.schema, listed.options)
         facts = listed.facts[id(answer.schema)]
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),), facts)
-        return SchemaReading(text, as_tree=request.as_tree)
+        return SchemaReading(text)
     if answer is not None and answer.tag is not None:
-        report = _Report(source, {"": answer.pointer})
+        report = _ListReport(source, {"": answer.pointer})
         nodes = read_value(answer.tag, report, request.limits)
-        found = TagReading(nodes, report, request, options)
+        result = TagReading(nodes, report, request, options)
         remarks = listed.notes
     elif how.tool_calls is None and (texts or answer is not None):
-        found = _Texts(listed, request)
+        result = _CustomCalls(listed, request)
         remarks = listed.notes
     elif how.tool_calls is None:
         try:
-            found = _Objects(listed, as_tree=request.as_tree)
+            result = _ObjectCalls(listed)
         except GrammarError as error:
             return Parsed(broken(source), tuple(error.diagnostics))
-        wrong = [] if found.are_all_possible() else _one_by_one(listed)
+        wrong = [] if result.are_all_possible() else _one_by_one(listed)
         remarks = listed.notes
     else:
-        found = ToolTag(listed, how, request)
-        wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
+        result = ToolTag(listed, how, request)
+        wrong = _one_by_one(listed) if _errors_in(result.diagnostics) else []
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
-        wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
+        wrong += _CustomCalls(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
-        found.losses += tuple(_unkept(listed, source))
+        result.losses += tuple(_unkept(listed, source))
     if _errors_in(wrong):
         return _BrokenList(listed, wrong)
-    if not _errors_in(found.diagnostics):
-        found.diagnostics += tuple(_finding(each, source) for each in remarks)
-    return found
+    if not _errors_in(result.diagnostics):
+        result.diagnostics += tuple(_finding(remark, source) for remark in remarks)
+    return result
 
 
 def refused(listed: _List, problems: Iterable[Problem]) -> Parsed:
     """Return a list that cannot be used."""
-    return _BrokenList(listed, [_finding(each, listed.source) for each in problems])
+    return _BrokenList(listed, [_finding(problem, listed.source) for problem in problems])
 
 
 def _errors_in(found: Iterable[Diagnostic]) -> bool:
@@ -179,8 +180,8 @@ class _BrokenList(Parsed):
 
 
 def _finding(problem: Problem, source: Source) -> Diagnostic:
-    found = diagnostic(problem, source)
-    return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
+    result = diagnostic(problem, source)
+    return result if problem.pointer else replace(result, message=f"the list: {problem.message}")
 
 
 def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
@@ -195,7 +196,7 @@ def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
 
 
 def _value(source: Source, imports: Imports) -> Json:
-    """Return what a text is, with the files that its schemas refer to. Raises ProblemError."""
+    """Return the value of a text, with the files that its schemas refer to. Raises ProblemError."""
     try:
         value = parse_json(source.text, unique=True)
     except NoJsonError as error:
@@ -206,7 +207,7 @@ def _value(source: Source, imports: Imports) -> Json:
     return value
 
 
-def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _List:
+def _read(source: Source, options: Options, how: CallOptions, imports: Imports) -> _List:
     """Return the tools of a text, and all that is wrong with them."""
     try:
         value = _value(source, imports)
@@ -230,7 +231,7 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
                 errors.append(Problem(INVALID, message, pointer, f"there are {known}"))
     answer = found.answer if choice.mode == AUTO else None
     if choice.mode == NONE:
-        tools, answer = [], found.answer or Answer(None, choice.pointer)
+        tools, answer = [], found.answer or AnswerForm(None, choice.pointer)
     if answer is not None and answer.tag is not None and tools:
         message = "the structural tag says all that is written, and these tools are not in it"
         found.notes.append(Problem(LEFT_OUT, message, "/tools"))
@@ -254,17 +255,17 @@ def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _Li
     return _List(source, sound, notes, options, tuple(errors), answer, choice, facts)
 
 
-def _choice(asked: Choice, how: Calls) -> Choice:
+def _choice(asked: ToolChoice, how: CallOptions) -> ToolChoice:
     """Return which tools are called: as options say, or else as a request does."""
     wanted = how.tool or how.tool_choice
     if wanted is None:
         return asked
     if how.tool is None and wanted in CHOICES:
-        return Choice(wanted, is_single=asked.is_single)
-    return Choice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
+        return ToolChoice(wanted, is_single=asked.is_single)
+    return ToolChoice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
 
 
-def _asked(options: Options) -> tuple[Form, ...]:
+def _asked(options: Options) -> tuple[ToolForm, ...]:
     """Return the form of the service whose strict mode is asked for."""
     form = None if options.strict is None else OF_SERVICES.get(options.strict)
     return () if form is None else (form,)
@@ -274,7 +275,9 @@ def _is_in(pointer: str, tool: Tool) -> bool:
     return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
 
 
-def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) -> Iterator[Problem]:
+def _errors(
+    found: Tool | AnswerForm, options: Options, facts: dict[int, Review]
+) -> Iterator[Problem]:
     """Yield the mistakes in the form of a tool's schema, or of an answer's; note its facts."""
     for number, (schema, pointer) in enumerate(found.schemas):
         try:
@@ -283,18 +286,18 @@ def _errors(found: Tool | Answer, options: Options, facts: dict[int, Review]) ->
             own = replace(options, strict=strict)
             _, facts[id(schema)] = checked(schema, own)
         except ProblemError as error:
-            yield from (_moved(each, pointer) for each in error.problems)
+            yield from (_moved(problem, pointer) for problem in error.problems)
 
 
-def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
+def _unwritable(tools: Sequence[Tool], how: CallOptions) -> dict[str, list[Problem]]:
     """Return why the format of the calls cannot write the names of some tools."""
     from kbnf_core.languages.structural_tag.presets import unwritable
 
     if how.tool_calls is None:
         return {}
-    places = {each.name: f"{each.pointer}/name" for each in tools}
-    found = unwritable(format_named(how.tool_calls), places).items()
-    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
+    places = {tool.name: f"{tool.pointer}/name" for tool in tools}
+    result = unwritable(format_named(how.tool_calls), places).items()
+    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in result}
 
 
 def _moved(problem: Problem, pointer: str) -> Problem:
@@ -303,7 +306,7 @@ def _moved(problem: Problem, pointer: str) -> Problem:
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     """Yield the warnings about the tools of a list, each read alone."""
-    every: Sequence[Tool | Answer] = listed.tools
+    every: Sequence[Tool | AnswerForm] = listed.tools
     for each in every if listed.answer is None else (*every, listed.answer):
         for schema, pointer in each.schemas:
             has_arguments = isinstance(each, Tool) and schema is each.schema
@@ -316,28 +319,28 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 # Calls as JSON objects
 
 
-class _Objects(SchemaReading):
+class _ObjectCalls(SchemaReading):
     """The calls of some tools as JSON objects."""
 
-    def __init__(self, listed: _List, *, as_tree: bool) -> None:
+    def __init__(self, listed: _List) -> None:
         self._listed = listed
-        super().__init__(_whole(listed), as_tree=as_tree)
+        super().__init__(_whole(listed))
 
     def _oddities(self) -> Iterator[Problem]:
         tools = self._listed.tools
         for number, tool in enumerate(tools):
             if tool.schema is not None:
                 around = f"/anyOf/{number}" if len(tools) > 1 else ""
-                for each in oddities(tool.schema, self._listed.guided(tool.schema)):
-                    where = f"{around}/properties/arguments{each.pointer}"
-                    yield each._replace(pointer=where)
+                for oddity in oddities(tool.schema, self._listed.guided(tool.schema)):
+                    where = f"{around}/properties/arguments{oddity.pointer}"
+                    yield oddity._replace(pointer=where)
 
     def are_all_possible(self) -> bool:
         """Return whether each of several tools can be called; an empty one may be left out."""
         count = len(self._listed.tools)
         if self.rules is None or count < 2:
             return self.rules is not None
-        names = [each.nonterminal for each in calls(self.rules[START])]
+        names = [call.nonterminal for call in calls(self.rules[START])]
         facts = analyse(Grammar(START, self.rules)).facts
         return len(names) == count and all(facts[name].filled for name in names)
 
@@ -392,27 +395,27 @@ def _call(tool: Tool, number: int, draft: str | None) -> Json:
 
 def _one_by_one(listed: _List) -> list[Diagnostic]:
     """Return the findings in the tools, each read alone."""
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for tool in listed.tools:
         if tool.schema in ({"not": {}}, {"not": True}):
             # What says so in as many words contradicts only what asks for arguments, our own words.
-            found.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
+            findings.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
-        alone = SchemaReading(_whole(replace(listed, tools=(tool,))), as_tree=False)
-        found += alone.diagnostics
+        alone = SchemaReading(_whole(replace(listed, tools=(tool,))))
+        findings += alone.diagnostics
         if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
-            found.append(alone.empty())
-    return found
+            findings.append(alone.empty())
+    return findings
 
 
 # Calls in the format of a model
 
 
-def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
+def tag_of(listed: _List, how: CallOptions) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": arguments_of(each)} for each in listed.tools]
+    functions = [{"name": tool.name, "parameters": arguments_of(tool)} for tool in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -438,12 +441,12 @@ def arguments_of(tool: Tool) -> Json:
 
 
 def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
-    """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
+    """Yield the losses of a format of calls: grammars in strings, and answers."""
     message = "in calls of this format the input of a custom tool is any text"
     places = [
-        (each.schema_pointer, message)
-        for each in listed.tools
-        if each.text is not None and each.text["type"] == "grammar"
+        (tool.schema_pointer, message)
+        for tool in listed.tools
+        if tool.text is not None and tool.text["type"] == "grammar"
     ]
     if listed.answer is not None and listed.answer.schema is not None:
         places.append((listed.answer.pointer, "around calls of this format is any text"))
@@ -452,7 +455,7 @@ def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
         yield Loss(found.code, found.message, found.span)
 
 
-class _Texts(TagReading):
+class _CustomCalls(TagReading):
     """The calls of some tools, of which custom ones are their texts, the others JSON objects.
 
     Where a request says so, there is also an answer without a call.
@@ -463,7 +466,9 @@ class _Texts(TagReading):
         places: dict[str, str] = {}
         for number, tool in enumerate(listed.tools):
             pointer, part = f"/format/elements/{number}", tool.text
-            places |= {f"{pointer}/{each}": tool.schema_pointer for each in _DEFINITIONS}
+            places |= {
+                f"{pointer}/{definition}": tool.schema_pointer for definition in _DEFINITIONS
+            }
             if part is None:
                 whole = _whole(replace(listed, tools=(tool,)))
                 part = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
@@ -476,7 +481,7 @@ class _Texts(TagReading):
             answered = {"type": "json_schema", "json_schema": schema, "style": "call"}
             elements.append({"type": "any_text"} if schema is None else answered)
         tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
-        report = _Report(listed.source, places)
+        report = _ListReport(listed.source, places)
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
 
@@ -502,7 +507,7 @@ def tag_of_text(
     source = Source(text, path, is_json=True)
     listed = _read(source, options_of(of_schemas(options)), how, imports)
     if listed.errors:
-        raise GrammarError([_finding(each, source) for each in listed.errors])
+        raise GrammarError([_finding(error, source) for error in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=as_number)
     return Conversion(shown + "\n", True, ())
 
@@ -515,11 +520,11 @@ def as_number(value: Any) -> int | float:
 class ToolTag(TagReading):
     """The calls of some tools in the format of a model."""
 
-    def __init__(self, listed: _List, how: Calls, request: Request) -> None:
+    def __init__(self, listed: _List, how: CallOptions, request: Request) -> None:
         tag = tag_of(listed, how)
-        report = _Report(listed.source, _places(tag, listed.tools))
+        report = _ListReport(listed.source, _places(tag, listed.tools))
         report.sound = {
-            id(each.arguments): (each.arguments, listed.facts_of(each)) for each in listed.tools
+            id(tool.arguments): (tool.arguments, listed.facts_of(tool)) for tool in listed.tools
         }
         known = format_named(str(how.tool_calls))
         nodes = read_value(tag, report, request.limits)
@@ -532,23 +537,23 @@ class ToolTag(TagReading):
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self.listed)
 
-    def language(self) -> "Language | None":
+    def language(self) -> "CallLanguage | None":
         """Return the reading language of the format, whatever is asked of the model."""
         from kbnf_core.languages.structural_tag.reading import language_of_format
 
-        tools = {each.name: arguments_of(each) for each in self.listed.tools}
-        found = language_of_format(self._format, tools)
-        return None if found is None else found.beginning_as(super().language())
+        tools = {tool.name: arguments_of(tool) for tool in self.listed.tools}
+        result = language_of_format(self._format, tools)
+        return None if result is None else result.beginning_as(super().language())
 
     def marked(self) -> Marked:
-        """Return by what the calls are read, and what messages are read by."""
-        tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
+        """Return the descriptions by which calls and messages are read."""
+        tools = [{"name": tool.name, "parameters": tool.schema} for tool in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
 
 
-def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerminal]:
+def _markers(known: Format, how: CallOptions, request: Request) -> dict[str, TokenTerminal]:
     """Return the markers of a format that are tokens. Raises ``ConfigError``."""
     if not how.token_markers:
         return {}
@@ -557,7 +562,7 @@ def _markers(known: Format, how: Calls, request: Request) -> dict[str, TokenTerm
     return token_markers(known, request.vocabulary)
 
 
-class _Report(Report):
+class _ListReport(Report):
     """A report whose places are those of the list."""
 
     def __init__(self, source: Source, places: Mapping[str, str]) -> None:
@@ -590,14 +595,14 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     """Return where the schemas in a tag are in the list, by their pointers in the tag."""
-    known = {each.name: each.schema_pointer for each in tools}
-    found = {}
+    known = {tool.name: tool.schema_pointer for tool in tools}
+    result = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
         if isinstance(value, dict) and "json_schema" in value:
-            found[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
+            result[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
         elif isinstance(value, dict):
             pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
         elif isinstance(value, list):
             pending += [(held, f"{pointer}/{number}") for number, held in enumerate(value)]
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""Chat templates as transformers renders them, and what one writes for calls.
+"""Chat templates as transformers renders them, and the texts that one writes for calls.
 
 A template is Jinja in the environment of ``transformers.utils.chat_template_utils``: the sandbox
 whose values are immutable, ``break`` and ``continue``, ``{% generation %}``, ``tojson`` that
@@ -11,6 +11,9 @@ make no difference; a format that needs one is refused (``chat_template``).
 *Messages* are the texts that a template writes for calls, without those around every message, which
 a plain answer or a prompt has, too. Texts are compared by markers (``<...>``, ``[...]``) and
 characters, so that no marker is cut.
+
+Tests: tests/unit/languages/tools/test_chat_templates.py,
+tests/unit/languages/tools/test_own_tools.py
 """
 
 import json
@@ -40,19 +43,19 @@ _DAY = date(2026, 1, 1)
 
 Message = dict[str, Any]
 Render = Callable[..., str]
-"""Returns what a template writes for messages, under further variables."""
+"""Returns the text of a template for messages, under further variables."""
 
 
 class OtherwiseError(Exception):
     """A template writes calls as no format does; the message says which part is missing."""
 
 
-class RefusedError(OtherwiseError):
+class UnrenderedError(OtherwiseError):
     """A template does not take a conversation."""
 
 
 def placeholder(name: str) -> str:
-    """Return what stands for a special token that is not known."""
+    """Return a placeholder for a special token that is not known."""
     return f"<{name}>"
 
 
@@ -72,23 +75,25 @@ def template_in(text: str, config: str | None = None) -> tuple[str, dict[str, An
             tokens[name] = token
     if known is None:
         return text, tokens
-    found = known.get("chat_template")
-    if isinstance(found, list):
+    template = known.get("chat_template")
+    if isinstance(template, list):
         # Several by name: that for tools is called so.
-        named = {each.get("name"): each.get("template") for each in found if isinstance(each, dict)}
-        found = named.get("tool_use", named.get("default"))
-    if not isinstance(found, str):
+        named = {
+            each.get("name"): each.get("template") for each in template if isinstance(each, dict)
+        }
+        template = named.get("tool_use", named.get("default"))
+    if not isinstance(template, str):
         raise ConfigError("there is no `chat_template` in this configuration of a tokenizer")
-    return found, tokens
+    return template, tokens
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
     """Return the JSON object that a text is; None for a template, which may begin with a brace."""
     try:
-        found = json.loads(text) if text.lstrip().startswith("{") else None
+        result = json.loads(text) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else None
 
 
 def _compiled(template: str) -> Any:
@@ -148,7 +153,7 @@ def _compiled(template: str) -> Any:
 def renderer(
     template: str, tokens: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]
 ) -> Render:
-    """Return what renders conversations by a template. Raises ``ConfigError``."""
+    """Return a renderer of conversations by a template. Raises ``ConfigError``."""
     compiled = _compiled(template)
 
     def render(messages: Sequence[Message], **more: Any) -> str:
@@ -165,7 +170,7 @@ def renderer(
             raise
         # Code of others: it may raise whatever Python does.
         except Exception as error:
-            raise RefusedError(f"{error}"[:200] or type(error).__name__) from None
+            raise UnrenderedError(f"{error}"[:200] or type(error).__name__) from None
         text = "".join(written)
         if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
             raise OtherwiseError("it writes half of a surrogate pair, which is not a character")
@@ -213,7 +218,7 @@ def calling(
 
 
 def in_process(function: Callable[..., Any], *arguments: object) -> Any:
-    """Return what a function returns that renders a template, in a process with limits.
+    """Return the result of a function that renders a template, in a process with limits.
 
     Raises ``ConfigError`` where it takes more, and what the function raises of this package.
     """
@@ -256,25 +261,25 @@ def _prefix(one: str, other: str) -> str:
 
 def shared(one: str, other: str) -> str:
     """Return the beginning that two texts share, without a part of a marker."""
-    found = _prefix(one, other)
-    begun = _BEGUN.search(found)
+    result = _prefix(one, other)
+    begun = _BEGUN.search(result)
     if begun is None:
-        return found
+        return result
     at = begun.start()
     ends = [each.end() for text in (one, other) if (each := MARKER.match(text, at))]
-    return found[:at] if any(end > len(found) for end in ends) else found
+    return result[:at] if any(end > len(result) for end in ends) else result
 
 
 def shared_end(one: str, other: str) -> str:
     """Return the end that two texts share, without a part of a marker."""
-    found = _prefix(one[::-1], other[::-1])[::-1]
+    result = _prefix(one[::-1], other[::-1])[::-1]
     for text in (one, other):
-        cut = len(text) - len(found)
+        cut = len(text) - len(result)
         begun = _BEGUN.search(text[:cut])
         marker = None if begun is None else MARKER.match(text, begun.start())
         if marker is not None and marker.end() > cut:
-            found = found[marker.end() - cut :]
-    return found
+            result = result[marker.end() - cut :]
+    return result
 
 
 class Messages:
@@ -317,11 +322,11 @@ class Messages:
         return self.render(messages)
 
     def body(self, *calls: Mapping[str, Any]) -> str:
-        """Return what calls are written as, with any identifiers."""
+        """Return the text of calls, with any identifiers."""
         return self._without_ids(self.plain_body(*calls))
 
     def plain_body(self, *calls: Mapping[str, Any]) -> str:
-        """Return what calls are written as."""
+        """Return the text of calls."""
         text = self.whole(*calls)
         start = self._start(text)
         for prompt in self.prompts:
@@ -331,30 +336,30 @@ class Messages:
         rest = text[start:]
         tail = shared_end(self._tail, rest)
         self.is_cut = tail == self._tail
-        found = rest[: len(rest) - len(tail)]
+        result = rest[: len(rest) - len(tail)]
         # Where what ends an answer follows the last call, the turn of the model ends there.
         if MARKER.match(self._tail.strip()):
-            over = found.find(self._tail.strip(), max(0, *map(found.rfind, NAMES)))
-            found = found[:over] if over >= 0 else found
-        self.tail = rest[len(found) :]
-        self._written.append(found)
-        return found
+            over = result.find(self._tail.strip(), max(0, *map(result.rfind, NAMES)))
+            result = result[:over] if over >= 0 else result
+        self.tail = rest[len(result) :]
+        self._written.append(result)
+        return result
 
     def _start(self, text: str) -> int:
         """Return where a text goes on otherwise than a plain answer and the prompts."""
-        return max(len(shared(each, text)) for each in (self._head, *self.prompts))
+        return max(len(shared(prompt, text)) for prompt in (self._head, *self.prompts))
 
     def call_of(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
         """Return the possible texts of a call of any tool, up to an end of the turn."""
         made = [(name, IDS[0], arguments)]
         text = self.render(calling(made, self._content, as_text=self._as_text))
         rest = text[self._start(text) :]
-        found = rest[: len(rest) - len(shared_end(self._tail, rest))]
+        result = rest[: len(rest) - len(shared_end(self._tail, rest))]
         marker = self._tail.strip()
         if not MARKER.match(marker):
-            return [found]
-        ends = (each.start() for each in re.finditer(re.escape(marker), found))
-        return [found, *(found[:end] for end in ends)]
+            return [result]
+        ends = (match.start() for match in re.finditer(re.escape(marker), result))
+        return [result, *(result[:end] for end in ends)]
 
     def after_prompts(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         """Yield a call after thoughts, without each prompt that the conversation begins with."""
@@ -373,7 +378,7 @@ class Messages:
 
 
 class MadeOf(NamedTuple):
-    """The template that a format was derived from, how it takes calls, and what ends the turn."""
+    """The template that a format was derived from, its form of calls, and the end of the turn."""
 
     text: str
     tokens: Mapping[str, Any]
@@ -397,13 +402,13 @@ class MadeOf(NamedTuple):
     def written(
         self, tools: Sequence[Mapping[str, Any]], calls: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> list[list[str]]:
-        """Return what the template may write for each call; nothing where it does not take it."""
-        found: list[list[str]] = [[] for _ in calls]
+        """Return the possible texts of each call; none where the template refuses it."""
+        result: list[list[str]] = [[] for _ in calls]
         with suppress(OtherwiseError):
             render = renderer(self.text, self.tokens, tools)
             messages = Messages(render, self.content, [], as_text=self.as_text)
-            for texts, call in zip(found, calls, strict=True):
+            for texts, call in zip(result, calls, strict=True):
                 with suppress(OtherwiseError):
                     each = messages.call_of(*call)
                     texts += [text.removesuffix(self.end_of_turn) for text in each]
-        return found
+        return result

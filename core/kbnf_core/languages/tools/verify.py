@@ -12,6 +12,8 @@ schema requires, is not. A conversation that the template refuses proves nothing
 Outside of JSON some values have one text: `3` is a number where the schema allows one, and a string
 where it has no type. So a value equals the one that is read if the schema names its type, and
 otherwise its text is compared.
+
+Tests: tests/unit/languages/tools/test_own_tools.py
 """
 
 import json
@@ -58,7 +60,7 @@ _MOST_NAMED = 3
 """Formats that a refusal names."""
 
 
-class Calls:
+class ProbeCalls:
     """The texts of calls of some tools in a format; needs the engine."""
 
     def __init__(
@@ -113,12 +115,12 @@ def has_text(states: "StateTable", text: str) -> bool:
 
 def requiring(tools: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return tools whose arguments all have these members."""
-    found: list[Mapping[str, Any]] = []
+    result: list[Mapping[str, Any]] = []
     for tool in tools:
         function = tool["function"]
         schema = {**function["parameters"], "required": [*names]}
-        found.append({**tool, "function": {**function, "parameters": schema}})
-    return found
+        result.append({**tool, "function": {**function, "parameters": schema}})
+    return result
 
 
 def differing(schema: Any, written: Mapping[str, Any], read: Any) -> str | None:
@@ -180,7 +182,9 @@ def verify(
     """
     if not has_engine():
         return
-    asked, free = (Calls(language, name, tools, tool_choice=each) for each in ("required", "auto"))
+    asked, free = (
+        ProbeCalls(language, name, tools, tool_choice=each) for each in ("required", "auto")
+    )
     for title, (text, arguments) in written.items():
         if not asked.has(text):
             raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
@@ -202,7 +206,8 @@ def verify(
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
         judges = [
-            Calls(language, name, tools, tool_choice="required", reasoning=each) for each in ways
+            ProbeCalls(language, name, tools, tool_choice="required", reasoning=each)
+            for each in ways
         ]
         if not any(judge.has(text) for judge in judges for text in thinking):
             raise OtherwiseError(
@@ -213,29 +218,29 @@ def verify(
 def fitting_presets(
     language: Language, tools: Sequence[Mapping[str, Any]], written: Sequence[str], template: str
 ) -> str:
-    """Return a sentence that names the formats which take what a template writes, if any do.
+    """Return a sentence that names the formats which accept the template's texts, if any do.
 
     Otherwise, and where it writes nothing, those whose markers are all in its text may be meant.
     """
-    found: list[str] = []
+    result: list[str] = []
     sentence = "these take what it writes for calls"
     if written and has_engine():
-        found = [each for each in table() if _takes_all(language, each, tools, written)]
-    if not found:
-        found = [each for each in table() if _has_markers(each, template)]
+        result = [each for each in table() if _takes_all(language, each, tools, written)]
+    if not result:
+        result = [each for each in table() if _has_markers(each, template)]
         sentence = "these have markers that it has"
-    listed = ", ".join(f"`{each}`" for each in found[:_MOST_NAMED])
-    return f"of the formats by name, {sentence}: {listed}" if found else ""
+    listed = ", ".join(f"`{each}`" for each in result[:_MOST_NAMED])
+    return f"of the formats by name, {sentence}: {listed}" if result else ""
 
 
 def _has_markers(name: str, template: str) -> bool:
     tag = tool_calls(name, [_NAMELESS], choice="required")
     markers = marker_texts({"templates": _without_excluded(tag), "shared": []})
-    return bool(markers) and all(each in template for each in markers)
+    return bool(markers) and all(marker in template for marker in markers)
 
 
 def _without_excluded(value: Any) -> Any:
-    """Return a tag without what its texts exclude."""
+    """Return a tag without the exclusions of its texts."""
     if isinstance(value, list):
         return [_without_excluded(each) for each in value]
     if not isinstance(value, dict):
@@ -253,10 +258,10 @@ def _takes_all(
     """Return whether a format takes texts, however the model reasons."""
     options = {"tool_choice": "required"}
     modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
-    judges = [Calls(language, name, tools, reasoning=each, **options) for each in modes]
+    judges = [ProbeCalls(language, name, tools, reasoning=mode, **options) for mode in modes]
     try:
         return all(
-            any(each.has(text) or each.has(text.strip()) for each in judges) for text in written
+            any(judge.has(text) or judge.has(text.strip()) for judge in judges) for text in written
         )
     except KbnfError:
         return False
@@ -300,7 +305,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
     Without the compiled engine, or Jinja, nothing is known of its texts, nor of a list with errors.
     """
-    if any(each.severity is Severity.ERROR for each in parsed.diagnostics):
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in parsed.diagnostics):
         return parsed
     if parsed.made_of is None or not has_engine() or find_spec("jinja2") is None:
         return parsed
@@ -315,7 +320,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
     options = {**of_schemas(request.options), "tool_choice": "required"}
     problems = []
     for own in owns:
-        judge = Calls(language, json.dumps(plain), [own.function], **options)
+        judge = ProbeCalls(language, json.dumps(plain), [own.function], **options)
         found = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
         if found is not None:
             problems.append(
@@ -330,16 +335,16 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
     """Return a tool with calls that fit its schema, and calls that do not."""
     known = json.loads(json.dumps(arguments_of(tool), default=as_number))
     about = {"name": tool.name, "description": "d", "parameters": known}
-    found = _Own(tool, {"type": "function", "function": about})
+    result = _Own(tool, {"type": "function", "function": about})
     rules = parsed.listed.arguments(tool).rules
     if rules is None:
-        return found
+        return result
     grammar = Grammar(START, rules)
     states = states_of(grammar)
 
     def add(name: str, arguments: Mapping[str, Any], fault: str) -> None:
-        found.calls.append((name, arguments))
-        found.faults.append(fault)
+        result.calls.append((name, arguments))
+        result.faults.append(fault)
 
     drawn: list[dict[str, Any]] = []
     listed = {name for each in objects_in(known) for name in each}
@@ -360,7 +365,7 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
         for fault, arguments in changed.items():
             if not has_text(states, json.dumps(arguments, ensure_ascii=False)):
                 add(tool.name, arguments, fault)
-    return found
+    return result
 
 
 def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
@@ -388,7 +393,7 @@ def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _differences(
-    own: _Own, judge: Calls, written: Iterator[Sequence[str]], *, is_exact: bool
+    own: _Own, judge: ProbeCalls, written: Iterator[Sequence[str]], *, is_exact: bool
 ) -> Iterator[str]:
     """Yield the written calls of a tool that are refused, and the wrong ones that fit."""
     texts = [next(written) for _ in own.calls]

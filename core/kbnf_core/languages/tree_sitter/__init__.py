@@ -1,1 +1,4 @@
-"""tree-sitter: grammars as its generator writes them."""
+"""tree-sitter: grammars as its generator writes them.
+
+Tests: tests/unit/languages/tree_sitter/test_tree_sitter.py
+"""

@@ -11,6 +11,8 @@ word is another token (``word_CONTEXT``). Precedences and conflicts choose trees
 
 *Externals* are scanned by code. A rule that the start leads to and that needs one is refused, or,
 where losses are permitted, cannot match. One for which ``rules`` has a rule is that rule.
+
+Tests: tests/unit/languages/tree_sitter
 """
 
 import re
@@ -28,7 +30,7 @@ from kbnf_core.conversion.scannerless import Scannerless, Token, take
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.outline import NOTHING, Outline, Symbol, Use
+from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.tree import Definition, Expression, Leaf, Name, Reference
 from kbnf_core.text.json_text import NoJsonError, escape, parse_json
@@ -93,7 +95,7 @@ def outline_tree_sitter(source: Source) -> Outline:
     return Outline(
         tuple(Symbol(name, span, span) for name, span in spans.items()),
         tuple(
-            Use(node.text("name"), source.locate(f"{node.pointer}/name"))
+            OutlineUse(node.text("name"), source.locate(f"{node.pointer}/name"))
             for root in rules.values()
             for node in postorder(root, children)
             if node.kind == "SYMBOL"
@@ -225,7 +227,7 @@ class _Reader(ForeignReader):
                 return self.nothing(f"a rule cannot be `{kind}`", span)
 
     def _token(self, node: Node, span: Span) -> Expression:
-        """Return what is written as a token: a text, or a pattern."""
+        """Return the notation of a token: a text, or a pattern."""
         if node.kind == "STRING":
             return build.text(node.text("value"), span)
         form = self.pattern(fold(node, children, self._texts), span)

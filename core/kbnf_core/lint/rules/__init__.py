@@ -1,1 +1,4 @@
-"""The lints, one per file."""
+"""The lints, one per file.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
+"""

@@ -5,6 +5,8 @@ that a text composed in two ways at one node has two derivations, whatever is ar
 texts are kept at each node: the shortest, of alternatives a few of each; a rule that others or
 itself call keeps room for those that recursion brings. Bytes that no terminal tells apart are
 spelled by one of them. Findings are certain; their absence proves nothing.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
 """
 
 from collections import defaultdict, deque
@@ -68,7 +70,7 @@ class Ambiguity(NamedTuple):
     second: Derivation
 
 
-class Derivations:
+class AmbiguitySearch:
     """The search in one grammar; ``ambiguities`` contains at most one for each nonterminal.
 
     A step is a combination that is looked at; ``left`` is how many more there may be. ``origins``
@@ -79,7 +81,7 @@ class Derivations:
         self, grammar: Grammar, reachable: Iterable[str], steps: int, origins: Mapping[str, str]
     ) -> None:
         self._rules = {name: body for name, body in grammar.rules.items() if name in reachable}
-        self._spelling = _Spelling(self._rules.values())
+        self._spelling = _TerminalWords(self._rules.values())
         self._texts: dict[str, Texts] = {name: {} for name in self._rules}
         self.left = steps
         self._origins = origins
@@ -127,18 +129,18 @@ class Derivations:
         self, name: str, node: Node, candidates: Iterable[tuple[bytes, Derivation]]
     ) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
-        found: Texts = {}
+        result: Texts = {}
         before = self.left
         for text, how in candidates:
             if self.left <= 0:
                 break
             self.left -= 1
-            first = found.setdefault(text, how)
+            first = result.setdefault(text, how)
             if first is not how and first != how:
                 self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
         if before - self.left < 2:
-            return found
-        kept = found.items() if isinstance(node, Choice) else _shortest(found.items())
+            return result
+        kept = result.items() if isinstance(node, Choice) else _shortest(result.items())
         return dict(islice(kept, WORDS))
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, Derivation]]:
@@ -159,7 +161,7 @@ class Derivations:
                 return ()
 
 
-class _Spelling:
+class _TerminalWords:
     """Short words of the terminals of one grammar."""
 
     def __init__(self, bodies: Iterable[Node]) -> None:
@@ -243,7 +245,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """
     reading = subject.reading
     steps = min(STEPS, subject.budget.left)
-    search = Derivations(
+    search = AmbiguitySearch(
         subject.grammar, subject.analysis.reachable, steps, reading.document.origins
     )
     search.run()

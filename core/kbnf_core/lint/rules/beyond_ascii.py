@@ -1,4 +1,7 @@
-"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean."""
+"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean.
+
+Tests: tests/golden/lint
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -50,7 +53,7 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 
 
 def _any_case(text: Text) -> list[Edit]:
-    """Return what keeps `(?i)` of a pattern to ASCII; nothing where it is, or may be meant."""
+    """Return edits that keep `(?i)` of a pattern to ASCII; none where it is, or may be meant."""
     match = _ANY_CASE.search(text.value) if "-u" not in text.value else None
     if match is None:
         return []

@@ -1,4 +1,7 @@
-"""I702 and E703: the size of the tables, the work of the masks, and the rules that cause both."""
+"""I702 and E703: the size of the tables, the work of the masks, and the rules that cause both.
+
+Tests: tests/unit/lint/test_cost.py, tests/golden/lint
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -29,7 +32,7 @@ _SHOWN = 5
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield what the grammar takes if that was asked for, and a finding for each budget passed."""
+    """Yield the cost of the grammar if that was requested, and a finding for each budget passed."""
     from kbnf_core.mask.work import rule_works
 
     options = subject.options

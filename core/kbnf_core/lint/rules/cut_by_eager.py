@@ -8,6 +8,8 @@ Most grammars are proved to have none, without automata of the whole. In a stron
 text can only go on after its end if somewhere both its end and a byte would do; where no step is
 like that, no text is a proper prefix of another. Most formats are of this kind, and proving it here
 saves building their tables.
+
+Tests: tests/property/test_deterministic.py, tests/golden/lint
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -107,7 +109,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _is_said(subject: Subject) -> bool:
     special = (never_entered, never_reached, exceptions)
-    return any(found.code in _SPECIAL_CASES for lint in special for found in lint.check(subject))
+    return any(result.code in _SPECIAL_CASES for lint in special for result in lint.check(subject))
 
 
 def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:

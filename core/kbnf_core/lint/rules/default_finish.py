@@ -1,4 +1,7 @@
-"""I309: grammars that end as the configuration of their project says, and nothing of their own."""
+"""I309: grammars that end as the configuration of their project says, and nothing of their own.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,7 @@
-"""W104: the same alternative twice in one rule."""
+"""W104: the same alternative twice in one rule.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,7 @@
-"""W106: loops whose body is nullable, and rules that derive themselves alone (cycles)."""
+"""W106: loops whose body is nullable, and rules that derive themselves alone (cycles).
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
+"""
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter

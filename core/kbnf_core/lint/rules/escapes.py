@@ -1,10 +1,13 @@
-"""W501: escapes that mean something else in the languages that grammars come from and go to."""
+"""W501: escapes that mean something else in the languages that grammars come from and go to.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from kbnf_core.frontend import Reading
-from kbnf_core.kbnf.escapes import Piece, pieces
+from kbnf_core.kbnf.escapes import QuotedPiece, pieces
 from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import Pattern, PatternKind, Terminal, Text
 from kbnf_core.languages import KBNF
@@ -32,8 +35,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield from _in_pattern(reading, text)
 
 
-def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, Piece]]:
-    """Yield the escapes of a text as they are written, and what they are."""
+def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece]]:
+    """Yield the escapes of a text as they are written, and their values."""
     end = text.origins[-1]
     start = text.span.start if text.span.end == end + 1 else text.span.start - 1
     raw = reading.document.source.text[start : end + 1]
@@ -72,7 +75,7 @@ def _in_escapes(reading: Reading, text: Text) -> Iterator[Diagnostic]:
             yield _meta(reading, written, piece)
 
 
-def _as_code(reading: Reading, piece: Piece, message: str) -> Diagnostic:
+def _as_code(reading: Reading, piece: QuotedPiece, message: str) -> Diagnostic:
     same = f"\\x{ord(piece.value or ''):02x}"
     note = "escapes are decoded before the regular expression is read"
     # It keeps the language, but if the regex was meant, it hides the mistake.
@@ -80,7 +83,7 @@ def _as_code(reading: Reading, piece: Piece, message: str) -> Diagnostic:
     return _finding(reading, piece, message, note, fix)
 
 
-def _meta(reading: Reading, written: str, piece: Piece) -> Diagnostic:
+def _meta(reading: Reading, written: str, piece: QuotedPiece) -> Diagnostic:
     message = f"`{written}` is the operator `{piece.value}` here, not a character"
     note = "escapes are decoded before the regular expression is read"
     text = f"\\{written}"
@@ -88,6 +91,6 @@ def _meta(reading: Reading, written: str, piece: Piece) -> Diagnostic:
     return _finding(reading, piece, message, note, fix)
 
 
-def _finding(reading: Reading, piece: Piece, message: str, note: str, fix: Fix) -> Diagnostic:
+def _finding(reading: Reading, piece: QuotedPiece, message: str, note: str, fix: Fix) -> Diagnostic:
     source = reading.document.source
     return Diagnostic("W501", message, source, piece.span, notes=(note,), fixes=(fix,))

@@ -1,4 +1,7 @@
-"""W305, W306 and I310: texts that ``except!`` lets through, against appearances."""
+"""W305, W306 and I310: texts that ``except!`` lets through, against appearances.
+
+Tests: tests/golden/lint
+"""
 
 import re
 from collections.abc import Iterator

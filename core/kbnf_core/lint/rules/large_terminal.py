@@ -1,4 +1,7 @@
-"""W701: terminals with very large automata, and the counted repetition that causes it."""
+"""W701: terminals with very large automata, and the counted repetition that causes it.
+
+Tests: tests/golden/lint
+"""
 
 import re
 from collections.abc import Iterator

@@ -2,6 +2,8 @@ r"""W205: lost backslashes, in classes that go on where they were meant to end a
 
 A text such as ``x86`` may be meant; one is reported where others beside it are written ``\xHH``, or
 look the same and have a letter among their digits.
+
+Tests: tests/golden/lint
 """
 
 import re

@@ -1,4 +1,7 @@
-"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach."""
+"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 
@@ -71,10 +74,10 @@ def _used_in(definition: Definition) -> Iterator[str]:
 
 def _users(uses: dict[str, set[str]]) -> dict[str, str]:
     """Return for each name that others use the first of them, by the alphabet."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for user in sorted(uses, reverse=True):
-        found.update(dict.fromkeys(uses[user] - {user}, user))
-    return found
+        result.update(dict.fromkeys(uses[user] - {user}, user))
+    return result
 
 
 def _unused(document: Document, name: str, span: Span) -> Diagnostic:

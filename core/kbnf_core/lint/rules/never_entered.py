@@ -2,6 +2,8 @@
 
 With ``finish=token`` they are entered only within a token that goes on past that end. Over a
 vocabulary W307 says whether there is one, and nothing is reported here.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
 """
 
 from collections import Counter
@@ -63,8 +65,8 @@ def _call_counts(grammar: Grammar, analysis: Analysis) -> Mapping[str, int]:
 
 
 def _last_compulsory(parts: tuple[Node, ...], facts: Mapping[int, Facts]) -> int | None:
-    found = [index for index, part in enumerate(parts) if not facts[id(part)].nullable]
-    return found[-1] if found else None
+    result = [index for index, part in enumerate(parts) if not facts[id(part)].nullable]
+    return result[-1] if result else None
 
 
 def _tail(

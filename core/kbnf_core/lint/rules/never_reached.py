@@ -1,4 +1,7 @@
-"""W301: alternatives of the start that eager finish can never reach."""
+"""W301: alternatives of the start that eager finish can never reach.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
+"""
 
 from collections.abc import Iterator
 
@@ -54,15 +57,15 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _branches(root: Node) -> list[Node]:
     """Return the alternatives of ``root``, those of nested ones in their place."""
-    found: list[Node] = []
+    result: list[Node] = []
     stack = [root]
     while stack:
         node = stack.pop()
         if isinstance(node, Choice):
             stack.extend(reversed(node.branches))
         else:
-            found.append(node)
-    return found
+            result.append(node)
+    return result
 
 
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:

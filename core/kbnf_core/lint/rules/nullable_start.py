@@ -1,4 +1,7 @@
-"""W105: a start that matches the empty text, where generation cannot end before the first byte."""
+"""W105: a start that matches the empty text, where generation cannot end before the first byte.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

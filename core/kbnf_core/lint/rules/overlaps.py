@@ -3,6 +3,8 @@
 A shortest common text comes from a lazy product. Neither part becomes an automaton. The residual of
 a part after some bytes is a set of *rests*, and only those that both parts reach are made: the walk
 is over as soon as the parts differ, however large they are.
+
+Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
 """
 
 from bisect import bisect, bisect_left
@@ -71,14 +73,14 @@ class CommonTexts:
             self._enter(self._number(first, 0, _END)),
             self._enter(self._number(second, 0, _END)),
         )
-        found = shortest_word_to(
+        result = shortest_word_to(
             start,
             lambda pair: all(_END in rests for rests in pair),
             self._steps,
             MOST_RESTS,
             "pairs of places",
         )
-        return found and found[0]
+        return result and result[0]
 
     def _steps(self, pair: tuple[Rests, Rests]) -> Iterator[tuple[int, tuple[Rests, Rests]]]:
         """Yield the bytes with which both go on, one of those that lead to the same."""
@@ -162,12 +164,12 @@ class CommonTexts:
                 return [after], False
 
     def _turns(self, node: Repeat[Node], done: int, after: int) -> list[int]:
-        found = [after] if done >= node.low else []
+        result = [after] if done >= node.low else []
         if node.high is None or done < node.high:
             # Of a loop without a bound, the turns beyond the least are all alike.
             then = done if node.high is None and done >= node.low else done + 1
-            found.append(self._number(node.body, 0, self._number(node, then, after)))
-        return found
+            result.append(self._number(node.body, 0, self._number(node, then, after)))
+        return result
 
     def _number(self, node: Node, place: int, after: int) -> int:
         key = (id(node), place, after)
@@ -258,7 +260,7 @@ def _leaves_outside(subject: Subject, shadowed: set[int]) -> list[Span]:
 
     The words of a lexeme are placed where it is used first, as a whole.
     """
-    found: list[Span] = []
+    result: list[Span] = []
     bodies = [(name, subject.grammar.rules[name]) for name in subject.analysis.reachable]
     for body in (body for name, body in bodies if body.span != subject.reading.name_span(name)):
         stack = [body]
@@ -267,8 +269,8 @@ def _leaves_outside(subject: Subject, shadowed: set[int]) -> list[Span]:
             subject.budget.spend()
             if id(node) not in shadowed:
                 stack.extend(children(node))
-                found.extend(() if children(node) else (node.span,))
-    return sorted(found)
+                result.extend(() if children(node) else (node.span,))
+    return sorted(result)
 
 
 def _texts(subject: Subject) -> CommonTexts:
@@ -328,13 +330,13 @@ def _inside(subject: Subject, first: Node, second: Node) -> list[tuple[Node, Nod
     try:
         left, right = subject.regulars.of(first), subject.regulars.of(second)
         subject.budget.spend(left.state_count + right.state_count)
-        found = [(second, first)] if operations.difference(right, left, EFFORT).is_empty else []
+        result = [(second, first)] if operations.difference(right, left, EFFORT).is_empty else []
         if operations.difference(left, right, EFFORT).is_empty:
-            found.append((first, second))
+            result.append((first, second))
     except (LimitError, NotRegularError):
         subject.stop("W107", TOO_LARGE, second.span)
         return []
-    return found
+    return result
 
 
 def _shadowed(reading: Reading, inner: Node, outer: Node, word: bytes) -> Diagnostic:

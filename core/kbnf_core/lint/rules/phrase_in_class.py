@@ -2,6 +2,8 @@ r"""W208: classes that contain a phrase, such as ``[hello]`` or ``[^"The answer 
 
 A class is a set of characters, so a character that is in it twice was meant as part of a text. Only
 letters that match themselves are counted: a list of signs may have one twice.
+
+Tests: tests/golden/lint
 """
 
 import re
@@ -49,7 +51,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _repeated(members: str) -> str:
     """Return the first letter that is twice in a class beside its ranges; empty if none is."""
-    signs = [each[0] for each in _MEMBER.finditer(members)]
+    signs = [match[0] for match in _MEMBER.finditer(members)]
     plain = [
         sign
         for before, sign, after in zip(["", *signs], signs, [*signs[1:], ""], strict=False)

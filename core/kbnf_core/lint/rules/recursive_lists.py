@@ -1,4 +1,7 @@
-"""I110: recursion that only makes a list, which a loop says more plainly."""
+"""I110: recursion that only makes a list, which a loop says more plainly.
+
+Tests: tests/golden/lint
+"""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -2,6 +2,8 @@ r"""W207: quoted texts that read like a regular expression, such as ``"[0-9]"{4}
 
 A text is one if it is a class with a range of letters or digits, or a class escape, and nothing but
 a count follows.
+
+Tests: tests/golden/lint
 """
 
 import re
@@ -32,9 +34,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     source = reading.document.source
     for node in reading.document.written_nodes():
         text = node.text.value if isinstance(node, Terminal) else ""
-        found = _REGEX.fullmatch(text)
+        match = _REGEX.fullmatch(text)
         before = source.text[: node.span.start][-1:]
-        if found is None or not source.slice(node.span).startswith(("'", '"')) or before.isalpha():
+        if match is None or not source.slice(node.span).startswith(("'", '"')) or before.isalpha():
             continue
         if compile_regex(text, reading.limits).dfa is None:
             continue

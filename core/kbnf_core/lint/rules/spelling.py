@@ -1,10 +1,13 @@
-"""W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise."""
+"""W602, W603 and E604: texts that a vocabulary cannot spell, or spells otherwise.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.automata.dfa import DEAD
-from kbnf_core.automata.substrings import Words
+from kbnf_core.automata.substrings import WordSet
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
 from kbnf_core.lint.subject import Needs, Subject
@@ -23,7 +26,7 @@ NEEDS = Needs.VOCABULARY
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield what the tokens of ``vocabulary`` make impossible, or ambiguous, in a grammar."""
+    """Yield the texts of a grammar that ``vocabulary`` makes impossible, or ambiguous."""
     reading, vocabulary = subject.reading, subject.vocabulary
     missing = frozenset(missing_bytes(vocabulary.tokens.values()))
     specials = Specials(vocabulary.special_tokens)
@@ -71,12 +74,12 @@ class Specials:
     def __init__(self, names: Iterable[str]) -> None:
         spelled = {name.encode("utf-8", "surrogatepass"): name for name in names if name}
         self._names = {data: (at, name) for at, (data, name) in enumerate(spelled.items())}
-        self._words = Words(spelled)
+        self._words = WordSet(spelled)
 
     def within(self, data: bytes) -> list[str]:
         """Return the names in ``data``, in their order."""
-        found = {self._names[word] for word in self._words.within(data)}
-        return [name for _, name in sorted(found)]
+        result = {self._names[word] for word in self._words.within(data)}
+        return [name for _, name in sorted(result)]
 
 
 def _special_text(

@@ -5,6 +5,8 @@ of this was measured: ``tests/golden/lint/targets.json`` has the verdicts of the
 versions.
 
 For llama.cpp the findings of the reader of GBNF (W411, I411, W414) are reused.
+
+Tests: tests/unit/lint/test_targets.py, tests/golden/lint
 """
 
 import re
@@ -143,7 +145,7 @@ def _same_as_start(reading: Reading) -> Found:
             yield Feature.SAME_AS_START, reading.name_span(name)
 
 
-class Refused(NamedTuple):
+class RefusedConstruct(NamedTuple):
     """A span, the construct there, and its replacement."""
 
     what: str
@@ -165,26 +167,30 @@ def llama_cpp_refuses(reading: Reading) -> Iterator[Diagnostic]:
             yield finding
 
 
-def xgrammar_refuses(reading: Reading) -> Iterator[Refused]:
-    """Yield what xgrammar refuses of GBNF."""
+def xgrammar_refuses(reading: Reading) -> Iterator[RefusedConstruct]:
+    """Yield the constructs of GBNF that xgrammar refuses."""
     for node in reading.document.nodes():
         written = reading.document.source.slice(node.span)
         match node:
             case tree.TokenName() | tree.TokenSet():
-                yield Refused("a token", node.span, "special tokens cannot be written there")
+                yield RefusedConstruct(
+                    "a token", node.span, "special tokens cannot be written there"
+                )
             case tree.Terminal() if not written:
-                yield Refused("an empty alternative", node.span, 'write `""`')
+                yield RefusedConstruct("an empty alternative", node.span, 'write `""`')
             case tree.Pattern() if written == ".":
-                yield Refused("`.`", node.span, "write a class, such as `[^\\n]`")
+                yield RefusedConstruct("`.`", node.span, "write a class, such as `[^\\n]`")
     for finding in reading.diagnostics:
         if finding.code == "W412":
-            yield Refused("a second definition", finding.span, "join the two with `|`")
+            yield RefusedConstruct("a second definition", finding.span, "join the two with `|`")
         elif finding.code == "W411" and reading.document.source.slice(finding.span)[:2] == "{,":
-            yield Refused("a count without its lower bound", finding.span, "write `0` in front")
+            yield RefusedConstruct(
+                "a count without its lower bound", finding.span, "write `0` in front"
+            )
 
 
-def refused_lark(source: Source) -> Iterator[Refused]:
-    """Yield what llguidance refuses of a Lark text, which is not read further than that takes."""
+def refused_lark(source: Source) -> Iterator[RefusedConstruct]:
+    """Yield the constructs of a Lark text that llguidance refuses, read no further than needed."""
     from kbnf_core.languages.lark.reader import tree as lark
     from kbnf_core.languages.lark.reader.parse import parse_lark
 
@@ -193,32 +199,38 @@ def refused_lark(source: Source) -> Iterator[Refused]:
             case lark.Definition():
                 yield from _in_definition(statement)
             case lark.Declare(_, span):
-                yield Refused("`%declare`", span, "define the terminals")
+                yield RefusedConstruct("`%declare`", span, "define the terminals")
             case lark.Import(dots, module, _, span) if dots or module[:1] != ("common",):
-                yield Refused("an import from elsewhere than `common`", span, "copy what is used")
+                yield RefusedConstruct(
+                    "an import from elsewhere than `common`", span, "copy what is used"
+                )
 
 
-def _in_definition(statement: "lark.Definition") -> Iterator[Refused]:
+def _in_definition(statement: "lark.Definition") -> Iterator[RefusedConstruct]:
     from kbnf_core.languages.lark.reader import tree as lark
 
     place = statement.name.span
     if statement.template:
-        yield Refused("a template", place, "write out its definition")
+        yield RefusedConstruct("a template", place, "write out its definition")
     if statement.priority is not None:
-        yield Refused("a priority", place, "make the terminals differ, or mark one `[lazy]`")
+        yield RefusedConstruct(
+            "a priority", place, "make the terminals differ, or mark one `[lazy]`"
+        )
     if statement.definer is not lark.Definer.NEW:
-        yield Refused(f"`{statement.definer.value}`", place, "change the definition itself")
+        yield RefusedConstruct(
+            f"`{statement.definer.value}`", place, "change the definition itself"
+        )
     for node in lark.postorder(statement.body):
         if isinstance(node, lark.Regexp):
             yield from _in_regexp(node)
 
 
-def _in_regexp(node: "lark.Regexp") -> Iterator[Refused]:
+def _in_regexp(node: "lark.Regexp") -> Iterator[RefusedConstruct]:
     if "l" in node.flags:
-        yield Refused("the flag `l`", node.span, "leave it out")
+        yield RefusedConstruct("the flag `l`", node.span, "leave it out")
     for found in _NO_LOOK_ROUND.finditer(node.raw):
         if not found["skipped"]:
-            yield Refused(f"`{found[0]}` in a regular expression", node.span, _LOOK_ROUND)
+            yield RefusedConstruct(f"`{found[0]}` in a regular expression", node.span, _LOOK_ROUND)
 
 
 RULES = (Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),)

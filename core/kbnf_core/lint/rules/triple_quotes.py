@@ -1,4 +1,7 @@
-"""W004: texts in three quotes, which are texts between two empty ones."""
+"""W004: texts in three quotes, which are texts between two empty ones.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

@@ -3,6 +3,8 @@
 A loop is one of whitespace, too, if some of its turns are nothing else and the others begin with
 signs, as in ``(" " | "--" comment)*``. If the others begin with letters or digits it is a loop of
 text, such as ``[a-z ]*``, in which blanks are as good as anything else.
+
+Tests: tests/golden/lint
 """
 
 from collections.abc import Iterator, Mapping
@@ -88,7 +90,7 @@ _SPACES = (
 _WHITESPACE: Bytes = frozenset(f"{_SPACES}\u2028\u2029\u202f\u205f\u3000".encode())
 _DIGITS: Bytes = frozenset(b"0123456789")
 _OF_TEXT: Bytes = frozenset(byte for byte in _ANY if byte >= 0x80 or chr(byte).isalnum())
-"""What a turn of a loop of text begins with."""
+"""The bytes that a turn of a loop of text begins with."""
 
 _A_STATE = 4
 """Steps that a state of an automaton is counted as."""
@@ -137,7 +139,7 @@ class _Turn(NamedTuple):
 
 
 class _Loops:
-    """What the loops of one grammar consume."""
+    """The bytes that the loops of one grammar consume."""
 
     def __init__(
         self,
@@ -152,7 +154,7 @@ class _Loops:
         self._cut_names = cut_names
         self._automata: dict[int, tuple[Dfa, set[Bytes]]] = {}
         self._called: dict[str, Bytes] = {}
-        self._known_firsts: dict[int, Mapping[int, Bytes]] = {}
+        self._rule_firsts: dict[int, Mapping[int, Bytes]] = {}
 
     def at(self, node: Node) -> set[Bytes]:
         """Return the bytes that each unbounded loop of one node consumes."""
@@ -237,9 +239,9 @@ class _Loops:
 
     def _first(self, node: Node, root: Node) -> Bytes:
         """Return the first bytes of a part of ``root``, which many loops may call."""
-        if id(root) not in self._known_firsts:
-            self._known_firsts[id(root)] = self._firsts.within(root)
-        return self._known_firsts[id(root)][id(node)]
+        if id(root) not in self._rule_firsts:
+            self._rule_firsts[id(root)] = self._firsts.within(root)
+        return self._rule_firsts[id(root)][id(node)]
 
     @cached_property
     def _firsts(self) -> "Firsts":
@@ -323,7 +325,7 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
     """Return for each set of states that reach each other the bytes that lead round in it."""
     rows = dfa.rows
     graph = {state: {t for t in row if t != DEAD} for state, row in enumerate(rows)}
-    found = set()
+    result = set()
     for states in cyclic_components(graph):
         symbols = {
             symbol
@@ -331,22 +333,22 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
             for symbol, target in enumerate(rows[state])
             if target in states
         }
-        found.add(_of_classes(dfa, symbols))
-        found |= _blank_turns(dfa, states)
-    return found
+        result.add(_of_classes(dfa, symbols))
+        result |= _blank_turns(dfa, states)
+    return result
 
 
 def _blank_turns(dfa: Dfa, states: frozenset[int]) -> set[Bytes]:
     """Return the bytes of loops of whitespace within a loop whose other turns are empty."""
     blank = set(dfa.classes) - set(_CLASSES_OF_OTHERS[0](dfa.classes))
     moves = {s: {dfa.rows[s][symbol] for symbol in blank} & states for s in states}
-    found = set()
+    result = set()
     for inner in cyclic_components(moves):
         used = {c for s in inner for c in blank if dfa.rows[s][c] in inner}
         others = {c for s in inner for c, t in enumerate(dfa.rows[s]) if t in states} - used
         if not _of_classes(dfa, others) & _OF_TEXT:
-            found.add(_of_classes(dfa, used))
-    return found
+            result.add(_of_classes(dfa, used))
+    return result
 
 
 def _of_classes(dfa: Dfa, symbols: set[int]) -> Bytes:
@@ -354,20 +356,20 @@ def _of_classes(dfa: Dfa, symbols: set[int]) -> Bytes:
 
 
 def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
-    found = Bytes()
+    result = Bytes()
     for node in postorder(root):
         match node:
             case Literal(data):
-                found |= frozenset(data)
+                result |= frozenset(data)
             case Regular(dfa):
-                found |= bytes_of(dfa)
+                result |= bytes_of(dfa)
             case Call(name):
-                found |= known[name]
+                result |= known[name]
             case Choice() | Sequence() | Repeat():
                 pass
             case _:
-                found = _ANY
-    return found
+                result = _ANY
+    return result
 
 
 def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnostic]:

@@ -1,4 +1,7 @@
-"""W103: rules and alternatives that can never be completed, and are therefore ignored."""
+"""W103: rules and alternatives that can never be completed, and are therefore ignored.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 
@@ -20,15 +23,15 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
     productive: set[Span] = set()
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for name in grammar.rules:
         if not analysis.facts[name].productive:
-            found.append(_rule(reading, name))
+            findings.append(_rule(reading, name))
         else:
             productive.add(reading.name_span(name))
-            found += _alternatives(reading, grammar, analysis, name, productive)
+            findings += _alternatives(reading, grammar, analysis, name, productive)
     has_copies = reading.plain is not None
-    yield from (each for each in found if not (has_copies and each.span in productive))
+    yield from (each for each in findings if not (has_copies and each.span in productive))
 
 
 def _rule(reading: Reading, name: str) -> Diagnostic:

@@ -1,4 +1,7 @@
-"""E601: a start that the tokens of a vocabulary cannot complete, or cannot end."""
+"""E601: a start that the tokens of a vocabulary cannot complete, or cannot end.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -1,4 +1,7 @@
-"""W111: families whose number decides nothing, so that one rule would do for all of them."""
+"""W111: families whose number decides nothing, so that one rule would do for all of them.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 
@@ -51,7 +54,8 @@ def _effective(document: Document) -> set[str]:
 def _counts(definition: Definition) -> bool:
     """Return whether the number is in a count or is compared."""
     return definition.variable is not None and any(
-        number.variable is not None and (number.relation or not isinstance(node, Reference))
+        number.variable is not None
+        and (number.relation or number.add < 0 or not isinstance(node, Reference))
         for node in postorder(definition.body)
         for number in numbers_in(node)
     )

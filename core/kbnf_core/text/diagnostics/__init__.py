@@ -1,6 +1,8 @@
 """Findings about a grammar: one model, one catalogue of codes, renderers, a page per code.
 
 The findings of decoding a file are here, too.
+
+Tests: tests/unit/text/test_json.py, tests/unit/text/test_stored.py
 """
 
 import codecs
@@ -36,7 +38,7 @@ class Fix(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: what (``code``, ``message``), where (``source``, ``span``), and what to do.
+    """One finding: its code and message, its source and span, and its fixes.
 
     ``label`` is beside the carets, ``labels`` mark further places in the same source,
     ``notes`` say why it matters and ``helps`` what to change. ``details`` are names and values for

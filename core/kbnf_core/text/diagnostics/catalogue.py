@@ -9,6 +9,8 @@ Letters say the default severity (E error, W warning, I info); hundreds say the 
 languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 5 other
 engines, 6 vocabularies, 7 size, 8 JSON Schema, 9 the tool.
 A code is never reused for another meaning.
+
+Tests: tests/unit/text/test_explain.py, tests/unit/text/test_selection.py
 """
 
 import enum
@@ -249,7 +251,7 @@ ALL = "ALL"
 
 
 def normalise_selector(text: str) -> str:
-    """Return a prefix of codes for what a user wrote: ``W1``, ``w101``, a rule's name, ``ALL``.
+    """Return a prefix of codes for a user's selector: ``W1``, ``w101``, a rule's name, ``ALL``.
 
     Raises ``ValueError`` where it selects nothing.
     """

@@ -2,6 +2,8 @@
 
 The shape of the JSON is published in ``check.schema.json`` beside this file. Positions are those of
 ``source.Position``; ends are exclusive.
+
+Tests: tests/unit/text/test_json.py
 """
 
 import json
@@ -23,7 +25,7 @@ SCHEMA = "kbnf.check/1"
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Which targets were asked, and what each did with each schema.
+    """The targets that were asked, and their verdicts on each schema.
 
     ``targets`` are names, versions and settings; ``rows`` are the file, the tool (or ``""``), the
     target and its verdict: ``ok``, ``weak``, ``rejects``, ``refuses`` or ``not installed``.
@@ -39,8 +41,8 @@ class Survey:
         names = ("engine", "version", "settings")
         columns = ("path", "tool", "engine", "verdict")
         return {
-            "targets": [dict(zip(names, each, strict=True)) for each in self.targets],
-            "matrix": [dict(zip(columns, each, strict=True)) for each in self.rows],
+            "targets": [dict(zip(names, target, strict=True)) for target in self.targets],
+            "matrix": [dict(zip(columns, row, strict=True)) for row in self.rows],
         }
 
     @property
@@ -291,7 +293,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], files: int, survey: Survey =
                 {
                     "name": name,
                     "tests": str(len(cases)),
-                    "failures": str(sum(bool(each[1]) for each in cases)),
+                    "failures": str(sum(bool(case[1]) for case in cases)),
                 },
                 class_,
                 cases,

@@ -6,6 +6,8 @@ replaced by a visible sign before it is shown.
 Lines cut off at the width of a terminal.
 
 The difference between two texts, as ``patch`` reads it.
+
+Tests: tests/unit/text/test_excerpt.py, tests/unit/text/test_visible.py
 """
 
 import re
@@ -18,7 +20,7 @@ from kbnf_core.text.diagnostics.catalogue import Severity
 
 
 class Role(Enum):
-    """What a piece of output is."""
+    """The role of a segment of output."""
 
     PLAIN = auto()
     ERROR = auto()

@@ -3,6 +3,8 @@
 Unlike ``formats``, which shows findings to other programs, an entry leaves nothing out. The text
 that was checked is not stored but given again; other texts, such as imported ones, are. In a
 baseline fingerprints stand for findings: they stay the same while the lines around them move.
+
+Tests: tests/unit/text/test_stored.py
 """
 
 import json
@@ -85,15 +87,15 @@ def fingerprints(diagnostics: Iterable[Diagnostic]) -> list[str]:
     on how many findings before it have all of these in common.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
-    found = []
+    result = []
     for diagnostic in diagnostics:
         source = diagnostic.source
         line = source.line(source.position(diagnostic.span.start).line).strip()
         key = (source.name, diagnostic.code, line)
         data = "\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass")
-        found.append(blake2b(data, digest_size=16).hexdigest())
+        result.append(blake2b(data, digest_size=16).hexdigest())
         seen[key] += 1
-    return found
+    return result
 
 
 SCHEMA = "kbnf.baseline/1"

@@ -7,6 +7,8 @@ below it. A mark over several lines gets a bar in a margin of its own, left of t
        |  ___________^
      2 | |   'b';
        | |______^ this bracket is not closed
+
+Tests: tests/unit/text/test_text.py, tests/unit/text/test_excerpt.py
 """
 
 import math
@@ -35,7 +37,7 @@ from kbnf_core.text.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Underline:
     """An underlined range: 1-based lines, 0-based columns in code points, ``end`` exclusive.
 
     The sign is ``^`` for the place itself and ``-`` for places that explain it.
@@ -55,7 +57,7 @@ class Mark:
         return self.first != self.last
 
 
-def marks_of(diagnostic: Diagnostic) -> list[Mark]:
+def marks_of(diagnostic: Diagnostic) -> list[Underline]:
     """Return the marks of a finding: its own first, then the secondary ones."""
     role = severity_role(diagnostic.severity)
     primary = _mark(diagnostic.source, diagnostic.span, diagnostic.label, "^", role)
@@ -65,12 +67,14 @@ def marks_of(diagnostic: Diagnostic) -> list[Mark]:
     ]
 
 
-def _mark(source: Source, span: Span, message: str, sign: str, role: Role) -> Mark:
+def _mark(source: Source, span: Span, message: str, sign: str, role: Role) -> Underline:
     first = source.position(span.start)
     last = source.position(max(span.start, span.end - 1))
     start = first.column - 1
     end = max(last.column - 1 + (span.end > span.start), 0)
-    return Mark(first.line, start, last.line, end, " ".join(visible(message).split()), sign, role)
+    return Underline(
+        first.line, start, last.line, end, " ".join(visible(message).split()), sign, role
+    )
 
 
 ELLIPSIS = "..."
@@ -165,7 +169,7 @@ class Excerpt:
     Longer lines are cut around the marked range, so that they fit an output of ``width`` cells.
     """
 
-    def __init__(self, source: Source, marks: Sequence[Mark], width: int | None) -> None:
+    def __init__(self, source: Source, marks: Sequence[Underline], width: int | None) -> None:
         self._source = source
         self._marks = marks
         tall = [mark for mark in marks if mark.is_multiline]
@@ -219,7 +223,7 @@ class Excerpt:
                 out += self._output(self._corner(mark, number, view, tall))
         return out
 
-    def _corner(self, mark: Mark, number: int, view: LineView, tall: list[Mark]) -> _Row:
+    def _corner(self, mark: Underline, number: int, view: LineView, tall: list[Underline]) -> _Row:
         """Draw where a tall mark starts or ends; ``tall``, the open ones, is kept up to date."""
         row = _Row()
         starts = number == mark.first
@@ -234,7 +238,7 @@ class Excerpt:
             row.end_with(self._indent + edge + 2, mark.message, mark.role)
         return row
 
-    def _bars(self, row: _Row, tall: Iterable[Mark]) -> None:
+    def _bars(self, row: _Row, tall: Iterable[Underline]) -> None:
         for mark in tall:
             row.put(self._margins[id(mark)], "|", mark.role)
 
@@ -250,7 +254,7 @@ class Excerpt:
         return min(edges, default=0), max(edges, default=0)
 
 
-def _shown_lines(marks: Iterable[Mark]) -> list[int]:
+def _shown_lines(marks: Iterable[Underline]) -> list[int]:
     """Return the line numbers to show; a gap of one line is filled rather than elided."""
     wanted: set[int] = set()
     for mark in marks:
@@ -259,7 +263,9 @@ def _shown_lines(marks: Iterable[Mark]) -> list[int]:
     return sorted(wanted | {line + 1 for line in wanted if line + 2 in wanted})
 
 
-def _underlines(view: LineView, marks: list[Mark], indent: int, columns: int | None) -> list[_Row]:
+def _underlines(
+    view: LineView, marks: list[Underline], indent: int, columns: int | None
+) -> list[_Row]:
     """Return the rows below a line of code: underlines, then hanging messages.
 
     A message that would pass ``columns`` cells hangs further left.
@@ -280,12 +286,12 @@ def _underlines(view: LineView, marks: list[Mark], indent: int, columns: int | N
     return [under, *_hang(hanging, room)]
 
 
-def _place(view: LineView, mark: Mark, indent: int) -> tuple[int, int, Mark]:
+def _place(view: LineView, mark: Underline, indent: int) -> tuple[int, int, Underline]:
     start, end = view.cell(mark.start), view.cell(mark.end)
     return indent + start, indent + max(end, start + 1), mark
 
 
-def _hang(placed: list[tuple[int, int, Mark]], room: float) -> list[_Row]:
+def _hang(placed: list[tuple[int, int, Underline]], room: float) -> list[_Row]:
     """Return rows that lead from underlines down to their messages, the rightmost first."""
     rows = []
     for count in range(len(placed), 0, -1):
@@ -302,7 +308,7 @@ def _hang(placed: list[tuple[int, int, Mark]], room: float) -> list[_Row]:
     return rows
 
 
-def _stems(placed: Iterable[tuple[int, int, Mark]]) -> _Row:
+def _stems(placed: Iterable[tuple[int, int, Underline]]) -> _Row:
     row = _Row()
     for start, _, mark in placed:
         row.put(start, "|", mark.role)
@@ -312,7 +318,7 @@ def _stems(placed: Iterable[tuple[int, int, Mark]]) -> _Row:
 """Characters of prose that a line has in any case, however narrow the output."""
 
 FIXABLE = "[*]"
-"""What marks a finding that ``--fix`` fixes."""
+"""The mark of a finding that ``--fix`` fixes."""
 
 
 def render_text(
@@ -360,12 +366,12 @@ def place_in(source: Source, span: Span) -> str:
 def summarise(diagnostics: Iterable[Diagnostic], files: int) -> str:
     """Return the closing sentence, such as ``2 errors, 1 warning in 3 files``."""
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    found = [
+    result = [
         count_of(counts[severity], severity.label)
         for severity in sorted(Severity, reverse=True)
         if counts[severity]
     ]
-    return f"{', '.join(found) or 'no problems'} in {count_of(files, 'file')}"
+    return f"{', '.join(result) or 'no problems'} in {count_of(files, 'file')}"
 
 
 def count_of(number: int, noun: str) -> str:

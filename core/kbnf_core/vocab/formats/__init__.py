@@ -1,6 +1,8 @@
-"""One module per vocabulary format, and what all share: what a format is, its result, its stop ids.
+"""One module per vocabulary format, and their shared code: a format, its result, its stop ids.
 
 Only ``kbnf_core.vocab.read`` reads the vocabulary file and decides which of these it is for.
+
+Tests: tests/unit/vocab/test_load_gguf.py
 """
 
 import json
@@ -22,7 +24,7 @@ _KINDS = {dict: "an object", list: "a list", str: "a string", int: "an integer"}
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class FileContents:
     """The contents of a vocabulary file, before any override.
 
     ``tokens``: id to bytes. ``special_tokens``: text to id. ``eos``: the ids that end a sequence.
@@ -121,7 +123,7 @@ class Format:
 
     name: str
     fits: Callable[[VocabularyFile], bool]
-    read: Callable[[VocabularyFile], Contents]
+    read: Callable[[VocabularyFile], FileContents]
     tokenizer: str = ""
     encoder: Callable[[VocabularyFile], Encode] | None = None
     pairs: Callable[[VocabularyFile, Mapping[int, bytes]], BytePairs] | None = None

@@ -8,6 +8,8 @@ nothing.
 ``gpt2`` in GPT-2's alphabet of bytes, ``llama`` and ``t5`` with U+2581 for a space.
 ``tokenizer.ggml.token_type`` says what a token is: control and unknown tokens have no text, unused
 ones are never to be produced, and all three are special here. User-defined tokens are their text.
+
+Tests: tests/unit/vocab/test_load_gguf.py
 """
 
 import struct
@@ -21,8 +23,8 @@ from kbnf_core.text.files import opened
 from kbnf_core.vocab.byte_pairs import BytePairs, cut_by, named_merges, refused
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
-    Contents,
     Encode,
+    FileContents,
     Format,
     VocabularyFile,
     common_stop_ids,
@@ -30,14 +32,14 @@ from kbnf_core.vocab.formats import (
     expect,
     library,
 )
-from kbnf_core.vocab.formats.huggingface import SPACE_MARK, Spelling
+from kbnf_core.vocab.formats.huggingface import SPACE_MARK, PieceSpelling
 
 _PREFIX = "tokenizer.ggml."
 _VERSIONS = (2, 3)
 _SPELLINGS = {
-    "gpt2": Spelling(byte_level=True),
-    "llama": Spelling(((SPACE_MARK, " "),)),
-    "t5": Spelling(((SPACE_MARK, " "),)),
+    "gpt2": PieceSpelling(byte_level=True),
+    "llama": PieceSpelling(((SPACE_MARK, " "),)),
+    "t5": PieceSpelling(((SPACE_MARK, " "),)),
 }
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _SPECIAL = {_UNKNOWN, _CONTROL, _UNUSED}
@@ -79,19 +81,19 @@ LARGEST_BYTES = 2**26
 """Bytes of all texts that are read of a file."""
 
 
-def read_gguf(path: Path) -> Contents:
+def read_gguf(path: Path) -> FileContents:
     """Return the tokens; ``VocabularyError`` names the key that is wrong, or the damage."""
     with opened(path) as file:
-        metadata = _Reader(file).metadata(_USED)
+        metadata = _MetadataReader(file).metadata(_USED)
     return _contents(metadata)
 
 
 def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
-    """Return what the tokenizer merges, given its tokens; ``ConfigError`` if that is not known."""
+    """Return the merges of the tokenizer, given its tokens; ``ConfigError`` if not known."""
     with opened(path) as file:
-        metadata = _Reader(file).metadata(_OF_PAIRS)
+        metadata = _MetadataReader(file).metadata(_OF_PAIRS)
     model, kinds = metadata["model"], metadata.get("token_type") or []
-    fallback = {each: tokens[each][0] for each in tokens if kinds and kinds[each] == _BYTE}
+    fallback = {token: tokens[token][0] for token in tokens if kinds and kinds[token] == _BYTE}
     pieces = {
         each: data
         for each, data in tokens.items()
@@ -113,7 +115,7 @@ def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
     return BytePairs(pieces, named_merges(metadata["merges"], named), cut=cut_by(patterns))
 
 
-def _contents(metadata: Mapping[str, Any]) -> Contents:
+def _contents(metadata: Mapping[str, Any]) -> FileContents:
     model = metadata.get("model")
     spelling = _SPELLINGS.get(model) if isinstance(model, str) else None
     if spelling is None:
@@ -137,12 +139,12 @@ def _contents(metadata: Mapping[str, Any]) -> Contents:
             special[text] = token_id
         else:
             tokens[token_id] = _spelled(text, kind, token_id, spelling)
-    return Contents(tokens, special, eos or common_stop_ids(special))
+    return FileContents(tokens, special, eos or common_stop_ids(special))
 
 
-def _spelled(text: str, kind: int, token_id: int, spelling: Spelling) -> bytes:
+def _spelled(text: str, kind: int, token_id: int, spelling: PieceSpelling) -> bytes:
     if kind == _BYTE:
-        data = Spelling(byte_fallback=True).added(text)
+        data = PieceSpelling(byte_fallback=True).added(text)
         if len(data) != 1:
             raise VocabularyError(f"token {token_id} should be a byte <0xNN>, not {text[:40]!r}")
         return data
@@ -152,17 +154,17 @@ def _spelled(text: str, kind: int, token_id: int, spelling: Spelling) -> bytes:
 
 
 def _stops(metadata: Mapping[str, Any], count: int) -> frozenset[int]:
-    found = set()
+    result = set()
     for key in _STOPS:
         if key in metadata:
             token_id = expect(metadata[key], int, f"{_PREFIX}{key}")
             if not 0 <= token_id < count:
                 raise VocabularyError(f"{_PREFIX}{key} is {token_id}, and there are {count} tokens")
-            found.add(token_id)
-    return frozenset(found)
+            result.add(token_id)
+    return frozenset(result)
 
 
-class _Reader:
+class _MetadataReader:
     """Reads the header of a file, piece by piece, and keeps to the bounds of a whole file."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -283,7 +285,7 @@ def _encoder(file: VocabularyFile) -> Encode:
 
 
 def encode_with_cyllama(model: Any) -> Encode:
-    """Return what cuts a text with a model of cyllama."""
+    """Return an encoder of texts with a model of cyllama."""
     vocabulary = model.get_vocab()
 
     def tokenize(words: str) -> list[int]:

@@ -9,10 +9,12 @@ normaliser removes (capitals, accents, kinds of blanks) are in no token. Without
 WordPiece and WordLevel are refused: their tokens are words that decoding joins with blanks.
 
 Where every piece can be turned into bytes by itself, the steps come down to three things, and
-``Spelling`` contains them. Decoders that look at a piece's neighbours (``</w>``, CTC) are refused:
-their pieces do not spell bytes. Text stripped from the start of a whole text (the dummy prefix of
-Llama, the blank before WordPiece's first word) is kept: it does not belong to a piece. The steps
-are those of ``tokenizers.decoders``.
+``PieceSpelling`` contains them. Decoders that look at a piece's neighbours (``</w>``, CTC) are
+refused: their pieces do not spell bytes. Text stripped from the start of a whole text (the dummy
+prefix of Llama, the blank before WordPiece's first word) is kept: it does not belong to a piece.
+The steps are those of ``tokenizers.decoders``.
+
+Tests: tests/unit/vocab/test_load_gguf.py
 """
 
 import re
@@ -25,8 +27,8 @@ from typing import Any
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.byte_pairs import BytePairs, of_document
 from kbnf_core.vocab.formats import (
-    Contents,
     Encode,
+    FileContents,
     Format,
     VocabularyFile,
     common_stop_ids,
@@ -37,13 +39,13 @@ from kbnf_core.vocab.formats import (
 )
 
 SPACE_MARK = "\u2581"
-"""What SentencePiece writes for a space."""
+"""The character that SentencePiece writes for a space."""
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class PieceSpelling:
     """How a piece is spelled: replace texts, then turn the characters into bytes.
 
     ``byte_level``: each character is one byte in GPT-2's alphabet. ``byte_fallback``: a piece
@@ -99,7 +101,7 @@ def byte_alphabet() -> Mapping[str, int]:
     return alphabet | {chr(0x100 + place): value for place, value in enumerate(hidden)}
 
 
-def spelling_of(document: Mapping[str, Any]) -> Spelling:
+def spelling_of(document: Mapping[str, Any]) -> PieceSpelling:
     """Return how the pieces of a ``tokenizer.json`` are spelled.
 
     Without a decoder it is derived from what the encoder does to a text.
@@ -114,7 +116,7 @@ def spelling_of(document: Mapping[str, Any]) -> Spelling:
     if kinds == ["WordPiece"]:
         return _of_words(steps[0])
     byte_level = "ByteLevel" in kinds
-    return Spelling(
+    return PieceSpelling(
         tuple(pair for place, step in enumerate(steps) for pair in _effect(step, kinds[:place])),
         byte_level,
         "ByteFallback" in kinds or (fallback and not byte_level),
@@ -125,12 +127,12 @@ _CLEANED = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"),
     (" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
 )  # fmt: skip
-"""What the decoder of WordPiece makes of each piece, if it cleans up."""
+"""The replacements of WordPiece's decoder in each piece, if it cleans up."""
 
 
-def _of_words(step: Mapping[str, Any]) -> Spelling:
+def _of_words(step: Mapping[str, Any]) -> PieceSpelling:
     prefix = expect(step.get("prefix"), str, "decoder.prefix")
-    return Spelling(_CLEANED if step.get("cleanup") is True else (), continuing=prefix)
+    return PieceSpelling(_CLEANED if step.get("cleanup") is True else (), continuing=prefix)
 
 
 def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str, str]]:
@@ -157,17 +159,17 @@ def _replacement(step: Mapping[str, Any]) -> tuple[str, str]:
     return old, expect(step.get("content"), str, "decoder.content")
 
 
-def _from_encoder(document: Mapping[str, Any], fallback: bool) -> Spelling:
+def _from_encoder(document: Mapping[str, Any], fallback: bool) -> PieceSpelling:
     steps = [
         *_steps(document.get("normalizer"), "normalizer", "normalizers"),
         *_steps(document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers"),
     ]
     if any(step.get("type") == "ByteLevel" for step in steps):
-        return Spelling(byte_level=True)
+        return PieceSpelling(byte_level=True)
     marks = any(
         step.get("type") == "Metaspace" or step.get("content") == SPACE_MARK for step in steps
     )
-    return Spelling(((SPACE_MARK, " "),) if marks else (), byte_fallback=fallback)
+    return PieceSpelling(((SPACE_MARK, " "),) if marks else (), byte_fallback=fallback)
 
 
 def _steps(part: object, what: str, plural: str) -> Iterator[dict[str, Any]]:
@@ -184,7 +186,7 @@ def _steps(part: object, what: str, plural: str) -> Iterator[dict[str, Any]]:
             yield step
 
 
-def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Contents:
+def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> FileContents:
     """Return the tokens; ``folder`` contains the files that may name the stop ids, if there is one.
 
     ``VocabularyError`` names the part that is wrong or not supported.
@@ -204,7 +206,7 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Conten
     names = {text: token_id for token_id, text in texts.items()}
     eos = stop_ids(folder, names, special) if folder else common_stop_ids(special)
     special |= {texts[token_id]: token_id for token_id in eos if token_id in texts}
-    return Contents(tokens, special, eos)
+    return FileContents(tokens, special, eos)
 
 
 def _decoder(document: Mapping[str, Any]) -> str | None:

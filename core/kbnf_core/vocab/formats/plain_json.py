@@ -2,20 +2,22 @@
 
 The form of the RWKV vocabulary that kbnf's own examples use. A text stands for its UTF-8; a
 list of numbers is for tokens that are not UTF-8. There are no special tokens and no stop ids.
+
+Tests: tests/unit/vocab
 """
 
 import re
 from collections.abc import Mapping
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.vocab.formats import Contents, Format, VocabularyFile, encode
+from kbnf_core.vocab.formats import FileContents, Format, VocabularyFile, encode
 
 _ID = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
 
-def read_plain_json(document: Mapping[str, object]) -> Contents:
+def read_plain_json(document: Mapping[str, object]) -> FileContents:
     """Return the tokens of the object; ``VocabularyError`` names the entry that is wrong."""
-    return Contents({_id(key): _bytes(key, value) for key, value in document.items()})
+    return FileContents({_id(key): _bytes(key, value) for key, value in document.items()})
 
 
 def _id(key: str) -> int:

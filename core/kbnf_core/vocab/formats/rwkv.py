@@ -3,6 +3,8 @@ r"""RWKV's vocabulary text: lines of ``ID LITERAL LENGTH``.
 The literal is a Python string (for its UTF-8) or a bytes literal, the length is in bytes:
 ``33 ' ' 1``, ``65529 b'\xe4\xbd' 2``. RWKV-LM evaluates the literal; here it is only parsed.
 RWKV uses id 0, which is not in the file, as the end of a document.
+
+Tests: tests/unit/vocab
 """
 
 import ast
@@ -10,14 +12,14 @@ import re
 import warnings
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.vocab.formats import Contents, Format, encode
+from kbnf_core.vocab.formats import FileContents, Format, encode
 
 LINE = re.compile(r"""([0-9]{1,9}) (b?(?:'.*'|".*")) ([0-9]{1,9})""", re.ASCII)
 
 _END_OF_TEXT = 0
 
 
-def read_rwkv(text: str) -> Contents:
+def read_rwkv(text: str) -> FileContents:
     """Return the tokens; ``VocabularyError`` names the line that is wrong."""
     tokens: dict[int, bytes] = {}
     with warnings.catch_warnings():
@@ -31,8 +33,8 @@ def read_rwkv(text: str) -> Contents:
                 raise VocabularyError(f"line {number}: id {token_id} was given before")
             tokens[token_id] = data
     if _END_OF_TEXT in tokens:
-        return Contents(tokens)
-    return Contents(tokens, {"<|endoftext|>": _END_OF_TEXT}, {_END_OF_TEXT})
+        return FileContents(tokens)
+    return FileContents(tokens, {"<|endoftext|>": _END_OF_TEXT}, {_END_OF_TEXT})
 
 
 def _entry(line: str, number: int) -> tuple[int, bytes]:

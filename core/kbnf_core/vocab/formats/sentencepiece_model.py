@@ -5,6 +5,8 @@ unknown pieces have no text, and unused ones are never to be produced: all three
 here. User-defined pieces are ordinary text. The space that SentencePiece puts before a text
 (``add_dummy_prefix``) belongs to encoding, not to any piece, and is kept: the first token of
 ``hello`` spells `` hello``.
+
+Tests: tests/unit/vocab
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.byte_pairs import of_processor
 from kbnf_core.vocab.formats import (
-    Contents,
     Encode,
+    FileContents,
     Format,
     VocabularyFile,
     common_stop_ids,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
 
-def read_sentencepiece(data: bytes) -> Contents:
+def read_sentencepiece(data: bytes) -> FileContents:
     """Return the tokens; ``VocabularyError`` if the library refuses the data.
 
     ``MissingExtraError`` if the library is not installed.
@@ -39,7 +41,7 @@ def read_sentencepiece(data: bytes) -> Contents:
         raise VocabularyError("not a SentencePiece model, or a damaged one") from None
 
 
-def read_processor(processor: "SentencePieceProcessor") -> Contents:
+def read_processor(processor: "SentencePieceProcessor") -> FileContents:
     """Return the tokens of a model that the library has read."""
     tokens: dict[int, bytes] = {}
     special: dict[str, int] = {}
@@ -53,7 +55,7 @@ def read_processor(processor: "SentencePieceProcessor") -> Contents:
         else:
             tokens[token_id] = encode(piece.replace(SPACE_MARK, " "), f"token {token_id}")
     eos = processor.eos_id()
-    return Contents(tokens, special, {eos} if eos >= 0 else common_stop_ids(special))
+    return FileContents(tokens, special, {eos} if eos >= 0 else common_stop_ids(special))
 
 
 def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:

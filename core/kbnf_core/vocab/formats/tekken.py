@@ -5,6 +5,8 @@ are special (``default_num_special_tokens``); ``vocab`` lists the others by rank
 often more of them than are in use; ``special_tokens`` names the special ones (up to version 7
 it may be absent), and the rest of those are called ``<SPECIAL_n>``. Facts from
 ``mistral_common.tokens.tokenizers.tekken``, against which the tests compare.
+
+Tests: tests/unit/vocab
 """
 
 import base64
@@ -14,7 +16,7 @@ from typing import Any
 
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.byte_pairs import BytePairs, of_ranks
-from kbnf_core.vocab.formats import Contents, Encode, Format, VocabularyFile, expect, library
+from kbnf_core.vocab.formats import Encode, FileContents, Format, VocabularyFile, expect, library
 from kbnf_core.vocab.validate import LARGEST_ID
 
 _NAMES_UP_TO_VERSION_7 = (
@@ -25,7 +27,7 @@ _NAMES_UP_TO_VERSION_7 = (
 )
 
 
-def read_tekken(document: Mapping[str, object]) -> Contents:
+def read_tekken(document: Mapping[str, object]) -> FileContents:
     """Return the tokens; ``VocabularyError`` names the part that is wrong."""
     config = expect(document.get("config"), dict, "config")
     size = _count(config, "default_vocab_size")
@@ -35,7 +37,7 @@ def read_tekken(document: Mapping[str, object]) -> Contents:
     entries = (_entry(item, place) for place, item in enumerate(vocab))
     tokens = {count + rank: data for rank, data in entries if count + rank < size}
     eos = {special["</s>"]} if "</s>" in special else set()
-    return Contents(tokens, special, eos)
+    return FileContents(tokens, special, eos)
 
 
 def _count(config: Mapping[str, object], key: str) -> int:

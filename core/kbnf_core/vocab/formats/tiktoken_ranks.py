@@ -2,18 +2,20 @@
 
 Read as ``tiktoken.load.load_tiktoken_bpe`` reads it. The special tokens of such a model are in
 the program that uses it, not in the file, so there are none here, and no stop ids.
+
+Tests: tests/unit/vocab
 """
 
 import base64
 import re
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.vocab.formats import Contents, Format
+from kbnf_core.vocab.formats import FileContents, Format
 
 LINE = re.compile(r"([A-Za-z0-9+/]+={0,2}) ([0-9]{1,9})", re.ASCII)
 
 
-def read_tiktoken(text: str) -> Contents:
+def read_tiktoken(text: str) -> FileContents:
     """Return the tokens; ``VocabularyError`` names the line that is wrong."""
     tokens: dict[int, bytes] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -23,7 +25,7 @@ def read_tiktoken(text: str) -> Contents:
         if rank in tokens:
             raise VocabularyError(f"line {number}: rank {rank} was given before")
         tokens[rank] = data
-    return Contents(tokens)
+    return FileContents(tokens)
 
 
 def _entry(line: str, number: int) -> tuple[int, bytes]:

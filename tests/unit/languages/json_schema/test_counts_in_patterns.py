@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import Engine, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata import operations
 from kbnf_core.automata.expression import Builder, Expression
+from kbnf_core.automata.regex import compile as compile_module
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.ecma import conditions
 from kbnf_core.ir import Node
@@ -195,3 +196,31 @@ def test_a_format_is_not_read_again_for_another_length(monkeypatch: pytest.Monke
         assert (engine.accept_tokens(text) == len(text)) == (longest >= len(address))
         assert len(set(read)) == len(read)
     assert read
+
+
+def test_a_pattern_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    Grammar.from_json_schema({"type": "string", "pattern": "^once$"})
+    made: list[object] = []
+    whole = compile_module._whole_matches
+
+    def counted_once(*arguments: Any) -> Any:
+        made.append(arguments[0])
+        return whole(*arguments)
+
+    monkeypatch.setattr(compile_module, "_whole_matches", counted_once)
+    Grammar.from_json_schema({"type": "string", "pattern": "^once and (never|not) again$"})
+    assert len(made) == 1
+
+
+def test_patterns_of_names_are_not_compared_in_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    product = operations._product
+
+    def counted_product(*arguments: Any, **named: Any) -> Any:
+        made.append(arguments)
+        return product(*arguments, **named)
+
+    monkeypatch.setattr(operations, "_product", counted_product)
+    patterns = {f"^x{number}_": {"type": "null"} for number in range(60)}
+    Grammar.from_json_schema({"patternProperties": patterns})
+    assert len(made) < 4 * len(patterns)

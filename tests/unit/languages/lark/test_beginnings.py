@@ -2,8 +2,8 @@
 
 from itertools import combinations
 
+from kbnf_core.automata.beginnings import Beginnings, beginning, members
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.lark.lexer.lookahead import Beginnings, beginning, members
 
 PATTERNS = [
     *("a", "ab", "abc", "abd", "b", "ba?", "[ab]c", "a[bc]*", "(?:abc)+", "", "x{40}", "x{50}y"),

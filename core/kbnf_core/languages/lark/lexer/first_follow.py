@@ -11,6 +11,8 @@ only what they have in common.
 For ``may``: two parses that read the same lexemes in the same way are at the same position with
 the same callers. They part where two sites of one rule could come next, or one in a rule and one
 after it. Parted parses are followed for as long as they may match the same lexemes.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,15 +23,10 @@ from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
+from kbnf_core.automata.beginnings import Beginnings, first_bytes, members
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import (
-    END,
-    NOTHING,
-    Beginnings,
-    first_bytes,
-    members,
-)
+from kbnf_core.languages.lark.lexer.lookahead import END, NOTHING
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
     Lexeme,
@@ -125,10 +122,11 @@ class Positions:
 
 
 def analyse(grammar: LexicalGrammar, confusable: Confusable | None, budget: Budget) -> Positions:
-    """Return what is expected where.
+    """Return the terminals that are expected at each place.
 
-    ``confusable`` says whether two terminals share a word; without it, what is expected together
-    is not worked out. Sites and leaves in sets that are made are steps of ``budget``.
+    ``confusable`` says whether two terminals share a word; without it, the terminals that are
+    expected together are not computed. Sites and leaves in sets that are made are steps of
+    ``budget``.
     """
     return Analysis(grammar, budget).result(confusable)
 
@@ -140,7 +138,7 @@ def _is_nullable_leaf(node: Node) -> bool:
 
 
 class Analysis:
-    """What may begin, and follow, each part of each rule; ``result`` works out the rest."""
+    """The beginnings and followers of each part of each rule; ``result`` computes the rest."""
 
     def __init__(self, grammar: LexicalGrammar, budget: Budget) -> None:
         self._budget = budget
@@ -185,7 +183,7 @@ class Analysis:
         return self._nullable[id(node)]
 
     def followings(self, rule: str) -> list[After]:
-        """Return what may occur at the beginning of a rule, then what follows its sites, once each.
+        """Return the beginnings of a rule, then the followers of its sites, once each.
 
         Branches of a choice share what follows them.
         """
@@ -262,7 +260,7 @@ class Analysis:
     # ---- Across rules ----------------------------------------------------------------------
 
     def result(self, confusable: Confusable | None) -> Positions:
-        """Return what is expected where."""
+        """Return the terminals that are expected at each place."""
         calls: dict[str, list[tuple[str, Call]]] = {name: [] for name in self._rules}
         for outer, sites in self._sites.items():
             for site in sites:
@@ -312,7 +310,7 @@ class Analysis:
         return found
 
     def _solve_follow(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, _Seen]:
-        """Return what may follow each rule, and whether the text may end after it."""
+        """Return the followers of each rule, and whether the text may end after it."""
         within = {id(call): self._may(call) for uses in calls.values() for _, call in uses}
 
         def evaluate(name: str, known: Mapping[str, _Seen]) -> _Seen:
@@ -343,7 +341,7 @@ class Analysis:
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
 
     def _solve_above(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, int]:
-        """Return what is expected after each rule for all of its callers (greatest fixed point)."""
+        """Return the terminals expected after each rule for all callers (greatest fixed point)."""
 
         def evaluate(name: str, known: Mapping[str, int]) -> int:
             common = 0 if name == self._start else _ALL
@@ -431,7 +429,7 @@ class _Together:
         return tuple(self._may)
 
     def _is_joined(self, left: int, right: int) -> bool:
-        """Tell whether all of a set are known to be expected with all of another."""
+        """Return whether all of a set are known to be expected with all of another."""
         return (left, right) in self._joined or any(
             not (left & ~one or right & ~other) for _, one, other in self._largest
         )

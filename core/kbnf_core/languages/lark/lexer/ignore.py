@@ -14,6 +14,8 @@ another terminal that is expected there matches it and goes on. A terminal that 
 text counts as a lexeme, so ignored text may follow it, even at the very beginning.
 
 The text between two lexemes is one terminal, made of everything that ``%ignore`` names.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Callable, Iterator
@@ -21,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
@@ -38,12 +41,11 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     after_byte,
     both,
     either,
-    exits,
-    members,
     outside,
 )
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    Layout,
     Lexeme,
     LexicalGrammar,
     Node,
@@ -98,7 +100,7 @@ class _LeftCorners:
         return found - lonely
 
     def goes_on(self, symbol: _Symbol, origin: str) -> bool:
-        """Tell whether something may follow ``symbol`` where it and ``origin`` began together."""
+        """Return whether something may follow ``symbol`` where it and ``origin`` began together."""
         if origin not in self._closures:
             self._closures[origin] = reachable([origin], self._callees)
         ended: dict[_Symbol, None] = {symbol: None}
@@ -131,11 +133,14 @@ def insert_skipped(
 ) -> LexicalGrammar:
     """Return ``grammar`` with its ignored text as lexemes, as Lark takes it: anywhere.
 
-    ``one_by_one``: the ignored terminals are lexemes of their own, not runs.
+    ``one_by_one``: the ignored terminals are lexemes of their own, not runs. Newlines that an
+    indenter drops are such lexemes, too, of a copy of their terminal.
     """
-    if grammar.ignored is None:
+    dropped = dropped_newline(grammar.layout)
+    if grammar.ignored is None and dropped is None:
         return grammar
-    inserter = _Inserter(grammar, grammar.ignored, budget, one_by_one=one_by_one)
+    one_by_one = one_by_one or dropped is not None
+    inserter = _Inserter(grammar, grammar.ignored, budget, one_by_one, dropped)
     rules = {name: inserter.inner(body) for name, body in grammar.rules.items()}
     return inserter.skipping_first(replace(grammar, rules=rules))
 
@@ -154,12 +159,18 @@ def end_bare(grammar: LexicalGrammar, budget: Budget) -> LexicalGrammar:
     return only_reached(inserter.skipping_first(whole) if grammar.skips_first else whole)
 
 
+def dropped_newline(layout: Layout | None) -> Terminal | None:
+    """Return a copy of the newline's terminal where an indenter drops some; else None."""
+    return replace(layout.newline) if layout is not None and layout.opening else None
+
+
 @dataclass(slots=True)
 class _Inserter:
     grammar: LexicalGrammar
-    ignored: Terminal
+    ignored: Terminal | None
     budget: Budget
     one_by_one: bool = False
+    dropped: Terminal | None = None
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
     _parts: tuple[Terminal, ...] = field(init=False)
@@ -167,13 +178,15 @@ class _Inserter:
 
     def __post_init__(self) -> None:
         # Copies: where a rule uses an ignored terminal, that is another thing.
-        self._parts = tuple(replace(part) for part in self.ignored.parts)
+        ignored = () if self.ignored is None else self.ignored.parts
+        dropped = () if self.dropped is None else (self.dropped,)
+        self._parts = (*(replace(part) for part in ignored), *dropped)
         self._corners = _LeftCorners(self.grammar, self.budget)
 
     def skip(self, span: Span) -> Node:
         """Return the text between two lexemes; a loop of it is where ``%ignore`` is."""
-        ignored = self.ignored.span
-        if not self.one_by_one:
+        ignored = span if self.ignored is None else self.ignored.span
+        if self.ignored is not None and not self.one_by_one:
             return Repeat(Lexeme(self.ignored, ignored), 0, 1, span)
         parts = tuple(Lexeme(part, part.span) for part in self._parts)
         return Repeat(Choice(parts, ignored), 0, None, ignored)

@@ -10,6 +10,8 @@ meaning (``a|ab`` may match ``ab``), classes and ``\d``, ``\w`` are ASCII, there
 no ``^``, ``$``, ``\b``, no reference back, no flag but ``ims``; what a look-ahead asks is part of
 the text. Hence terminals are not read by it, and an example of it counts only if ``re`` confirms
 it; where there is none, our own automata give one.
+
+Tests: tests/unit/languages/lark
 """
 
 import re
@@ -22,10 +24,10 @@ from itertools import product
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.automata.beginnings import Beginnings, first_bytes, members
 from kbnf_core.automata.explore import common_word
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.languages.lark.lexer.lookahead import Beginnings, first_bytes, members
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
@@ -63,18 +65,31 @@ class Expected:
     by_leaf: Mapping[int, frozenset[Scanner]]
     conflict: str | None
     scanners: tuple[Scanner, ...] = ()
+    _anywhere: dict[Terminal, frozenset[Scanner]] = field(default_factory=dict)
+    """What all scanners are around an ignored terminal; a large grammar has many uses of it."""
 
     def looked_for(self, leaf: Lexeme) -> Iterable[Scanner]:
         """Return what may be looked for at ``leaf``; ignored text may occur anywhere."""
-        return self.by_leaf.get(id(leaf)) or self.scanners
+        own = self.by_leaf.get(id(leaf))
+        if own:
+            return own
+        terminal = leaf.terminal
+        if terminal not in self._anywhere:
+            self._anywhere[terminal] = frozenset(each.around(terminal) for each in self.scanners)
+        return self._anywhere[terminal]
 
 
 class TooManyExpansionsError(Exception):
     """More alternatives than the limit, so Lark's analysis is not known."""
 
 
-def expected(grammar: LexicalGrammar, skipped: frozenset[Terminal]) -> Expected:
-    """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``."""
+def expected(
+    grammar: LexicalGrammar, skipped: frozenset[Terminal], always: Iterable[Terminal] = ()
+) -> Expected:
+    """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``.
+
+    The lexer looks for the terminals of ``always`` in all states of the parser.
+    """
     plain = _Plain(skipped)
     for name, body in grammar.rules.items():
         plain.add(name, body)
@@ -93,7 +108,7 @@ def expected(grammar: LexicalGrammar, skipped: frozenset[Terminal]) -> Expected:
     for state, leaves in shifts.by_state().items():
         actions = analyzer.parse_table.states[state]
         own = (plain.terminals[name] for name in actions if name in plain.terminals)
-        looked_for = frozenset((*own, *ignored))
+        looked_for = frozenset((*own, *ignored, *always))
         reached[looked_for] = reached.get(looked_for, 0) | leaves
     by_leaf: defaultdict[int, set[Scanner]] = defaultdict(set)
     scanners = [scanner_of(looked_for) for looked_for in reached]
@@ -391,7 +406,7 @@ def _priority(terminal: Terminal) -> int:
 
 
 def _matches(terminal: Terminal, text: str, following: str) -> bool:
-    """Tell whether Python's ``re`` matches exactly ``text`` before ``following``."""
+    """Return whether Python's ``re`` matches exactly ``text`` before ``following``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         found = re.match(_regexp(terminal), text + following)

@@ -1,9 +1,11 @@
 """The patterns of Lark's own terminals, and their names, just as Lark makes them.
 
 Lark joins texts, not languages: ``A: /a|b/ "c"`` becomes ``a|bc``. Alternatives are tried widest
-first. Both decide what Python matches, so both are kept. Terminals are known by their patterns: one
-that is written in a rule is the named terminal with that pattern, if there is one. Lark names the
-others, and names decide in which order its lexer tries what is equally long.
+first. Both decide the matches of Python, so both are kept. Terminals are known by their patterns:
+one that is written in a rule is the named terminal with that pattern, if there is one. Lark names
+the others, and names decide in which order its lexer tries what is equally long.
+
+Tests: tests/unit/languages/lark
 """
 
 import re
@@ -162,12 +164,12 @@ def _rules_in_order(gathered: Gathered) -> Iterator[tuple[lark.Expression, Modul
                 used = templates.pop(module.names.get(use.name.value, ""), None)
                 pending.extend((used,) if used else ())
     # Those that are only given as arguments to others.
-    yield from ((each.definition.body, each.module) for each in templates.values())
+    yield from ((template.definition.body, template.module) for template in templates.values())
 
 
 def _innermost_first(body: lark.Expression, source: Source) -> list[lark.Expression]:
     """Return patterns and uses of templates by their depth in Lark's tree, the deepest first."""
-    found: list[tuple[int, int, lark.Expression]] = []
+    result: list[tuple[int, int, lark.Expression]] = []
     stack = [(body, 0, True)]
     while stack:
         node, depth, is_whole = stack.pop()
@@ -186,11 +188,11 @@ def _innermost_first(body: lark.Expression, source: Source) -> list[lark.Express
             case lark.Group(inner):
                 stack.append((inner, depth, True))
             case lark.TemplateUse():
-                found.append((-depth, node.span.start, node))
+                result.append((-depth, node.span.start, node))
                 stack.extend((argument, depth + 2, False) for argument in node.arguments)
             case lark.String() | lark.Range() | lark.Regexp():
-                found.append((-depth, node.span.start, node))
-    return [node for _, _, node in sorted(found, key=lambda each: each[:2])]
+                result.append((-depth, node.span.start, node))
+    return [node for _, _, node in sorted(result, key=lambda each: each[:2])]
 
 
 @dataclass(slots=True)
@@ -204,20 +206,20 @@ class LarkFactory:
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
-        found = self.terminals.named(flat, span)
-        return None if found is None else self._use(found, flat, flat, flat, span)
+        result = self.terminals.named(flat, span)
+        return None if result is None else self._use(result, flat, flat, flat, span)
 
     def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
         """Return a use of a terminal that is in a rule; None after a report."""
-        found = self.terminals.evaluate(body, module)
-        if found is None:
+        result = self.terminals.evaluate(body, module)
+        if result is None:
             return None
         place = module.place(body.span)
         self._names = self._names or names_of(self.terminals)
-        name = self._names[found]
+        name = self._names[result]
         if name in self.terminals.gathered.entries:
-            return self._use(found, name, name, name, place)
-        return self._use(found, None, module.source.slice(body.span), name, place)
+            return self._use(result, name, name, name, place)
+        return self._use(result, None, module.source.slice(body.span), name, place)
 
     def _use(
         self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span

@@ -1,11 +1,13 @@
 """Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided.
 
 LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
-just this text, it is in the text once: the next lexeme is what is left of its words. LLGuidance
-sees a beginning in the expression, not in the language, and up to the first repetition only: after
-``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What
-it hides it takes back from its output with the token that contains it, so its masks have no token
-that goes on after a stop; the texts are the same, and masks here have such tokens.
+just this text, it is in the text once: the next lexeme is the rest of its words. LLGuidance sees a
+beginning in the expression, not in the language, and up to the first repetition only: after
+``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What it
+hides it takes back from its output with the token that contains it, so its masks have no token that
+goes on after a stop; the texts are the same, and masks here have such tokens.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,25 +17,23 @@ from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence, fold
+from kbnf_core.automata.beginnings import beginning, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import common_word
 from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.ir import postorder
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
+from kbnf_core.languages.lark.lexer.first_follow import Confusable, Positions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     END,
     NOTHING,
     State,
-    beginning,
     both,
     cut,
-    first_bytes,
-    members,
     others,
     outside,
     refused,
@@ -63,7 +63,7 @@ from kbnf_core.text.source import Span
 
 
 def behind(dfa: Dfa, text: bytes) -> Dfa:
-    """Return what is left of the words that begin with ``text``."""
+    """Return the rests of the words that begin with ``text``."""
     if not text or dfa.is_empty:
         return dfa
     state = 0
@@ -94,7 +94,7 @@ class _Reach(NamedTuple):
 
 def _reach_of(node: Regex, parts: list[_Reach]) -> _Reach:
     match node:
-        case Characters():
+        case CharacterSet():
             least = next(iter(node.points), None)
             return _Reach(0 if least is None else len(chr(least[0]).encode()), goes_on=True)
         case Repeat(_, 1, 1):
@@ -126,7 +126,7 @@ class Lexed:
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
     _masks: dict[int, int] = field(default_factory=dict)
     _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
-    """What is lost about a pair of terminals, by place."""
+    """The losses of a pair of terminals, by place."""
 
     @property
     def start(self) -> State:
@@ -244,14 +244,14 @@ class Lexed:
         return self._common(together), self._common(self.positions.follow[number])
 
     def _common(self, leaves: int) -> bytes:
-        found: bytes | None = None
-        for each in members(leaves):
-            leaf = self.positions.leaves[each]
+        result: bytes | None = None
+        for member in members(leaves):
+            leaf = self.positions.leaves[member]
             if isinstance(leaf, Embedded):
                 return b""
             begun = beginning(leaf.terminal.dfa)[: unrepeated(leaf.terminal.opening)]
-            found = begun if found is None else _common(found, begun)
-        return found or b""
+            result = begun if result is None else _common(result, begun)
+        return result or b""
 
     def _after_embedded(self, node: Embedded, before: State) -> dict[State, Dfa | None]:
         if before.hidden or (node.is_grammar and before.is_skipped):
@@ -265,10 +265,12 @@ class Lexed:
         return {State(): None}
 
     def _bars(self, node: Lexeme, number: int) -> bool:
-        """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
+        """Return whether ``node`` is ignored text before a possible embedded grammar."""
         if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
             return False
-        leaves = (self.positions.leaves[each] for each in members(self.positions.follow[number]))
+        leaves = (
+            self.positions.leaves[member] for member in members(self.positions.follow[number])
+        )
         return any(isinstance(leaf, Embedded) and leaf.is_grammar for leaf in leaves)
 
     def _cut(self, node: Lexeme, number: int, is_start: bool) -> LexemeSplit:
@@ -290,16 +292,16 @@ class Lexed:
                 if self.expected is None
                 else self.expected.looked_for(node)
             )
-            found = self.cutter.scanned(node.terminal, looked_for, following)
+            result = self.cutter.scanned(node.terminal, looked_for, following)
         else:
             if ignored is not None and not is_start:
                 # Ignored text can go on after ignored text, wherever a lexeme has come before.
                 certain.append(ignored)
-            found = self.cutter.cut(node.terminal, certain, possible, following)
-        for doubt in found.doubts:
+            result = self.cutter.cut(node.terminal, certain, possible, following)
+        for doubt in result.doubts:
             self._lose(node, doubt)
         self._check_embedded(node, number)
-        return self._only_next_byte(node, found) if self.byte_only else found
+        return self._only_next_byte(node, result) if self.byte_only else result
 
     def _only_next_byte(self, node: Lexeme, found: LexemeSplit) -> LexemeSplit:
         """Return ``found`` with what the next byte alone decides."""
@@ -352,8 +354,8 @@ class Lexed:
         return must & near, may & near
 
     def _terminals(self, leaves: int) -> list[Terminal]:
-        found = (self.positions.leaves[number] for number in members(leaves))
-        return [*{leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}]
+        result = (self.positions.leaves[number] for number in members(leaves))
+        return [*{leaf.terminal: None for leaf in result if isinstance(leaf, Lexeme)}]
 
     def _check_embedded(self, node: Lexeme, number: int) -> None:
         """Report embedded parts that start alike: their lexemes are not known here."""
@@ -391,7 +393,7 @@ class Lexed:
         for leaf, follow in zip(self.positions.leaves, self.positions.follow, strict=True):
             if not isinstance(leaf, Lexeme) or not leaf.terminal.awaits_end:
                 continue
-            rest = (self.positions.leaves[each] for each in members(follow))
+            rest = (self.positions.leaves[member] for member in members(follow))
             goes_on = any(
                 isinstance(each, Embedded) or each.terminal is not self.grammar.ignored
                 for each in rest
@@ -407,7 +409,7 @@ class Lexed:
 
 
 def _spelt(data: bytes) -> str:
-    """Return a text in quotes; controls, and bytes that are no text, by their numbers."""
+    """Return a text in quotes; controls, and invalid bytes, by their numbers."""
     shown = (
         f"\\x{ord(char) & 0xFF:02x}" if ord(char) < 0x20 or "\udc80" <= char <= "\udcff" else char
         for char in data.decode("utf-8", "surrogateescape")
@@ -420,7 +422,7 @@ def _shown(node: Lexeme) -> Span:
 
 
 def _has_characters_only(grammar: LexicalGrammar) -> bool:
-    """Tell whether each lexeme is one character, as in texts of which no lexer is certain."""
+    """Return whether each lexeme is one character, as in texts of which no lexer is certain."""
     dfas: dict[Dfa, None] = {}
     for body in grammar.rules.values():
         for node in postorder(body):
@@ -451,7 +453,7 @@ def apply_lexer(
     with_others = cutter.lexing is Lexing.LLGUIDANCE or (
         cutter.lexing is Lexing.LALR and expected is None
     )
-    confusable = cutter.confusable if with_others else None
+    confusable: Confusable | None = cutter.confusable if with_others else None
     if cutter.lexing is Lexing.LLGUIDANCE and _has_characters_only(grammar):
         # Whatever is expected with one, none can go on.
         confusable = _never

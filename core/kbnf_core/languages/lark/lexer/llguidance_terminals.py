@@ -1,6 +1,8 @@
 """LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions.
 
 Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminals, too.
+
+Tests: tests/unit/languages/lark
 """
 
 import re
@@ -11,6 +13,7 @@ from functools import partial, reduce
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
+from kbnf_core.automata.beginnings import exits
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.substrings import chunk_runs, substrings
@@ -18,7 +21,7 @@ from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import escaped
-from kbnf_core.languages.lark.lexer.lookahead import exits, outside
+from kbnf_core.languages.lark.lexer.lookahead import outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
@@ -55,8 +58,8 @@ def plain_words(node: lark.Expression) -> list[str] | None:
     """Return the texts that a node is a choice of, as they are spelt; None for any other node."""
     if not isinstance(node, Choice) or len(node.branches) < 2:
         return None
-    texts = [each for each in node.branches if isinstance(each, lark.String)]
-    plain = [each.raw for each in texts if each.raw and not each.ignores_case]
+    texts = [branch for branch in node.branches if isinstance(branch, lark.String)]
+    plain = [text.raw for text in texts if text.raw and not text.ignores_case]
     return plain if len(plain) == len(node.branches) else None
 
 
@@ -90,9 +93,9 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                     operations.concatenate(*dfas, limits=self.limits), joined("", parts)
                 )
             case Choice() if words := plain_words(node):
-                texts = tuple(dict.fromkeys(decode(each, Dialect.LLGUIDANCE) for each in words))
+                texts = tuple(dict.fromkeys(decode(word, Dialect.LLGUIDANCE) for word in words))
                 dfa = operations.literals(
-                    (each.encode() for each in texts), self.limits.regex_states
+                    (text.encode() for text in texts), self.limits.regex_states
                 )
                 return Language(dfa, "|".join(map(escaped, texts)), texts)
             case Choice():
@@ -148,7 +151,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         if flags:
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
         elif _FLAGS.search(regex):
-            # They hold to the end of the group, and other expressions may come to stand beside it.
+            # They apply to the end of the group, and other expressions may be put beside it.
             regex = f"(?:{regex})"
         return self._compiled(regex, place)
 
@@ -258,7 +261,7 @@ class LlguidanceFactory:
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
     if language.words:
-        return build.alternation([build.text(each, span) for each in language.words], span)
+        return build.alternation([build.text(word, span) for word in language.words], span)
     text = only_text(dfa)
     return build.text(text, span) if text else build.regex(language.regex or "", span)
 

@@ -5,93 +5,24 @@ more; a regular language says it exactly. Equal sets are equal values, so that t
 the lexer between two lexemes, with which the rules are multiplied.
 
 Sets of bytes are the bits of one number; bit 256 stands for the end of the text.
+
+Tests: tests/unit/languages/lark
 """
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache, reduce
-from itertools import chain, compress
-from operator import or_
+from functools import lru_cache
+from itertools import chain
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa, SymbolDfa, class_count, join
+from kbnf_core.automata.beginnings import exits
+from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa, SymbolDfa, join
 from kbnf_core.automata.dfa import first_bytes as representatives
 from kbnf_core.automata.explore import Product, explore
 from kbnf_core.automata.nfa import ending_in, from_symbols
 
 END = 1 << 256
 ALL_BYTES = END - 1
-
-
-@lru_cache(maxsize=256)
-def members(mask: int) -> tuple[int, ...]:
-    """Return the numbers in a set; the same few sets are asked about again and again."""
-    found = []
-    # A scan of digits, as each shift would copy the number.
-    digits = f"{mask:b}"[::-1]
-    place = digits.find("1")
-    while place >= 0:
-        found.append(place)
-        place = digits.find("1", place + 1)
-    return tuple(found)
-
-
-@lru_cache(maxsize=4096)
-def exits(dfa: Dfa) -> tuple[int, ...]:
-    """Return, for each state, the bytes that lead on."""
-    by_class = [0] * class_count(dfa.classes)
-    for byte, symbol in enumerate(dfa.classes):
-        by_class[symbol] |= 1 << byte
-    return tuple([sum(compress(by_class, map(DEAD.__ne__, row))) for row in dfa.rows])
-
-
-def first_bytes(dfa: Dfa) -> int:
-    """Return the bytes that words start with."""
-    return 0 if dfa.is_empty else exits(dfa)[0]
-
-
-def beginning(dfa: Dfa) -> bytes:
-    """Return the longest text that every word begins with."""
-    found = bytearray()
-    state, bits = 0, exits(dfa)
-    seen = {state}
-    while not dfa.is_empty and not dfa.accepting[state] and bits[state].bit_count() == 1:
-        found.append(bits[state].bit_length() - 1)
-        state = dfa.rows[state][dfa.classes[found[-1]]]
-        if state in seen:
-            break
-        seen.add(state)
-    return bytes(found)
-
-
-_MOST_COMPARED = 32
-"""Bytes of a beginning that are compared; more of them would only leave out more automata."""
-
-
-class Beginnings:
-    """An index of automata by the text that all words begin with.
-
-    A word of one automaton begins a word of another only where one of the two texts begins with
-    the other: of n keywords, for example, each is compared with few. An automaton is its number in
-    ``dfas``, a set of them the bits of one number.
-    """
-
-    def __init__(self, dfas: Iterable[Dfa]) -> None:
-        self._equal: dict[bytes, int] = {}
-        self._longer: dict[bytes, int] = {}
-        for number, dfa in enumerate(dfas):
-            text = beginning(dfa)[:_MOST_COMPARED]
-            self._equal[text] = self._equal.get(text, 0) | 1 << number
-            for length in range(len(text) + 1):
-                shorter = text[:length]
-                self._longer[shorter] = self._longer.get(shorter, 0) | 1 << number
-
-    def near(self, dfa: Dfa) -> int:
-        """Return the automata that ``dfa`` may share a word, or the beginning of one, with."""
-        text = beginning(dfa)[:_MOST_COMPARED]
-        shorter = (self._equal.get(text[:length], 0) for length in range(len(text)))
-        return reduce(or_, shorter, self._longer.get(text, 0))
 
 
 _REMEMBERED = 8192
@@ -142,6 +73,7 @@ ANYTHING = outside(0)
 NOTHING = outside(ALL_BYTES | END)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def both(left: Lookahead, right: Lookahead) -> Lookahead:
     """Return the texts in both sets."""
     if left in (ANYTHING, right) or right == NOTHING:

@@ -15,6 +15,8 @@ plain strings:
   of either. Beside a pattern that does so and has all of its flags, a string is not tried itself.
 * What an ignored terminal has found is dropped, whatever it becomes. An ignored string that another
   pattern has found is not: it goes to the parser, which seldom expects it.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -22,6 +24,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import Beginnings, exits, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
 from kbnf_core.automata.explore import Product, States, common_word, explore, words_to
 from kbnf_core.automata.nfa import ending_in
@@ -29,14 +32,10 @@ from kbnf_core.automata.to_regex import NotTextError, to_characters
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
-    Beginnings,
     Lookahead,
     after,
     both,
     either,
-    exits,
-    first_bytes,
-    members,
     others,
     outside,
     refused,
@@ -137,7 +136,7 @@ def is_same(one: Terminal, other: Terminal) -> bool:
 
 @dataclass(slots=True)
 class ScannerJudge:
-    """Decides what may follow a word of ``terminal`` so that scanners find it.
+    """Decides which texts may follow a word of ``terminal`` so that scanners find it.
 
     ``dropped`` are the orders of the ignored terminals, ``is_dropped`` distinguishes ignored text
     from a use of its terminal in a rule.
@@ -184,22 +183,22 @@ class ScannerJudge:
 
     def verdicts(self, states: States, _: int) -> tuple[Lookahead, list[Lookahead]]:
         """Return the texts before which any scanner finds the word, and before which each does."""
-        found = [self._found(scanner, states) for scanner in self.scanners]
-        return reduce(either, found, NOTHING), found
+        result = [self._found(scanner, states) for scanner in self.scanners]
+        return reduce(either, result, NOTHING), result
 
     def _found(self, scanner: Scanner, states: States) -> Lookahead:
-        found, left = NOTHING, ANYTHING
+        result, left = NOTHING, ANYTHING
         for each, strings in scanner:
             if each in self._words:
                 becomes = (s for s in strings if self._before(s, states) != NOTHING)
                 if self._is_wanted(each, next(becomes, each)):
-                    found = either(found, both(left, self._before(each, states)))
+                    result = either(result, both(left, self._before(each, states)))
             if each not in self._begun:
                 break
             state = states[self._begun[each]]
             if state != DEAD and each.beginnings is not None:
                 left = both(left, others(after(each.beginnings, state)))
-        return found
+        return result
 
     def _before(self, terminal: Terminal, states: States) -> Lookahead:
         own = self.terminal if is_same(terminal, self.terminal) else terminal
@@ -230,7 +229,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexemeSplit:
-    """The words of a terminal at one position, by what may follow them; and the doubts."""
+    """The words of a terminal at one position, by the texts that may follow; and the doubts."""
 
     classes: tuple[Class, ...]
     doubts: tuple[Doubt, ...]
@@ -246,8 +245,8 @@ MOST_STATES = 20_000
 class _Walk:
     """The product of several automata, as long as the first is alive.
 
-    ``states`` are those met, in the order of a shortest word, which ``words`` holds: the state of
-    each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
+    ``states`` are those reached, in the order of a shortest word, which is in ``words``: the state
+    of each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
     """
 
     def __init__(self, dfas: list[Dfa], budget: Budget, watched: int = 0) -> None:
@@ -282,7 +281,7 @@ class _Walk:
 
 @dataclass(slots=True)
 class LexemeSplitter:
-    """Splits the words of terminals by what may follow them; memoised.
+    """Splits the words of terminals by the texts that may follow them; memoised.
 
     ``LLGUIDANCE`` and ``LALR`` know companions; with the other lexers a lexeme has only itself.
     ``dropped`` are the ignored terminals.
@@ -353,12 +352,12 @@ class LexemeSplitter:
     ) -> list[Terminal]:
         if self.lexing is not Lexing.LLGUIDANCE:
             return []
-        found = {
+        result = {
             id(other): other
             for other in companions
             if other is not terminal and self._matters(terminal, other, following)
         }
-        return [found[key] for key in sorted(found, key=lambda k: found[k].title)]
+        return [result[key] for key in sorted(result, key=lambda k: result[k].title)]
 
     def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
         if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):
@@ -427,7 +426,7 @@ def _by_rest(terminal: Terminal, following: int) -> Iterable[Class]:
 
 
 class _MunchJudge:
-    """Decides what may follow a word of ``terminal``, given the states of its companions."""
+    """Decides which texts may follow a word of ``terminal``, given the states of its companions."""
 
     def __init__(
         self, terminal: Terminal, certain: list[Terminal], possible: list[Terminal]
@@ -440,7 +439,7 @@ class _MunchJudge:
         self.watched = sum(1 << n for n, each in enumerate(self._companions, 1) if each.is_lazy)
 
     def verdicts(self, states: States, passed: int) -> tuple[Lookahead, list[Lookahead]]:
-        """Return what may follow, and what may with each of the possible companions.
+        """Return the texts that may follow, and those with each of the possible companions.
 
         ``passed`` are the companions, as bits, that have matched a shorter word.
         """

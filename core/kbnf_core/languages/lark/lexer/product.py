@@ -27,13 +27,16 @@ from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.languages.lark.lexer.columns import Newlines
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
+from kbnf_core.languages.lark.lexer.indentation import numbered
 from kbnf_core.languages.lark.lexer.lalr import (
     Expected,
     TooManyExpansionsError,
     expected,
     report_collisions,
 )
+from kbnf_core.languages.lark.lexer.layout import laid_out
 from kbnf_core.languages.lark.lexer.lexer import Lexed, apply_lexer
 from kbnf_core.languages.lark.lexer.lookahead import State, in_order
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
@@ -45,6 +48,7 @@ from kbnf_core.languages.lark.reader.model import (
     Lexing,
     Node,
     Terminal,
+    TooManyVariantsError,
     is_endless,
     only_useful,
 )
@@ -54,9 +58,6 @@ from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
-MOST_VARIANTS = 2_000
-"""Pairs of a rule and a state, and variants of rules that are written, beyond one for each rule."""
-
 MOST_STATES = 64
 """States before rules; beyond it what the lexer looks at does not end soon."""
 
@@ -64,10 +65,6 @@ _ROUNDS = 1_000
 """Rounds of a repetition that are followed; states recur long before."""
 
 States = frozenset[State]
-
-
-class TooManyVariantsError(Exception):
-    """More variants than the limit."""
 
 
 @dataclass(slots=True, eq=False)
@@ -99,10 +96,7 @@ class Reach:
                 self._targets[self._current] = found
                 for caller in self._callers.get(self._current, ()):
                     self._schedule(caller)
-            if (
-                len(self._targets) > MOST_VARIANTS + len(self.grammar.rules)
-                or len(befores) > MOST_STATES
-            ):
+            if len(self._targets) > self.grammar.most_variants or len(befores) > MOST_STATES:
                 raise TooManyVariantsError
         self._is_solved = True
         return self._targets[first]
@@ -251,7 +245,7 @@ class Product:
 
     def _want(self, key: Key) -> None:
         self._wanted.setdefault(key)
-        if len(self._wanted) > MOST_VARIANTS + len(self.grammar.rules):
+        if len(self._wanted) > self.grammar.most_variants:
             raise TooManyVariantsError
 
     def _variant(self, key: Key) -> tree.Expression:
@@ -545,9 +539,10 @@ class Assembly:
         """Return the document; None after a report.
 
         What the lexer looks at is first kept whole, then up to the next byte: each needs fewer
-        variants of the rules. Where both pass the limits, no product is made.
+        variants of the rules. Where both pass the limits, no product is made; with an indenter
+        that is an error.
         """
-        if is_endless(grammar):
+        if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
         for byte_only in (False, True):
             report = Report(self.source)
@@ -557,6 +552,14 @@ class Assembly:
                 continue
             self.report.add(report)
             return found
+        if grammar.layout is not None:
+            self.report.error(
+                "E106",
+                "the lexer and the indenter would need too many variants of the rules",
+                grammar.spans[grammar.start],
+                "let fewer terminals match the same text, or choose the lexing `scannerless`",
+            )
+            return None
         return self._apart(grammar)
 
     def _apart(self, grammar: LexicalGrammar) -> tree.Document:
@@ -678,6 +681,8 @@ class Assembly:
         one_by_one = lexing is Lexing.LALR
         skipping = insert_skipped(useful, self.budget, one_by_one)
         expected = self._expected(skipping, useful, report) if one_by_one else None
+        if grammar.layout is not None:
+            skipping, expected = laid_out(skipping, expected, report)
         return apply_lexer(skipping, cutter, report, byte_only, expected)
 
     def _expected(
@@ -686,7 +691,8 @@ class Assembly:
         span = grammar.spans[grammar.start]
         skipped = _terminals(grammar) - _terminals(original)
         try:
-            found = expected(grammar, skipped)
+            newline = () if grammar.layout is None else (grammar.layout.newline,)
+            found = expected(grammar, skipped, newline)
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
@@ -704,6 +710,8 @@ class Assembly:
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> tree.Document | None:
         lexed = self._lexed(grammar, lexing, report, byte_only)
+        if report.errors:
+            return None
         names = self.names.copy()
         writer = Writer(names)
 
@@ -712,7 +720,9 @@ class Assembly:
             wanted = f"{wanted_name(key)}_body" if top else wanted_name(key)
             return names.of(key, wanted.partition("{")[0])
 
-        product = Product(lexed.grammar, lexed, writer.lexeme, name)
+        newlines = self._newlines(grammar, writer)
+        write = writer.lexeme if newlines is None else newlines.lexeme
+        product = Product(lexed.grammar, lexed, write, name)
         written, start = product.run()
         lexed.report_doubts()
         lexed.report_awaited_ends()
@@ -733,12 +743,25 @@ class Assembly:
         definitions += [definition(*each) for each in writer.definitions]
         families = {name(key): wanted_name(key) for key in bodies} | writer.families
         definitions = _start_written_out(merge_variants(definitions, families), families)
+        origins = {name(key): _origin(key.rule, top) for key in bodies}
+        if newlines is not None:
+            blocks = frozenset(name(key) for key in bodies if key.rule in lexed.grammar.blocks)
+            count = len(writer.definitions)
+            found = numbered(definitions, blocks, newlines)
+            more = [definition(*each) for each in writer.definitions[count:]]
+            definitions = [*found.definitions, *more]
+            origins |= {name: origins.get(of, top) for name, of in found.origins.items()}
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
-        origins = writer.families | {name(key): _origin(key.rule, top) for key in bodies}
+        origins = writer.families | origins
         origins = {name: origin for name, origin in origins.items() if name != origin}
         return tree.Document(self.source, tuple(definitions), (), origins=origins)
+
+    def _newlines(self, grammar: LexicalGrammar, writer: Writer) -> Newlines | None:
+        if grammar.layout is None:
+            return None
+        return Newlines(grammar.layout.newline, grammar.layout.tab, writer.names, writer.lexeme)
 
     def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:
         report.error(

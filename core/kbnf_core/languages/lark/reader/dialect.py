@@ -2,6 +2,8 @@ r"""The dialect of a file, by detection, and what the other dialect would refuse
 
 And strings: Lark decodes like Python, but leaves escapes that it does not know as two characters;
 LLGuidance reads JSON strings and, in addition, ``\xHH``.
+
+Tests: tests/unit/languages/lark
 """
 
 import json
@@ -36,9 +38,14 @@ def dialect_of(document: lark.Document, lexing: Lexing | None) -> Dialect:
     return Dialect.LARK if next(extensions(document), None) is None else Dialect.LLGUIDANCE
 
 
-def default_lexing(dialect: Dialect) -> Lexing:
-    """Return how the dialect's own engine cuts text by default."""
-    return Lexing.EARLEY if dialect is Dialect.LARK else Lexing.LLGUIDANCE
+def default_lexing(dialect: Dialect, has_indenter: bool) -> Lexing:
+    """Return how the dialect's own engine cuts text by default.
+
+    Lark's dynamic lexer takes no indenter.
+    """
+    if dialect is Dialect.LLGUIDANCE:
+        return Lexing.LLGUIDANCE
+    return Lexing.LALR if has_indenter else Lexing.EARLEY
 
 
 def extensions(document: lark.Document) -> Iterator[tuple[str, Span]]:

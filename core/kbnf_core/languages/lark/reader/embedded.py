@@ -1,4 +1,7 @@
-"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars."""
+"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars.
+
+Tests: tests/unit/languages/lark
+"""
 
 import re
 from collections.abc import Callable
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 
 GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
-"""What is a grammar of its own."""
+"""Embedded texts that are grammars of their own."""
 
 _DEFINITIONS = frozenset({"$defs", "definitions"})
 _BY_NAME = _DEFINITIONS | {"properties", "patternProperties"}
@@ -47,7 +50,7 @@ def unimplemented(document: "SchemaDocument") -> list[str]:
     guide = schema.get("x-guidance") if isinstance(schema, dict) else None
     if isinstance(guide, dict) and guide.get("lenient") is True:
         return []
-    found: set[str] = set()
+    result: set[str] = set()
     pending = [schema]
     seen: set[int] = set()
     while pending:
@@ -55,7 +58,7 @@ def unimplemented(document: "SchemaDocument") -> list[str]:
         if not isinstance(current, dict) or id(current) in seen:
             continue
         seen.add(id(current))
-        found.update(REFUSED_BY_LLGUIDANCE & current.keys())
+        result.update(REFUSED_BY_LLGUIDANCE & current.keys())
         for key, value in current.items():
             if key in REFERENCES:
                 target = document.target_in(current, key)
@@ -64,7 +67,7 @@ def unimplemented(document: "SchemaDocument") -> list[str]:
                 named = key in _BY_NAME and isinstance(value, dict)
                 below = value.values() if named else value
                 pending.extend(below if named or isinstance(value, list) else [value])
-    return sorted(found)
+    return sorted(result)
 
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")

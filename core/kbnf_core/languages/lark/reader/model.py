@@ -6,6 +6,8 @@ Nodes are compared by identity: where a lexeme is decides what may be confused w
 ``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
 continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
 ``make_shallow`` splits deep parts into rules of their own, since later passes recurse into parts.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Callable, Mapping
@@ -22,6 +24,13 @@ from kbnf_core.kbnf import tree
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
+
+MOST_VARIANTS = 2_000
+"""Pairs of a rule and a state, and variants of rules that are written, beyond one for each rule."""
+
+
+class TooManyVariantsError(Exception):
+    """More variants than the limit."""
 
 
 class Lexing(Enum):
@@ -120,10 +129,27 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The terminals of an indenter: ``indent`` and ``dedent`` mark where blocks begin and end.
+
+    ``opening`` and ``closing`` are the names of brackets, in which ``newline`` is dropped.
+    ``tab`` is the width of a tab, in columns.
+    """
+
+    newline: Terminal
+    indent: Terminal
+    dedent: Terminal
+    opening: frozenset[str]
+    closing: frozenset[str]
+    tab: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LexicalGrammar:
     """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
 
-    ``skips_first`` says whether ignored text may be before the first lexeme.
+    ``skips_first`` says whether ignored text may be before the first lexeme. With a ``layout``,
+    the rules have its marks until ``lexer.layout`` makes rules of blocks, ``blocks``, of them.
     """
 
     start: str
@@ -131,6 +157,14 @@ class LexicalGrammar:
     spans: Mapping[str, Span]
     ignored: Terminal | None
     skips_first: bool
+    layout: Layout | None = None
+    blocks: frozenset[str] = frozenset()
+
+    @property
+    def most_variants(self) -> int:
+        """The greatest number of variants of all rules; an indenter's brackets double the rules."""
+        has_modes = self.layout is not None and bool(self.layout.opening)
+        return len(self.rules) + MOST_VARIANTS * (2 if has_modes else 1)
 
 
 def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
@@ -242,7 +276,7 @@ def _pattern_of(branch: Node) -> Terminal | None:
 
 
 def _is_within(branch: Node, patterns: list[Terminal], budget: Budget) -> bool:
-    """Tell whether one of the patterns beside a lexeme matches all of its words."""
+    """Return whether one of the patterns beside a lexeme matches all of its words."""
     if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
         return False
     dfa = branch.terminal.dfa

@@ -5,6 +5,8 @@ As in Lark, what an imported rule needs comes along as ``module__name``, and a m
 the languages are those of the originals, and there is no look-behind in them, so they read the same
 in both dialects. LLGuidance lets a line break into an ``ESCAPED_STRING``. Of the grammars of Python
 and of Lark itself, which only Lark ships, there are the terminals.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,12 +73,12 @@ class Gathered:
 
     def entry(self, flat: str | None) -> Entry | None:
         """Return the definition of a flat name; those of ``%extend`` are joined to one."""
-        found = self.entries.get(flat or "")
-        if not found or len(found) == 1:
-            return found[0] if found else None
-        first = found[0].definition
-        body = Choice(tuple(entry.definition.body for entry in found), first.body.span)
-        return Entry(replace(first, body=body), found[0].module)
+        entries = self.entries.get(flat or "")
+        if not entries or len(entries) == 1:
+            return entries[0] if entries else None
+        first = entries[0].definition
+        body = Choice(tuple(entry.definition.body for entry in entries), first.body.span)
+        return Entry(replace(first, body=body), entries[0].module)
 
 
 T = TypeVar("T")
@@ -150,7 +152,7 @@ class NamedTerminals(Generic[T]):
             if name in callees or name in self._known or name in self._open or entry is None:
                 continue
             nodes = postorder(entry.definition.body, self.parts)
-            names = (each.name.value for each in nodes if isinstance(each, lark.Use))
+            names = (node.name.value for node in nodes if isinstance(node, lark.Use))
             entries[name] = entry
             callees[name] = [entry.module.names.get(each, "") for each in names]
             pending += callees[name]

@@ -3,12 +3,14 @@
 Each statement is parsed for itself, so that every mistake of a file is found.
 
 A statement ends with its line, unless the next line that has text starts with ``|``. Objects
-(``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text
-falls into words, so nothing here can fail: what is no word is ``JUNK``.
+(``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text falls
+into words, so nothing here can fail: any other character is ``JUNK``.
 
 ``Builder`` makes the tree while Lark reduces the rules of ``grammar.lark``: each method is called
 with the parts of the rule (or alias) of its name. Optional parts that are missing are left out, so
 parts are told apart by their kinds.
+
+Tests: tests/unit/languages/lark
 """
 
 import json
@@ -24,8 +26,8 @@ from kbnf_core.kbnf.read import MANY, number
 from kbnf_core.kbnf.statements import (
     Metasyntax,
     Mistake,
-    Parser,
     Statement,
+    StatementParser,
     Word,
     parse_statements,
     span_of,
@@ -330,7 +332,7 @@ _NESTED_PART = re.compile(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _WordReader:
     """Reads the words of ``text`` from ``place`` on."""
 
     text: str
@@ -427,7 +429,7 @@ def statements(text: str) -> Iterator[list[Word]]:
 
 
 def _words(text: str) -> Iterator[Word]:
-    return _Reader(text, 1 if text.startswith("\ufeff") else 0).words()
+    return _WordReader(text, 1 if text.startswith("\ufeff") else 0).words()
 
 
 def comments(text: str) -> Iterator[tuple[str, Span]]:
@@ -453,7 +455,7 @@ def is_gbnf(text: str) -> bool:
 
 
 def _goes_on(words: list[Word], line: int) -> bool:
-    """Tell whether the next line that has text starts with ``|``."""
+    """Return whether the next line that has text starts with ``|``."""
     following = (words[index].type for index in range(line, len(words)))
     return next((kind for kind in following if kind != "LINE"), "") == "VBAR"
 
@@ -467,9 +469,9 @@ class Parsed:
 
 
 @cache
-def lark_dialect_parser() -> Parser:
+def lark_dialect_parser() -> StatementParser:
     """Return the parser of one statement."""
-    return Parser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, Builder())
 
 
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -483,7 +485,7 @@ def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
 class _Lark(Metasyntax[lark.Statement]):
     """The statements of a text."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> StatementParser:
         return lark_dialect_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:

@@ -1,4 +1,7 @@
-"""The report of a conversion: errors, losses, and notes that change nothing."""
+"""The report of a conversion: errors, losses, and notes that change nothing.
+
+Tests: tests/unit/languages/lark
+"""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +21,7 @@ DIALECT = "I421"
 
 
 class RefusedError(Exception):
-    """A part that leaves no grammar: a finding, to which whoever reads the part adds its place."""
+    """A part that leaves no grammar: a finding, to which the reader of the part adds its place."""
 
     def __init__(self, code: str, message: str, *helps: str) -> None:
         super().__init__(message)
@@ -70,10 +73,10 @@ class Report:
     def add(self, other: "Report", where: Placing = lambda span: span) -> None:
         """Note everything that ``other`` has noted, of this source or an embedded text."""
         self.remark = other.remark or self.remark
-        for each in other.errors:
-            self.error(each.code, each.message, where(each.span), *each.helps)
-        for each in other.notes:
-            self.note(each.code, each.message, where(each.span), *each.helps)
+        for error in other.errors:
+            self.error(error.code, error.message, where(error.span), *error.helps)
+        for note in other.notes:
+            self.note(note.code, note.message, where(note.span), *note.helps)
         for loss in other.losses:
             self.loss(loss.code, loss.message, where(loss.span), loss.example)
 

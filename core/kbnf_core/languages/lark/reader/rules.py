@@ -2,6 +2,8 @@
 
 A parameter is one number of 64 bits; ``[a:b]`` names its bits a up to b, exclusive. A rule with one
 is a family: there is a rule for each value that is used, as for those of KBNF (``ir.families``).
+
+Tests: tests/unit/languages/lark
 """
 
 import operator
@@ -25,7 +27,8 @@ from kbnf_core.languages.lark.lexer.llguidance_terminals import (
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
-from kbnf_core.languages.lark.reader.model import Node
+from kbnf_core.languages.lark.reader.marks import Marks
+from kbnf_core.languages.lark.reader.model import Lexeme, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
@@ -211,6 +214,7 @@ class RuleBuilder:
     dialect: Dialect
     factory: Factory
     embedder: Embedding
+    marks: Marks | None
     report: Report
     limits: Limits = DEFAULT_LIMITS
     rules: dict[str, Node] = field(default_factory=dict)
@@ -297,7 +301,7 @@ class RuleBuilder:
                 return self._leaf(root, scope, place)
 
     def _is_trie(self, node: lark.Expression) -> bool:
-        """Tell whether a choice is of texts alone: LLGuidance lexes them side by side."""
+        """Return whether a choice is of texts alone: LLGuidance lexes them side by side."""
         return self.dialect is Dialect.LLGUIDANCE and plain_words(node) is not None
 
     def _leaf(self, node: lark.Expression, scope: _Scope, place: Span) -> Node | None:
@@ -346,6 +350,9 @@ class RuleBuilder:
         name = node.name.value
         place = scope.module.place(node.span)
         flat = scope.module.names.get(name)
+        mark = self.marks and self.marks.named(flat or name)
+        if mark is not None:
+            return Lexeme(mark, place)
         if flat in self.gathered.declared:
             self.report.note(NEVER, f"`{name}` is declared only; no text ever matches it", place)
             return Choice((), place)

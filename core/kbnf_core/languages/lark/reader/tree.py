@@ -1,7 +1,9 @@
-"""The syntax tree of Lark and LLGuidance-Lark files: what was written, with spans.
+"""The syntax tree of Lark and LLGuidance-Lark files, as they are written, with spans.
 
 It is the same for both dialects. What a text means (which escapes, which regular expressions)
 depends on the dialect. The operators are those of ``ir``; an optional part is a repetition.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator
@@ -30,7 +32,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class String:
-    """``"text"`` or ``"text"i``; ``raw`` is what is between the quotes."""
+    """``"text"`` or ``"text"i``; ``raw`` is the text between the quotes."""
 
     raw: str
     ignores_case: bool
@@ -48,7 +50,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regexp:
-    r"""``/pattern/flags``; ``raw`` is what is between the slashes, ``\/`` included."""
+    r"""``/pattern/flags``; ``raw`` is the text between the slashes, ``\/`` included."""
 
     raw: str
     flags: str
@@ -56,7 +58,7 @@ class Regexp:
 
 
 class Kind(Enum):
-    """What is embedded in a grammar, as messages call it."""
+    """The kind of an embedded text in a grammar, as messages call it."""
 
     SPECIAL = "special tokens"
     JSON = "%json literals"
@@ -106,7 +108,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Complement:
-    """``~x``: every byte string that is no ``x``."""
+    """``~x``: every byte string outside of ``x``."""
 
     body: "Expression"
     span: Span

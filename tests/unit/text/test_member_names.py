@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.mask.completion import MemberNames
+from kbnf_core.text.member_names import MemberNames
 
 BYTES = Vocabulary.bytes()
 
