@@ -59,7 +59,8 @@ class Judge:
         path = grammar_file(name)
         if path is None:
             raise SystemExit(f"the grammar {name} is not shipped")
-        self._engine = Engine(Grammar(path.read_text(encoding="utf-8")), Vocabulary.bytes())
+        self.text = path.read_text(encoding="utf-8")
+        self._engine = Engine(Grammar(self.text), Vocabulary.bytes())
 
     def takes(self, text: bytes) -> bool:
         """Return whether a text is in the language."""

@@ -425,8 +425,8 @@ indenter_option = _schema_option(
     type=_IndenterType(),
     metavar="MODULE:CLASS",
     text="Lark: the `Indenter` that the grammar is used with, as `lark.indenter:PythonIndenter`;"
-    " its module is imported, also from the current folder.  [default: by the usual names, if the"
-    " grammar declares `_INDENT` and `_DEDENT`]",
+    " its module is imported, also from the current folder; so no configuration file sets it."
+    "  [default: by the usual names, if the grammar declares `_INDENT` and `_DEDENT`]",
 )
 
 schema_options = together(
@@ -465,6 +465,13 @@ schema_options = together(
         text="JSON Schema: whitespace between tokens: as JSON printers write it; none; a "
         "blank or one line break with indentation in every gap; any. Takes precedence over the "
         "schema's x-guidance.  [default: printed]",
+    ),
+    _schema_option(
+        "--as",
+        "syntax",
+        type=click.Choice(["json", "yaml"]),
+        text="JSON Schema: the texts of values: JSON, or block YAML in one layout."
+        "  [default: json]",
     ),
     _schema_option(
         "--order",

@@ -280,8 +280,9 @@ class Grammar:
         ``order`` is ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
         ``kbnf_core.languages.json_schema``: ``integers`` (``plain`` or ``fraction``), ``digits``
         (``bounded`` or ``any``), ``formats`` (``plain``, ``rfc`` or ``annotation``), ``closed``,
-        which is true for types of Python, and so on. Raises ``GrammarError`` for a schema that is
-        malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
+        which is true for types of Python, ``syntax`` (``json`` or ``yaml``), and so on. Raises
+        ``GrammarError`` for a schema that is malformed, cannot be satisfied or, unless ``lossy``,
+        kept as a whole.
         """
         text = JSON_SCHEMA.text_of(schema)
         wanted = JSON_SCHEMA.options_of(
@@ -639,7 +640,8 @@ class Grammar:
         Of a structural tag, or of calls of tools in the format of a model, it is the list of free
         text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
         text may be the beginning of one, and the value is its certain part: strings so far, numbers
-        once they are complete; None if nothing is certain.
+        once they are complete; None if nothing is certain. Of a text of block YAML (``syntax`` of
+        schemas) complete lines are certain.
 
         Calls are read as models write them, whether or not the grammar allows it; ``exact`` refuses
         what it does not, ``any_name`` takes calls of other tools for calls. Arguments that do not

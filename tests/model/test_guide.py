@@ -128,6 +128,18 @@ def test_the_program_of_the_readme_prints_what_the_readme_says(
 
 
 @pytest.mark.model
+def test_an_answer_in_yaml(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guides" / "indentation.md").read_text(encoding="utf-8")
+    (program,) = (each.text for each in blocks(page) if each.title == "yaml_answer.py")
+    (expected,) = (each.text for each in blocks(page) if each.text.startswith("dish:"))
+    model_path()
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == expected
+
+
+@pytest.mark.model
 @pytest.mark.parametrize("program", ["alert.py", "others.py"])
 def test_a_language_of_ones_own(tmp_path: Path, program: str) -> None:
     page = (ROOT / "docs" / "guides" / "your-language.md").read_text(encoding="utf-8")

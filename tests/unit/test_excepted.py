@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core import Grammar, check
+from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.lower.regular import Regulars
@@ -81,3 +81,12 @@ def test_one_text_may_be_long() -> None:
 def test_a_limit_of_zero_is_none() -> None:
     zero, none = (_language(f"start ::= except!('a'{limit});") for limit in (", 0", ""))
     assert operations.is_equal(zero, none)
+
+
+def test_long_words_and_a_bound_on_bytes() -> None:
+    words = " | ".join(f'"{letters * 300}"' for letters in ("abcd", "acbd"))
+    engine = Engine(Grammar(f"start ::= except!(w, 300) '\\n'; w ::= {words};"), Vocabulary.bytes())
+    assert engine.try_accept_new_bytes(b"abcd" * 70 + b"\n").name == "Finished"
+    engine.reset()
+    engine.try_accept_new_bytes(b"a" * 300)
+    assert engine.forced_bytes() == b"\n"

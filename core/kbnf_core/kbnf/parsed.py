@@ -158,13 +158,15 @@ class Marked(NamedTuple):
     The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
     grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
     is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
-    template that messages are read by, and the tools; empty where there is none.
+    template that messages are read by, and the tools; empty where there is none. ``syntax`` is that
+    of values that are not JSON (``parse.block_values``).
     """
 
     document: Document | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None
+    syntax: str = ""
 
 
 class Attributes(NamedTuple):

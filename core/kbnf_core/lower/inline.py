@@ -22,6 +22,7 @@ from typing import NamedTuple
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import (
     Call,
+    Counted,
     Grammar,
     Node,
     Regular,
@@ -115,7 +116,9 @@ class _RuleSplitter:
         optional: list[bool] = []
         for node, facts in self._analysis.within(root):
             first = len(values) - len(children(node))
-            whole = rebuild(node, values[first:])
+            # What counts bytes is one automaton.
+            is_one = isinstance(node, Counted) and node.by_byte
+            whole = node if is_one else rebuild(node, values[first:])
             values[first:] = [self._split_one(whole, optional[first:])]
             optional[first:] = [facts.nullable]
         return values.pop()

@@ -380,11 +380,16 @@ class Follower:
 
 
 class ValueReader:
-    """Reads one JSON text in chunks; ``value`` is its certain part, None if there is none."""
+    """Reads one JSON text in chunks; ``value`` is its certain part, None if there is none.
 
-    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+    With ``reader`` it is a text of another syntax.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary | None = None, reader: JsonReader | None = None
+    ) -> None:
         self._vocabulary = vocabulary
-        self._reader = JsonReader()
+        self._reader = reader or JsonReader()
         self.count = 0
         """The number of parts that ``read`` has read."""
         self._is_over = False

@@ -1,7 +1,8 @@
 """Values of texts: which reader reads the texts of a grammar, and the value of a whole text.
 
-Without marks a text is one JSON value (``follow``). Calls of tools are read by a reading language
-(``messages``) or, where a tag has none, by a grammar whose rules are marked (``calls``).
+Without marks a text is one JSON value (``follow``), or one of block YAML (``block_values``). Calls
+of tools are read by a reading language (``messages``) or, where a tag has none, by a grammar whose
+rules are marked (``calls``).
 
 Tests: tests/unit/languages/tools
 """
@@ -9,6 +10,7 @@ Tests: tests/unit/languages/tools
 from kbnf_core.kbnf.parsed import Marked
 from kbnf_core.languages.structural_tag.reading import loaded
 from kbnf_core.lower.translate import translate
+from kbnf_core.parse.block_values import BlockReader
 from kbnf_core.parse.calls import CallParser, CallReader
 from kbnf_core.parse.follow import ValueReader
 from kbnf_core.parse.messages import MessageReader
@@ -39,6 +41,8 @@ class Readers:
         """Return the reader of one text. Raises ``GrammarError`` for marks that it cannot parse."""
         if self._language is not None:
             return MessageReader(self._language, vocabulary, any_name=any_name)
+        if self._marked is not None and self._marked.syntax:
+            return ValueReader(vocabulary, BlockReader())
         parser = self._call_parser
         return ValueReader(vocabulary) if parser is None else CallReader(parser, vocabulary)
 

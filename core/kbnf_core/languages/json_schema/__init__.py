@@ -39,7 +39,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 
 __all__ = [
     "VALIDATOR", "Digits", "Escapes", "Formats", "Integers", "Options", "Order", "SchemaLimits",
-    "Service", "Standard", "Whitespace", "schema_options",
+    "Service", "Standard", "Syntax", "Whitespace", "schema_options",
 ]  # fmt: skip
 
 
@@ -87,6 +87,13 @@ class Whitespace(enum.Enum):
     """In every gap one blank, or one line break and an indentation of up to 64."""
     FLEXIBLE = "flexible"
     """Any run of blanks, tabs and line breaks, as LLGuidance has it."""
+
+
+class Syntax(enum.Enum):
+    """The texts of values: JSON, or block YAML in the one form of ``block``."""
+
+    JSON = "json"
+    YAML = "yaml"
 
 
 class Integers(enum.Enum):
@@ -175,7 +182,8 @@ class Options:
     ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular expressions: what
     may be once in a gap, and between members and after names. ``allowed_escapes`` are the
     letters that may follow a backslash. With ``strict`` the schema must be one that the strict mode
-    of a service takes; the grammar is the same.
+    of a service takes; the grammar is the same. ``syntax`` is that of the texts: YAML has one
+    layout, so that options of JSON's layout, spelling and ``standard`` are none beside it.
     """
 
     whitespace: Whitespace | None = None
@@ -195,6 +203,7 @@ class Options:
     coerce_one_of: bool | None = None
     lenient: bool | None = None
     strict: Service | None = None
+    syntax: Syntax = Syntax.JSON
 
 
 VALIDATOR = Options(integers=Integers.FRACTION, digits=Digits.ANY, formats=Formats.RFC)
@@ -209,6 +218,7 @@ _CHOICES: dict[str, type[enum.Enum]] = {
     "digits": Digits,
     "formats": Formats,
     "strict": Service,
+    "syntax": Syntax,
 }
 
 _TYPES: dict[str, Any] = get_type_hints(Options)
@@ -239,7 +249,18 @@ def schema_options(**wanted: Any) -> Options:
             wanted[name] = _choice(name, value)
         elif not isinstance(value, _TYPES[name]):
             raise ConfigError(f"`{name}` must be {_wanted(name)}, not {value!r}"[:200])
-    return Options(**wanted)
+    options = Options(**wanted)
+    strange = [name for name in _OF_JSON if wanted.get(name) not in (None, Standard.JSON_SCHEMA)]
+    if strange and options.syntax is not Syntax.JSON:
+        raise ConfigError(f"`{strange[0]}` is an option of JSON, and the syntax is another")
+    return options
+
+
+_OF_JSON = (
+    "whitespace", "whitespace_pattern", "item_separator", "key_separator", "escapes",
+    "allowed_escapes", "standard",
+)  # fmt: skip
+"""Options that other syntaxes have not."""
 
 
 def _choice(name: str, value: str) -> enum.Enum:

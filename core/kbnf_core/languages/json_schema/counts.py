@@ -10,6 +10,10 @@ once. Others may repeat, which matters where some number of members is required,
 fits: then an automaton remembers which of the names came, if they are few. No grammar can
 distinguish all names, so otherwise they may repeat, and a note says so.
 
+At least n of m optional members in their order take n (m - n) states, and no automaton has fewer:
+two beginnings with another last member, or with another count below n, go on differently. The
+counts of the engine (``lower/counts``) are of one thing that repeats, and have no order of members.
+
 Tests: tests/unit/languages/json_schema/test_repeated_names.py, test_counted.py
 """
 
@@ -211,12 +215,13 @@ class CountedItems:
         enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
         edges: list[tuple[Node, _ArrayState]] = []
         if self._part.high is None or count < self._part.high:
-            for item, fits, after in self._choices(count, left):
+            for kind, fits, after in self._choices(count, left):
                 fit = self._count(fitting, fits)
-                form = None if fit is None else self._form(item)
+                form = None if fit is None else self._form(kind)
                 if fit is not None and form is not None:
-                    comma = self._writer.prelude.comma if count else EMPTY
-                    edges.append((sequence(comma, form), (self._after(count), fit, after)))
+                    prelude = self._writer.prelude
+                    item = sequence(prelude.comma if count else EMPTY, prelude.item(form))
+                    edges.append((item, (self._after(count), fit, after)))
             if self._in_order and len(left) > 1:
                 edges.append((EMPTY, (count, fitting, left[1:])))
         return Step(count >= self._part.low and enough, edges)

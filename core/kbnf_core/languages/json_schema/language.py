@@ -97,6 +97,7 @@ class SchemaLanguage(Language):
 
 class _JsonSchema(SchemaLanguage):
     name = "JSON Schema"
+    options = (*SchemaLanguage.options, "syntax")
 
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.json_schema.parse import parse_json_schema

@@ -23,7 +23,7 @@ from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request
+from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import (
     Digits,
     Escapes,
@@ -31,6 +31,7 @@ from kbnf_core.languages.json_schema import (
     Integers,
     Options,
     Standard,
+    Syntax,
     Whitespace,
     options_of,
 )
@@ -332,6 +333,11 @@ class SchemaReading(Parsed):
         self.losses = tuple(map(text.loss, outcome.losses))
         self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
 
+    def marked(self) -> Marked | None:
+        """Return what the values of a text are made of; None where they are one JSON value."""
+        syntax = self._text.options.syntax
+        return None if syntax is Syntax.JSON else Marked(None, {}, syntax=syntax.value)
+
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
         self._writer = None
@@ -436,6 +442,10 @@ class SchemaReading(Parsed):
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
             return {""} if dead else set()
+        # A copy in a column that is too deep has no text, where others have.
+        copies = self._written().rules.copies
+        alive = {copies[name] for name in copies.keys() - dead.keys()}
+        dead = {name: body for name, body in dead.items() if copies.get(name) not in alive}
         graph = {
             name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
             for name, body in dead.items()
@@ -537,7 +547,8 @@ def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
     schemas = writer.schemas
     root = schemas.document.root()
     with _limited_work():
-        made, eager = make(root), _is_prefix_free(schemas, root)
+        made = make(root)
+        eager = schemas.options.syntax is Syntax.JSON and _is_prefix_free(schemas, root)
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
     return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
 

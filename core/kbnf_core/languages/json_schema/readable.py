@@ -75,6 +75,7 @@ from kbnf_core.languages.json_schema.rules import (
     WHOLE,
     Prelude,
     Property,
+    Texts,
     Value,
     automaton_within,
     spell_text,
@@ -176,6 +177,8 @@ class Trees:
                 return EMPTY if found is None else self._form(found)
             case Others(part, hint):
                 return self._others(part, hint)
+            case Texts(hint):
+                return self._some_numbers(node.dfa, hint)
             case Numbers(hint):
                 return self._numbers(node.dfa, hint)
             case _:
@@ -442,7 +445,7 @@ class Outline:
         self._document = writer.schemas.document
         self._places = places
         self._pointer = pointer
-        self._properties: dict[tuple[str, Expression], str] = {}
+        self._properties: dict[tuple[str, Expression, int], str] = {}
         # Rules of values that are where the rules of their members are.
         self._inner: set[str] = set()
         self._bodies: dict[str, Node] = {}
@@ -467,21 +470,23 @@ class Outline:
         match node:
             case ir.Sequence(notation=Value(schema)):
                 return _at(nodes.sequence(*parts), self._span(schema))
-            case ir.Sequence(notation=Property(name, schema)):
-                return self._member(name, schema, parts)
+            case ir.Sequence(notation=Property(name, schema, column)):
+                return self._member(name, schema, column, parts)
             case _:
                 return ir.rebuild(node, parts)
 
-    def _member(self, name: str, schema: Expression | Place, parts: list[Node]) -> Node:
+    def _member(
+        self, name: str, schema: Expression | Place, column: int, parts: list[Node]
+    ) -> Node:
         """Return a call of the rule of a member, which equal members share."""
         if isinstance(schema, Place):
             schema = self._document.inside(schema, "properties", name)
         span = self._span(schema)
-        rule = self._properties.get((name, schema))
+        rule = self._properties.get((name, schema, column))
         if rule is None:
             is_taken = name in NAMES or name in self._writer.rules or not name
             rule = self._writer.rules.fresh(f"{name}_property" if is_taken else name)
-            self._properties[name, schema] = rule
+            self._properties[name, schema, column] = rule
             self.members.add(rule)
             self._bodies[rule] = nodes.sequence(*parts)
             self.spans[rule] = span

@@ -22,6 +22,7 @@ from json.encoder import encode_basestring
 from kbnf_core import ir
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import (
+    ANY,
     CodePoints,
     difference,
     from_ranges,
@@ -54,9 +55,7 @@ from kbnf_core.languages.json_schema.keywords import (
     unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import (
-    compiled_pattern,
-)
+from kbnf_core.languages.json_schema.value_sets import Restricted, compiled_pattern
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -90,21 +89,32 @@ class Spelling:
     r"""Which escapes there are: ``letters`` are what may follow a backslash, of LETTERS.
 
     A control character with a letter of its own is spelt by that, and, where it is not one of
-    ``letters`` or ``by_llguidance``, as ``\u00XX``.
+    ``letters`` or ``by_llguidance``, as ``\u00XX``. ``also`` are characters that need an escape,
+    by their numbers, beyond those of JSON.
     """
 
     letters: str = LETTERS
     by_llguidance: bool = False
+    also: CodePoints = ()
+
+    def listed(self, value: str) -> str | None:
+        """Return the text of a listed string where it has just one, None otherwise."""
+        return self.text(value)
+
+    def key(self, value: str) -> str:
+        """Return the text of a name of a member."""
+        return spell_text(value)
 
     @property
     def is_usual(self) -> bool:
         """Return whether every character has the one spelling that most JSON has."""
-        return self.letters == LETTERS and not self.by_llguidance
+        return self.letters == LETTERS and not self.by_llguidance and not self.also
 
     @cached_property
     def escaped(self) -> CodePoints:
         """The characters that cannot stand for themselves."""
-        return union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
+        found = union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
+        return union(found, self.also)
 
     @cached_property
     def _escaped_codes(self) -> tuple[int, ...]:
@@ -117,8 +127,12 @@ class Spelling:
 
     @cached_property
     def escapes(self) -> tuple[tuple[int, tuple[bytes, ...]], ...]:
-        """The characters that cannot stand for themselves, and what may follow the backslash."""
-        return tuple((code, tuple(self._escapes_of(code))) for code in self._escaped_codes)
+        """The characters that cannot stand for themselves, and what may follow the backslash.
+
+        They are those of one byte.
+        """
+        codes = (code for code in self._escaped_codes if code < 0x80)
+        return tuple((code, tuple(self._escapes_of(code))) for code in codes)
 
     def _escapes_of(self, code: int) -> Iterator[bytes]:
         letter = _SHORT.get(code, "")
@@ -131,6 +145,8 @@ class Spelling:
 
     @property
     def _plain(self) -> str:
+        if self.also:
+            return print_characters(difference(ANY, self.escaped))
         return r'[^"\\\x00-\x1f\x7f]' if self.by_llguidance else r'[^"\\\x00-\x1f]'
 
     @cached_property
@@ -170,10 +186,12 @@ class Spelling:
         codes = {code for low, high in escaped for code in range(low, high + 1)}
         short = {code for code in codes & _SHORT.keys() if _SHORT[code] in self.letters}
         spelt = set() if self.by_llguidance else short
+        wide = {code for code in codes if code > 0xFF}
         long = set(filter(_is_control, codes)) - spelt if "u" in self.letters else set()
         listed = "".join(_SHORT[code] for code in sorted(short)).replace("\\", "\\\\")
         branches = [f"[{listed}]"] if short else []
         branches += [f"u00(?:{'|'.join(_digits(long))})"] if long else []
+        branches += [f"u{_in_either_case(f'{code:04x}')}" for code in sorted(wide)]
         if not branches:
             return ""
         return rf"\\(?:{'|'.join(branches)})" if len(branches) > 1 else rf"\\{branches[0]}"
@@ -186,7 +204,12 @@ class Spelling:
 
 
 def _is_control(code: int) -> bool:
-    return code < 0x20 or code == _DELETE
+    return code < 0x20 or _DELETE <= code < 0xA0
+
+
+def _in_either_case(written: str) -> str:
+    """Return the regular expression of hexadecimal digits."""
+    return "".join(f"[{each}{each.upper()}]" if each.isalpha() else each for each in written)
 
 
 def _digits(codes: set[int]) -> list[str]:
@@ -422,8 +445,23 @@ def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
     return found
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Texts(Notation):
+    """Texts as they are, whose automaton is that of the node."""
+
+    hint: str
+
+
 class Shared:
-    """The shared rules by name, with their calls; a process keeps those of a few options."""
+    """The shared rules by name, with their calls; a process keeps those of a few options.
+
+    ``before_scalar`` and ``before_item`` are for a syntax that has something there, ``ends`` for
+    one in which scalars and keys have an end.
+    """
+
+    before_scalar: ir.Node = EMPTY
+    before_item: ir.Node = EMPTY
+    ends: tuple[str, str] = ("", "")
 
     def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
         self.are_bounded = options.digits is not Digits.ANY
@@ -433,11 +471,8 @@ class Shared:
         fraction, exponent = digits(None), "[eE][+-]?[0-9]+"
         if self.are_bounded:
             fraction, exponent = digits(FRACTION_DIGITS), EXPONENT
-        behind = rf"(?:\.{fraction})?(?:{exponent})?"
-        self.spelling = Spelling(
-            LETTERS if options.allowed_escapes is None else options.allowed_escapes,
-            options.standard is Standard.LLGUIDANCE,
-        )
+        behind = self._behind(fraction, exponent)
+        self.spelling = self._spelling(options)
         self._prefix = prefix
         gap, is_compact = gap_of(options), not gap_of(options)
         comma = _separator(options.item_separator, ",")
@@ -485,6 +520,45 @@ class Shared:
             self._rules |= self._bounded_numbers(behind)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
+
+    def _spelling(self, options: Options) -> Spelling:
+        letters = LETTERS if options.allowed_escapes is None else options.allowed_escapes
+        return Spelling(letters, options.standard is Standard.LLGUIDANCE)
+
+    def _behind(self, fraction: str, exponent: str) -> str:
+        """Return the regular expression of what may follow the whole part of a number."""
+        return rf"(?:\.{fraction})?(?:{exponent})?"
+
+    def string(self, form: ir.Node) -> ir.Node:
+        """Return a string, with its end, where a value is."""
+        return form if self.before_scalar is EMPTY else sequence(self.before_scalar, form)
+
+    def scalar(self, form: ir.Node) -> ir.Node:
+        """Return another scalar where a value is."""
+        return form if self.before_scalar is EMPTY else self.string(self.ended(form))
+
+    def ended(self, form: ir.Node, *, is_key: bool = False) -> ir.Node:
+        """Return a scalar with what must be after it."""
+        end = self.ends[is_key]
+        return sequence(form, text(end)) if end else form
+
+    def item(self, form: ir.Node) -> ir.Node:
+        """Return an item of an array."""
+        return form if self.before_item is EMPTY else sequence(self.before_item, form)
+
+    def enclosed(self, opening: str, closing: str, content: ir.Node, gap: ir.Node) -> ir.Node:
+        """Return an array or object with ``content``, with gaps inside."""
+        return enclosed(opening, closing, content, gap)
+
+    def takes_number(self, written: str) -> bool:
+        """Return whether the text of a number in a schema is one of the syntax."""
+        del written
+        return True
+
+    def plain(self, part: Restricted, budget: Budget) -> ir.Node | None:
+        """Return the strings of a set that may be written without quotes; None for none."""
+        del part, budget
+        return None
 
     def _bounded_numbers(self, behind: str) -> dict[str, ir.Node]:
         """Return the rules of integers of 64 bits, and of numbers: those with ``behind``."""
@@ -544,7 +618,7 @@ class Shared:
         raise LimitError("states", _STATES)
 
 
-_shared = lru_cache(maxsize=16)(Shared)
+json_rules = lru_cache(maxsize=16)(Shared)
 """A process keeps those of 16 options; made anew for each schema, first masks take 1.3 times as
 long."""
 
@@ -552,8 +626,15 @@ long."""
 class Prelude:
     """The shared rules that are in use, by name; asking for one adds what it needs."""
 
-    def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
-        self._shared = _shared(options, prefix, has_whole_fractions)
+    def __init__(
+        self,
+        options: Options,
+        prefix: str,
+        *,
+        has_whole_fractions: bool = False,
+        rules_of: Callable[[Options, str, bool], Shared] = json_rules,
+    ) -> None:
+        self._shared = rules_of(options, prefix, has_whole_fractions)
         self.whole_fraction = self._shared.whole_fraction
         self.has_bounded_digits = self._shared.are_bounded
         # Whether the characters of any string are spelt as those of a pattern.
@@ -600,8 +681,43 @@ class Prelude:
         return self.use(name) if form is self._shared.calls[name] else form
 
     def enclosed(self, opening: str, closing: str, content: ir.Node) -> ir.Node:
-        """Return ``content`` in brackets, with gaps inside."""
-        return enclosed(opening, closing, content, self.gap)
+        """Return an array or object with ``content``."""
+        return self._shared.enclosed(opening, closing, content, self.gap)
+
+    def value(self, name: str) -> ir.Node:
+        """Return a call of the shared rule of a type where a value is."""
+        form = self.use(name)
+        if name in ("value", "object", "array"):
+            return form
+        return self.string(form) if name == "string" else self.scalar(form)
+
+    def string(self, form: ir.Node) -> ir.Node:
+        """Return a string, with its end, where a value is."""
+        return self._shared.string(form)
+
+    def ended(self, form: ir.Node, *, is_key: bool) -> ir.Node:
+        """Return a scalar with what must be after it."""
+        return self._shared.ended(form, is_key=is_key)
+
+    def any_string(self, *, is_key: bool) -> ir.Node:
+        """Return any string, with its end."""
+        return self.use("other_name" if self._shared.ends[is_key] and is_key else "string")
+
+    def scalar(self, form: ir.Node) -> ir.Node:
+        """Return a scalar where a value is."""
+        return self._shared.scalar(form)
+
+    def item(self, form: ir.Node) -> ir.Node:
+        """Return an item of an array."""
+        return self._shared.item(form)
+
+    def takes_number(self, written: str) -> bool:
+        """Return whether the text of a number in a schema is one of the syntax."""
+        return self._shared.takes_number(written)
+
+    def plain(self, part: Restricted, budget: Budget) -> ir.Node | None:
+        """Return the strings of a set that may be written without quotes; None for none."""
+        return self._shared.plain(part, budget)
 
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
@@ -635,11 +751,13 @@ def is_definition(pointer: str) -> bool:
 class Property(Notation):
     """A named member of an object, a sequence whose last part is the value.
 
-    ``schema`` is that of the value, or the schema of the object that has it in ``properties``.
+    ``schema`` is that of the value, or the schema of the object that has it in ``properties``;
+    ``column`` is that of its line, in a syntax with columns.
     """
 
     name: str
     schema: Expression | Place
+    column: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -652,7 +770,8 @@ class Value(Notation):
 class Rules(dict[str, Node]):
     """The rules of the schemas of one document; all names begin with ``prefix``.
 
-    ``owner`` is the schema that rules are added for.
+    ``owner`` is the schema that rules are added for, ``copies`` are the rules that each was made
+    from, in a syntax with columns.
     """
 
     def __init__(self, schemas: Schemas, prefix: str, start: str) -> None:
@@ -660,6 +779,7 @@ class Rules(dict[str, Node]):
         self.schemas = schemas
         self.budget = schemas.budget
         self.owners: dict[str, Expression] = {}
+        self.copies: dict[str, str] = {}
         self.owner: Expression = ANYTHING
         self.current: Expression = ANYTHING
         self.inner: Ref | None = None

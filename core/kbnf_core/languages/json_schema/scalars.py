@@ -1,7 +1,8 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-From an automaton of strings its JSON texts follow without a regular expression between: its bytes
-are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
+From an automaton of strings its JSON texts follow without a regular expression between
+(``rules.quoted``): its bytes are symbols, of which those that mean themselves are spelled so, the
+others after a backslash. A
 ``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
 somebody reads it.
 
@@ -9,9 +10,8 @@ somebody reads it.
 it (``write_one_loop``). Where something with many states repeats within bounds, as words with
 blanks between do, these stay bounds (``write_large_counts``). In the automaton of the JSON strings
 of some lengths (``counted``) a count is a state. After the states that count (``Lengths.counted``)
-come those that need not. Few sets of characters label all of their edges, so these sets and the
-quotes are the symbols of one automaton, which is minimised before its symbols are spelled in bytes:
-then it is small.
+come those that need not. Few sets of characters label all of their edges: they and the quotes are
+symbols of one automaton, which is minimised before its symbols are spelled in bytes.
 
 Tests: tests/unit/languages/json_schema/test_counts_in_patterns.py, test_counted.py
 """
@@ -184,19 +184,40 @@ class ScalarWriter:
         self._builder = Builder()
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
+        self._without_quotes: dict[tuple[Restricted, bool], Node | None] = {}
         self.hints: dict[str, str] = {}
 
-    def write(self, part: Restricted, hint: str) -> Node | None:
-        """Return the JSON texts of a set of strings or numbers; None if there is none."""
+    def write(self, part: Restricted, hint: str, *, is_key: bool = False) -> Node | None:
+        """Return the texts of a set of strings or numbers with their ends; None for none."""
         if part.kind is Kind.NUMBER:
-            return self._number(part, hint)
+            number = self._number(part, hint)
+            return None if number is None else self._prelude.ended(number, is_key=is_key)
         if not part.literals:
-            return self._prelude.use("string")
+            return self._prelude.any_string(is_key=is_key)
         if part.finite is not None:
-            return self._texts(part.finite)
+            return self._prelude.ended(self._texts(part.finite), is_key=is_key)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
-        return self._remembered(part, hint)
+        plain, quoted = self._plain(part, hint, is_key), self._remembered(part, hint)
+        if quoted is None:
+            return None
+        whole = self._prelude.ended(quoted, is_key=is_key)
+        return whole if plain is None else alternation([plain, whole])
+
+    def _plain(self, part: Restricted, hint: str, is_key: bool) -> Node | None:
+        """Return the strings without quotes, in a syntax that has such: a rule, with their end.
+
+        So nothing completes before the end, and masks take free text as a block.
+        """
+        key = part, is_key
+        if key not in self._without_quotes:
+            found, form = self._prelude.plain(part, self._rules.budget), None
+            if found is not None:
+                name = self._rules.fresh(f"{hint}_plain")
+                self._rules.add(name, self._prelude.ended(found, is_key=is_key))
+                form = call(name)
+            self._without_quotes[key] = form
+        return self._without_quotes[key]
 
     def _with_bounded_runs(self, part: Restricted) -> Restricted:
         """Return strings without endless loops of digits or of blanks, where there are such.
@@ -220,7 +241,7 @@ class ScalarWriter:
     def _texts(self, values: Sequence[str]) -> Node:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
         spelling = self._prelude.spelling
-        texts = tuple(each for value in values if (each := spelling.text(value)) is not None)
+        texts = tuple(each for value in values if (each := spelling.listed(value)) is not None)
         if len(values) < MANY_TEXTS or len(texts) < len(values):
             self._refuse_many(sum(map(len, values)))
             return alternation(map(self._listed, values))
@@ -246,7 +267,7 @@ class ScalarWriter:
     def _listed(self, value: str) -> Node:
         """Return the JSON texts of one string."""
         spelling = self._prelude.spelling
-        known = spelling.text(value)
+        known = spelling.listed(value)
         if known is not None:
             return text(known)
         return self._regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
@@ -286,7 +307,12 @@ class ScalarWriter:
         dfa = part.dfa(self._rules.budget)
         if dfa.is_empty:
             return None
-        whole = quoted(dfa, self._prelude.spelling)
+        spelling = self._prelude.spelling
+        if spelling.also:
+            # Characters of several bytes have escapes, so symbols are characters, not bytes.
+            whole = counted(lengths_of(dfa), Length(0, None), LARGE, spelling, self._rules.budget)
+        else:
+            whole = quoted(dfa, spelling)
         return Regular(whole, NOWHERE, Strings(part, dfa, hint))
 
     def _large_counts(self, part: Restricted) -> Node | None:
@@ -496,14 +522,15 @@ class ScalarWriter:
         zeros, are_bounded = self._prelude.whole_fraction, self._prelude.has_bounded_digits
         if self._prelude.has_exact_decimals or (are_bounded and not zeros):
             each = ((number_text(value), str(value)) for value in values)
-            return alternation(map(text, dict.fromkeys(chain.from_iterable(each))))
+            taken = filter(self._prelude.takes_number, chain.from_iterable(each))
+            return alternation(map(text, dict.fromkeys(taken)))
         whole: dict[str, None] = {}
         fractions: dict[str, None] = {}
         others: dict[str, None] = {}
         for value in values:
             plain, written = number_text(value), str(value)
             (fractions if "." in plain else whole)[plain] = None
-            if written.strip("0123456789-."):
+            if written.strip("0123456789-.") and self._prelude.takes_number(written):
                 others[written] = None
         groups = (
             (whole, self._regex(zeros) if zeros else EMPTY),

@@ -392,6 +392,8 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 
 def dump(marked: Marked) -> str:
     """Return the description of values as a text of JSON."""
+    if marked.syntax:
+        return json.dumps({"syntax": marked.syntax})
     if marked.document is None:
         result = {"language": marked.language, "messages": marked.messages}
         return json.dumps(result, ensure_ascii=False, sort_keys=True, default=float)
@@ -415,6 +417,8 @@ def load(text: str, limits: Limits) -> Marked:
     """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
     try:
         result = json.loads(text)
+        if "syntax" in result:
+            return Marked(None, {}, syntax=str(result["syntax"]))
         if "language" in result:
             return Marked(None, {}, result["messages"], result["language"])
         marks = {
