@@ -53,13 +53,18 @@ def reads(text: bytes) -> str | None:
 
 
 class Judge:
-    """A shipped grammar as a predicate."""
+    """A grammar as a predicate."""
 
-    def __init__(self, name: str = "python") -> None:
+    def __init__(self, grammar: Grammar) -> None:
+        self._engine = Engine(grammar, Vocabulary.bytes())
+
+    @classmethod
+    def shipped(cls, name: str) -> "Judge":
+        """Return the shipped grammar of this name."""
         path = grammar_file(name)
         if path is None:
             raise SystemExit(f"the grammar {name} is not shipped")
-        self._engine = Engine(Grammar(path.read_text(encoding="utf-8")), Vocabulary.bytes())
+        return cls(Grammar(path.read_text(encoding="utf-8")))
 
     def takes(self, text: bytes) -> bool:
         """Return whether a text is in the language."""
@@ -178,7 +183,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    judge, rng = Judge(), random.Random(options.seed)  # noqa: S311 - no secrets
+    judge, rng = Judge.shipped("python"), random.Random(options.seed)  # noqa: S311 - no secrets
     texts: list[str] = []
     count = size = 0
     for file, data in corpus(options.folders, options.limit, rng):
