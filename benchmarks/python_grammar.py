@@ -52,6 +52,14 @@ def reads(text: bytes) -> str | None:
     return None
 
 
+def shipped_text(name: str) -> str:
+    """Return the text of a shipped grammar."""
+    path = grammar_file(name)
+    if path is None:
+        raise SystemExit(f"the grammar {name} is not shipped")
+    return path.read_text(encoding="utf-8")
+
+
 class Judge:
     """A grammar as a predicate."""
 
@@ -61,10 +69,7 @@ class Judge:
     @classmethod
     def shipped(cls, name: str) -> "Judge":
         """Return the shipped grammar of this name."""
-        path = grammar_file(name)
-        if path is None:
-            raise SystemExit(f"the grammar {name} is not shipped")
-        return cls(Grammar(path.read_text(encoding="utf-8")))
+        return cls(Grammar(shipped_text(name)))
 
     def takes(self, text: bytes) -> bool:
         """Return whether a text is in the language."""

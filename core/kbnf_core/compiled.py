@@ -1,4 +1,7 @@
-"""Grammars compiled to artifacts on disk, and loaded from them."""
+"""Grammars compiled to artifacts on disk, and loaded from them.
+
+Tests: tests/unit/artifact/test_artifact.py
+"""
 
 import sys
 from os import PathLike

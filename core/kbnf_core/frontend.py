@@ -2,6 +2,8 @@
 
 A ``Language`` has a reader and, where it is a target of conversions, a writer; a ``Reading`` is the
 result of reading a text in any of them. So converting is writing a ``Reading``.
+
+Tests: tests/unit/test_one_road.py
 """
 
 from abc import ABC, abstractmethod

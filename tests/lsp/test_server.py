@@ -124,6 +124,33 @@ async def test_hover_shows_rules_patterns_and_pages(editor: "Editor") -> None:
     assert "I206" in await hover(4, 14)
 
 
+FAMILY = """\
+(* kbnf: finish=eos *)
+start ::= line@0+;
+line@n ::= ' '{@n} 'x\\n' block@>n?;
+block@n ::= line@n+;
+"""
+
+
+async def test_the_rules_of_a_family_are_one_name(editor: "Editor") -> None:
+    assert await editor.check("a.kbnf", FAMILY) == []
+    assert await definition(editor, "a.kbnf", place(2, 27)) == place(3, 0)
+    context = types.ReferenceContext(include_declaration=True)
+    uses = types.ReferenceParams(context, editor.at("a.kbnf"), place(2, 1))
+    places = await editor.client.text_document_references_async(uses) or []
+    assert [each.range.start for each in places] == [place(1, 10), place(2, 0), place(3, 12)]
+    hover = types.HoverParams(editor.at("a.kbnf"), place(1, 11))
+    assert "line@n ::=" in shown(await editor.client.text_document_hover_async(hover))
+    asked = types.RenameParams(editor.at("a.kbnf"), place(3, 13), "row")
+    edit = await editor.client.text_document_rename_async(asked)
+    assert edit is not None
+    assert edit.changes is not None
+    edits = edit.changes[editor.uri("a.kbnf")]
+    # The numbers stay.
+    ends = sorted((each.range.end for each in edits), key=lambda end: end.line)
+    assert ends == [place(1, 14), place(2, 4), place(3, 16)]
+
+
 async def test_fixes_are_offered_where_the_finding_is(editor: "Editor") -> None:
     findings = await editor.check("a.kbnf", GRAMMAR.replace('"[0-9]"', '"\\\\d"'))
     (finding,) = [each for each in findings if each.code == "I206"]

@@ -8,6 +8,8 @@ leaf. Syntax trees, in which brackets count, are not among them.
 
 Operators are compared by identity, may be shared, and are never mutated (that they are not frozen
 spares every start the time to generate the code for it).
+
+Tests: tests/unit/ir/test_facts.py
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -18,6 +18,8 @@ The subset construction (Rabin & Scott 1959) follows sets of states, with a boun
 and on the memory, as there may be exponentially many. Minimisation merges states that accept the
 same, and numbers the rest breadth first: the one smallest automaton of a language, numbered in one
 way. Both are the kernel's (``kernel.Automata``).
+
+Tests: tests/unit/automata/test_explore.py, tests/unit/automata/test_operations.py
 """
 
 from collections.abc import Iterable, Mapping, Sequence

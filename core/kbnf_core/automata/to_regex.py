@@ -5,6 +5,8 @@ edge for each state that a character leads to; states inside characters are gone
 eliminated (Brzozowski & McCluskey 1963). States whose elimination makes the text grow least go
 first (the weights of Delgado & Morais 2004), which undoes counted chains to counts and acyclic
 automata to plain alternatives.
+
+Tests: tests/property/test_automata_to_regex.py
 """
 
 from collections.abc import Iterator, Sequence

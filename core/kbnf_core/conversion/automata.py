@@ -1,4 +1,7 @@
-"""Automata as trees of KBNF: a symbol, or right-linear rules."""
+"""Automata as trees of KBNF: a symbol, or right-linear rules.
+
+Tests: tests/unit/conversion
+"""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -3,6 +3,8 @@
 A part without an equivalent is an error once, or, where losses are permitted, a loss. A token is
 one regular expression where it has one: its parts are folded to an expression of characters, which
 is printed, compiled and, where it is one text, written as that.
+
+Tests: tests/unit/conversion
 """
 
 from abc import ABC, abstractmethod

@@ -19,6 +19,8 @@ the texts of this grammar are a superset of those of the lexer; the first such p
 
 Sets of tokens and of blocks of characters are the bits of numbers. Time is linear in the rules, for
 each round of the fixpoints, and quadratic in the distinct sets of first characters of tokens.
+
+Tests: tests/unit/conversion
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

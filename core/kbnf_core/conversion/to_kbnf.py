@@ -2,6 +2,8 @@
 
 The rest of the work is names, settings and the layout: comments and line breaks are those of the
 author.
+
+Tests: tests/unit/conversion
 """
 
 import re

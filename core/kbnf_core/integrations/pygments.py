@@ -1,4 +1,7 @@
-"""KBNF in Pygments, and so in mkdocs, Sphinx and ``pygmentize -l kbnf``."""
+"""KBNF in Pygments, and so in mkdocs, Sphinx and ``pygmentize -l kbnf``.
+
+Tests: tests/serving
+"""
 
 from collections.abc import Callable
 

@@ -2,6 +2,8 @@
 
 Parts are at the span that is given. Without one the span is set later, or is that of the IR. Empty
 parts are left out.
+
+Tests: tests/unit/kbnf
 """
 
 import re

@@ -3,6 +3,8 @@
 A ``Notation`` has the methods that a parser calls, by the names in its ``grammar.lark``. Names,
 texts in quotes, groups and repetitions mean the same in most of them. ``Rules`` splits nothing: it
 says which statements are rules (a name and a sign), and explains those that are not.
+
+Tests: tests/unit/kbnf
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -9,6 +9,8 @@ What the grammar does not say, words that are nearly right and numbers, is check
 
 Time is linear in the length of the text. What explains mistakes is imported for the first one.
 Patterns are also spelled without the raw form here, for engines that read KBNF and do not know it.
+
+Tests: tests/unit/kbnf
 """
 
 import re

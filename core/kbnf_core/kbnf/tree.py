@@ -6,6 +6,8 @@ formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be
 
 Nodes are never mutated. Still they are not frozen: the code that freezes a class is generated at
 every start, and takes longer than reading a small grammar.
+
+Tests: tests/unit/kbnf/test_printer.py, tests/unit/kbnf/test_forms.py
 """
 
 from collections import abc

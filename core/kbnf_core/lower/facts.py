@@ -10,6 +10,8 @@ unproductive ones.
 FIRST and FOLLOW are over bytes: the bytes that parts begin with, and those that can occur after
 nonterminals. Both are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over the
 callees of a rule, FOLLOW over its callers.
+
+Tests: tests/unit/ir/test_facts.py
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

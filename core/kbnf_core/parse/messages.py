@@ -285,6 +285,7 @@ class MessageReader:
     def _skip(self, blanks: Sequence[str]) -> Reading:
         """Skip blanks that are not content: the longest beginning of some texts."""
         source = self._source
+        # The shorter texts of the language are beginnings of the longest.
         for char in max(blanks, key=len, default=""):
             while source.at >= len(source.text):
                 if source.is_over:
@@ -324,6 +325,7 @@ class MessageReader:
             if is_cut:
                 self.cut = source.place
                 source.take(len(source.text))
+            # One character only: the next one may begin an item.
             else:
                 self._say("text", source.take(source.at + 1))
             self._leads = False
@@ -340,6 +342,7 @@ class MessageReader:
                 yield from self._frame(what)
             else:
                 yield from self._skip([start.behind])
+            # After glue a turn may begin, and with it a call without a marker.
             self._leads = self._leads or self._language.turns
             return
         has_blanks = (
@@ -347,6 +350,7 @@ class MessageReader:
             and what.form.head[:1]
             and what.form.head[0][1][0] in _BLANK
         )
+        # Blanks are content unless they separate calls or belong to the opening of this one.
         if not (self._language.turns and (self._is_behind_call or has_blanks)):
             self._say("text", blanks)
         self._is_behind_call = False
@@ -382,6 +386,7 @@ class MessageReader:
                 match = start.pattern.match(source.text, source.at, partial=not source.is_over)
                 if match is None:
                     continue
+                # The order decides: a later item must not win while this one may match.
                 if match.partial:
                     break
                 return start
@@ -468,6 +473,7 @@ class MessageReader:
                 if not (yield from self._trial(form, form.head, None)):
                     return
                 count += 1
+                # A call was given out, so the text up to here is not content any more.
                 if self._held is None:
                     source.kept = None
                 continue
@@ -496,6 +502,7 @@ class MessageReader:
     def _noise(self, section: SectionPatterns, noise: list[str]) -> Reading:
         """Skip text that does not belong to a section, up to its next possible item."""
         source = self._source
+        # Without markers there is no evidence of calls but their exact form.
         if section.is_bare:
             raise BrokenError
         at = source.at + 1
@@ -538,6 +545,7 @@ class MessageReader:
         outer, source.kept = source.kept, []
         call = _OpenCall()
         is_loose = start is not None and start.is_bare and start.leads
+        # Deltas cannot be taken back: a call whose opening is incomplete is reported at its end.
         call.may_be_given = self._held is None and (
             start is None or not (start.missing or is_loose)
         )
@@ -548,6 +556,7 @@ class MessageReader:
             if self._held is not None and not self._is_known(form, call):
                 raise BrokenError
         except (CutError, BrokenError) as error:
+            # In a section the failure is the section's, which decides about the whole text.
             if outer is not None:
                 self._close(call)
                 source.kept = [*outer, *source.kept]

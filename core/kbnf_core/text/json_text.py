@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Hashable, Iterator
 from decimal import Decimal, InvalidOperation
+from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from kbnf_core.text.source import Span, half_of_pair
@@ -196,6 +197,9 @@ def print_json(value: Json) -> str:
     return "".join(_tokens(value))
 
 
+_CONSTANTS = {None: "null", True: "true", False: "false"}
+
+
 class _Token(str):
     """Text that is printed as it is."""
 
@@ -214,8 +218,10 @@ def _tokens(root: Json) -> Iterator[str]:
         elif isinstance(value, list):
             items = [token for item in value for token in (_Token(","), item)]
             pending.extend([_Token("]"), *reversed(items[1:]), _Token("[")])
-        elif isinstance(value, bool | str) or value is None:
-            yield json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, str):
+            yield encode_basestring(value)
+        elif isinstance(value, bool) or value is None:
+            yield _CONSTANTS[value]
         else:
             yield str(value)
 
@@ -224,7 +230,7 @@ def _members(value: dict[str, Json]) -> list[Json]:
     tokens: list[Json] = [_Token("{")]
     for count, (name, item) in enumerate(value.items()):
         comma = "," if count else ""
-        tokens += [_Token(f"{comma}{json.dumps(name, ensure_ascii=False)}:"), item]
+        tokens += [_Token(f"{comma}{encode_basestring(name)}:"), item]
     return [*tokens, _Token("}")]
 
 

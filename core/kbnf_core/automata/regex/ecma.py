@@ -44,7 +44,7 @@ def conditions(pattern: str) -> list[tuple[str, bool]]:
             break
         result.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
         rest = "^" + rest[end + 1 :]
-    # After a bar the condition would not apply, and nothing would be repeated.
+    # After a bar the condition would not apply, and a repeated one is not a condition.
     if not result or len(_translate(rest)) > 1 or _REPEATED.match(rest, 1):
         return [(to_whole(pattern), True)]
     return [(to_whole(rest), True), *result]

@@ -10,6 +10,8 @@ command after the arrow, which are empty. A set of characters is a pattern.
 
 Escapes are those of ANTLR: ``\n \r \t \b \f \\``, ``\uXXXX``, ``\u{...}``, and in sets
 ``\] \- \p{...} \P{...}``; any other character after a backslash is that character.
+
+Tests: tests/unit/languages/antlr
 """
 
 import re

@@ -12,6 +12,8 @@ these are texts. Brackets make optional, braces repeat, or only group where the 
 (``{ , <item> }...``), and ``!!`` is prose. Where nothing in a text is quoted, other marks are texts
 too, with those that touch as one (``:=``), and so is a mark that is all of a rule
 (``<left bracket> ::= [``); else they are the operators of W3C.
+
+Tests: tests/unit/languages/ebnf
 """
 
 import re

@@ -8,6 +8,8 @@ worked out first. The start is the first rule.
 say which rules are tokens, too: here those without words in them whose texts look like names,
 numbers, or what begins with a quote or the like. Rules that call themselves on one side, as lists
 of letters do, are loops.
+
+Tests: tests/unit/languages/ebnf
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,6 +2,8 @@
 
 llama.cpp finds a nullable prefix only where a rule has an alternative that is written empty;
 grammars with other nullable prefixes pass its test and make it loop for ever. Here both count.
+
+Tests: tests/unit/languages/gbnf
 """
 
 from collections.abc import Iterator

@@ -238,6 +238,7 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
     left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
     if any(excludes(*pair) for pair in product(left, right)):
         return NOTHING
+    # Conditions that the other side implies are left out, so that expressions stay small.
     if any(isinstance(part, Not | AnyOf) for part in (*left, *right)):
         left = tuple(p for p in left if p in right or not _follows(p, right, excludes))
         right = tuple(p for p in right if not _follows(p, left, excludes))
@@ -288,6 +289,7 @@ class Objects:
         """Return whether all of these are certainly among others; False means unknown."""
         names = more._by_name
         if more.regions != _ANY_MEMBER:
+            # Regions are compared by value only: inclusion of name patterns costs automata.
             if self.regions != more.regions:
                 return False
             names = self._by_name | names
@@ -407,6 +409,7 @@ def split_regions(
     index = Beginnings(_names_like(keys) for keys, _ in patterns)
     for number, (keys, value) in enumerate(patterns):
         split = []
+        # Only patterns whose names may begin alike can overlap: others need no product.
         near = index.near(_names_like(keys))
         insides = [
             _common(known, keys, budget) if values and not within & ~near else None
@@ -485,6 +488,7 @@ def _with_single_fits(found: Objects) -> Objects | None:
         names = [name for name, held in found.named if held != NOTHING and keys.holds(name)]
         if not names:
             return None
+        # Any of several members may be the one that fits, so the condition stays.
         if len(names) > 1:
             present.append((keys, value))
             continue

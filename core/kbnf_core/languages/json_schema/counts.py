@@ -10,6 +10,10 @@ once. Others may repeat, which matters where some number of members is required,
 fits: then an automaton remembers which of the names came, if they are few. No grammar can
 distinguish all names, so otherwise they may repeat, and a note says so.
 
+At least n of m optional members in their order take n (m - n) states, and no automaton has fewer:
+two beginnings with another last member, or with another count below n, go on differently. The
+counts of the engine (``lower/counts``) are of one thing that repeats, and have no order of members.
+
 Tests: tests/unit/languages/json_schema/test_repeated_names.py, test_counted.py
 """
 

@@ -8,6 +8,8 @@ regular. What only Python code decides (that a file exists, a validator of the c
 ``kbnf: unkept: WHAT``, of which the lints make an info.
 
 Imported where a schema of a type is asked for: pydantic is optional.
+
+Tests: tests/unit/languages/json_schema/test_python_types.py
 """
 
 import datetime as dt

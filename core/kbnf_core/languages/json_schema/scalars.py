@@ -1,7 +1,8 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-From an automaton of strings its JSON texts follow without a regular expression between: its bytes
-are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
+From an automaton of strings its JSON texts follow without a regular expression between
+(``rules.quoted``): its bytes are symbols, of which those that mean themselves are spelled so, the
+others after a backslash. A
 ``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
 somebody reads it.
 
@@ -9,9 +10,8 @@ somebody reads it.
 it (``write_one_loop``). Where something with many states repeats within bounds, as words with
 blanks between do, these stay bounds (``write_large_counts``). In the automaton of the JSON strings
 of some lengths (``counted``) a count is a state. After the states that count (``Lengths.counted``)
-come those that need not. Few sets of characters label all of their edges, so these sets and the
-quotes are the symbols of one automaton, which is minimised before its symbols are spelled in bytes:
-then it is small.
+come those that need not. Few sets of characters label all of their edges: they and the quotes are
+symbols of one automaton, which is minimised before its symbols are spelled in bytes.
 
 Tests: tests/unit/languages/json_schema/test_counts_in_patterns.py, test_counted.py
 """

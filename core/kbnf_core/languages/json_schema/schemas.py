@@ -8,6 +8,9 @@ part of its values (``Schemas.some``): alternatives are left out only where more
 and what is refused is refused as a whole.
 
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
+
+Tests: tests/unit/languages/json_schema/test_direct.py,
+tests/unit/languages/json_schema/test_products.py
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

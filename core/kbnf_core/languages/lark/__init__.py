@@ -10,4 +10,6 @@ an indenter (``indenter``, ``marks``), brackets and blocks make rules of their o
 (``layout``), and columns make families of rules after it (``indentation``, ``columns``).
 ``regex`` gives Python's regular expressions automata, ``writer`` prints LLGuidance's Lark. ``read``
 and ``product.Assembly`` run the passes in order.
+
+Tests: tests/unit/languages/lark
 """

@@ -2,6 +2,8 @@
 
 Reading begins at the start and leaves out what it does not reach, so W101 and W102 (definitions
 unused, or unreachable) are reported of what was written.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections import defaultdict

@@ -1,4 +1,7 @@
-"""Lark, in either dialect, as one of the grammar languages."""
+"""Lark, in either dialect, as one of the grammar languages.
+
+Tests: tests/unit/languages/lark
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

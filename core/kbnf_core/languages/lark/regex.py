@@ -12,6 +12,8 @@ their order and drops those after a match; its states are the ordered lists. A t
 match if it makes all attempts before it fail. For this the tree becomes a program for Pike's
 machine (R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), in which single
 characters are automata, and so are look-ahead and look-behind.
+
+Tests: tests/unit/languages/lark/test_python_regexes.py
 """
 
 import re

@@ -11,6 +11,8 @@ Single characters are always right: they all have one length.
 What Lark itself reads otherwise, or not at all, is marked as LLGuidance's by its first line:
 several characters in one regular expression, counts, terminals with names, tokens, the empty text.
 The rest both read alike, so it is spelled with escapes that both have.
+
+Tests: tests/unit/languages/lark
 """
 
 import json

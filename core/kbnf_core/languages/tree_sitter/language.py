@@ -1,4 +1,7 @@
-"""tree-sitter's ``grammar.json`` as one of the grammar languages."""
+"""tree-sitter's ``grammar.json`` as one of the grammar languages.
+
+Tests: tests/unit/languages/tree_sitter
+"""
 
 import json
 from collections.abc import Mapping

@@ -11,6 +11,8 @@ word is another token (``word_CONTEXT``). Precedences and conflicts choose trees
 
 *Externals* are scanned by code. A rule that the start leads to and that needs one is refused, or,
 where losses are permitted, cannot match. One for which ``rules`` has a rule is that rule.
+
+Tests: tests/unit/languages/tree_sitter
 """
 
 import re

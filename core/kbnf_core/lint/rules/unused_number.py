@@ -1,4 +1,7 @@
-"""W111: families whose number decides nothing, so that one rule would do for all of them."""
+"""W111: families whose number decides nothing, so that one rule would do for all of them.
+
+Tests: tests/golden/lint
+"""
 
 from collections.abc import Iterator
 

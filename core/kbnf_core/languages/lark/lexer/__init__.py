@@ -1,1 +1,4 @@
-"""Compiles the lexer into the grammar: which lexemes end where."""
+"""Compiles the lexer into the grammar: which lexemes end where.
+
+Tests: tests/unit/languages/lark/test_beyond_limits.py
+"""

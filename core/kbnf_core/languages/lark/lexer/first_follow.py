@@ -11,6 +11,8 @@ only what they have in common.
 For ``may``: two parses that read the same lexemes in the same way are at the same position with
 the same callers. They part where two sites of one rule could come next, or one in a rule and one
 after it. Parted parses are followed for as long as they may match the same lexemes.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Callable, Iterable, Mapping

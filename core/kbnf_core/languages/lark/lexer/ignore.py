@@ -14,6 +14,8 @@ another terminal that is expected there matches it and goes on. A terminal that 
 text counts as a lexeme, so ignored text may follow it, even at the very beginning.
 
 The text between two lexemes is one terminal, made of everything that ``%ignore`` names.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Callable, Iterator

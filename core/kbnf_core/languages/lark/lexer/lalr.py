@@ -10,6 +10,8 @@ meaning (``a|ab`` may match ``ab``), classes and ``\d``, ``\w`` are ASCII, there
 no ``^``, ``$``, ``\b``, no reference back, no flag but ``ims``; what a look-ahead asks is part of
 the text. Hence terminals are not read by it, and an example of it counts only if ``re`` confirms
 it; where there is none, our own automata give one.
+
+Tests: tests/unit/languages/lark
 """
 
 import re

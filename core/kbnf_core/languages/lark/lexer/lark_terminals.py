@@ -4,6 +4,8 @@ Lark joins texts, not languages: ``A: /a|b/ "c"`` becomes ``a|bc``. Alternatives
 first. Both decide the matches of Python, so both are kept. Terminals are known by their patterns:
 one that is written in a rule is the named terminal with that pattern, if there is one. Lark names
 the others, and names decide in which order its lexer tries what is equally long.
+
+Tests: tests/unit/languages/lark
 """
 
 import re

@@ -6,6 +6,8 @@ beginning in the expression, not in the language, and up to the first repetition
 ``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What it
 hides it takes back from its output with the token that contains it, so its masks have no token that
 goes on after a stop; the texts are the same, and masks here have such tokens.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator, Mapping

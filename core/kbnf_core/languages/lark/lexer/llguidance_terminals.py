@@ -1,6 +1,8 @@
 """LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions.
 
 Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminals, too.
+
+Tests: tests/unit/languages/lark
 """
 
 import re

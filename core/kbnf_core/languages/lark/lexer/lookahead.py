@@ -5,6 +5,8 @@ more; a regular language says it exactly. Equal sets are equal values, so that t
 the lexer between two lexemes, with which the rules are multiplied.
 
 Sets of bytes are the bits of one number; bit 256 stands for the end of the text.
+
+Tests: tests/unit/languages/lark
 """
 
 from array import array

@@ -15,6 +15,8 @@ plain strings:
   of either. Beside a pattern that does so and has all of its flags, a string is not tried itself.
 * What an ignored terminal has found is dropped, whatever it becomes. An ignored string that another
   pattern has found is not: it goes to the parser, which seldom expects it.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Hashable, Iterable, Iterator

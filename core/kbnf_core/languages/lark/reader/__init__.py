@@ -1,1 +1,4 @@
-"""From Lark text to rules over lexemes."""
+"""From Lark text to rules over lexemes.
+
+Tests: tests/unit/languages/lark
+"""

@@ -2,6 +2,8 @@ r"""The dialect of a file, by detection, and what the other dialect would refuse
 
 And strings: Lark decodes like Python, but leaves escapes that it does not know as two characters;
 LLGuidance reads JSON strings and, in addition, ``\xHH``.
+
+Tests: tests/unit/languages/lark
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars."""
+"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars.
+
+Tests: tests/unit/languages/lark
+"""
 
 import re
 from collections.abc import Callable

@@ -6,6 +6,8 @@ Nodes are compared by identity: where a lexeme is decides what may be confused w
 ``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
 continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
 ``make_shallow`` splits deep parts into rules of their own, since later passes recurse into parts.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Callable, Mapping

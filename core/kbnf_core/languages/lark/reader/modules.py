@@ -5,6 +5,8 @@ As in Lark, what an imported rule needs comes along as ``module__name``, and a m
 the languages are those of the originals, and there is no look-behind in them, so they read the same
 in both dialects. LLGuidance lets a line break into an ``ESCAPED_STRING``. Of the grammars of Python
 and of Lark itself, which only Lark ships, there are the terminals.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Mapping, Sequence

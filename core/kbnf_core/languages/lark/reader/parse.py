@@ -9,6 +9,8 @@ into words, so nothing here can fail: any other character is ``JUNK``.
 ``Builder`` makes the tree while Lark reduces the rules of ``grammar.lark``: each method is called
 with the parts of the rule (or alias) of its name. Optional parts that are missing are left out, so
 parts are told apart by their kinds.
+
+Tests: tests/unit/languages/lark
 """
 
 import json

@@ -1,4 +1,7 @@
-"""The report of a conversion: errors, losses, and notes that change nothing."""
+"""The report of a conversion: errors, losses, and notes that change nothing.
+
+Tests: tests/unit/languages/lark
+"""
 
 from dataclasses import dataclass, field
 

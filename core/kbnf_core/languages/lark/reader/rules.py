@@ -2,6 +2,8 @@
 
 A parameter is one number of 64 bits; ``[a:b]`` names its bits a up to b, exclusive. A rule with one
 is a family: there is a rule for each value that is used, as for those of KBNF (``ir.families``).
+
+Tests: tests/unit/languages/lark
 """
 
 import operator

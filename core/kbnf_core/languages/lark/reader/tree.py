@@ -2,6 +2,8 @@
 
 It is the same for both dialects. What a text means (which escapes, which regular expressions)
 depends on the dialect. The operators are those of ``ir``; an optional part is a repetition.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator
