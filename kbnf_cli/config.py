@@ -273,12 +273,13 @@ def keys_of(command: click.Command) -> dict[str, click.Option]:
     return {
         key: each
         for key, each in result.items()
-        if key not in KEYS and key not in _ABOUT_SETTINGS and not each.is_eager
+        if key not in KEYS and key not in _ONLY_TYPED and not each.is_eager
     }
 
 
-_ABOUT_SETTINGS = ("config", "isolated", "stdin-filename", "show-settings")
-"""Options that say which settings there are."""
+_ONLY_TYPED = ("config", "isolated", "stdin-filename", "show-settings", "indenter")
+"""Options that say which settings there are, and the one that imports a module: the settings of a
+folder that was fetched must not run its code."""
 
 
 def key_of(option: click.Option) -> str:
@@ -471,7 +472,9 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
 _OPTIONS = {key_of(each): each for each in options_in(from_option, schema_options, common_options)}
 """Options of languages and of the console, which are read as the command line reads them."""
 
-_PARSERS |= {key: partial(_of_option, each) for key, each in _OPTIONS.items()}
+_PARSERS |= {
+    key: partial(_of_option, each) for key, each in _OPTIONS.items() if key not in _ONLY_TYPED
+}
 
 _CONSOLE = frozenset(str(each.name) for each in options_in(common_options))
 

@@ -425,8 +425,8 @@ indenter_option = _schema_option(
     type=_IndenterType(),
     metavar="MODULE:CLASS",
     text="Lark: the `Indenter` that the grammar is used with, as `lark.indenter:PythonIndenter`;"
-    " its module is imported, also from the current folder.  [default: by the usual names, if the"
-    " grammar declares `_INDENT` and `_DEDENT`]",
+    " its module is imported, also from the current folder; so no configuration file sets it."
+    "  [default: by the usual names, if the grammar declares `_INDENT` and `_DEDENT`]",
 )
 
 schema_options = together(

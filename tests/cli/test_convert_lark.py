@@ -39,3 +39,38 @@ def test_gbnf_under_the_name_that_llguidance_gave_it_is_converted(kbnf: Kbnf) ->
     Path("old.lark").write_text('root ::= "a" b\nb ::= [0-9]+\n', "utf-8")
     result = kbnf("convert-gbnf", "old.lark")
     assert (result.status, "start ::= 'a' b;" in result.out) == (0, True)
+
+
+INDENTED = 'start: "a" _NL [_INDENT start _DEDENT]\n_NL: /\\n */\n%declare _INDENT _DEDENT\n'
+CLASS = """\
+from lark.indenter import PythonIndenter
+
+print("imported")
+
+
+class Own(PythonIndenter):
+    NL_type = "_NL"
+"""
+
+
+def test_an_indenter_is_a_class_of_the_current_folder(kbnf: Kbnf) -> None:
+    Path("a.lark").write_text(INDENTED, "utf-8")
+    Path("own_indenter.py").write_text(CLASS, "utf-8")
+    converted = kbnf("convert-lark", "a.lark", "--indenter", "own_indenter:Own")
+    assert converted.status == 0
+    assert "@>n" in converted.out
+    for name in ("nothing:Own", "own_indenter:Other", "os:path"):
+        assert kbnf("convert-lark", "a.lark", "--indenter", name).status == 2
+
+
+def test_settings_of_a_folder_import_no_indenter(kbnf: Kbnf) -> None:
+    Path("a.lark").write_text(INDENTED, "utf-8")
+    Path("settings_indenter.py").write_text(CLASS, "utf-8")
+    for settings in (
+        'indenter = "settings_indenter:Own"\n',
+        '[check]\nindenter = "settings_indenter:Own"\n',
+    ):
+        Path("kbnf.toml").write_text(settings, "utf-8")
+        result = kbnf("check", "a.lark")
+        assert result.status == 2
+        assert "imported" not in result.out
