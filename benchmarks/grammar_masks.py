@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import resident
-from benchmarks.python_grammar import Judge
+from benchmarks.python_grammar import Judge, shipped_text
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Engine, Grammar
 from kbnf_core.mask.slices import parts_of
@@ -97,12 +97,12 @@ def main() -> None:
     options = parser.parse_args()
     rng = random.Random(options.seed)  # noqa: S311 - no secrets
     setting = read_setting(options.vocab)
-    judge = Judge(options.name)
-    texts = texts_of(judge, options, rng)
+    text = shipped_text(options.name)
+    texts = texts_of(Judge(Grammar(text)), options, rng)
     documents = [setting.encode(text.decode()) for text in texts]
     parts_of(setting.vocabulary)
     before = resident()
-    grammar = Grammar(judge.text)
+    grammar = Grammar(text)
     times = np.array(time_steps(grammar, setting, documents))
     grown = resident() - before
     shown = ", ".join(
@@ -116,7 +116,7 @@ def main() -> None:
     )
     print(f"{len(documents)} files, {len(times):,} steps: {shown} ms; {grown:.0f} MB")
     if options.places:
-        compared, differing = compare(Grammar(judge.text), setting, documents, options.places, rng)
+        compared, differing = compare(Grammar(text), setting, documents, options.places, rng)
         print(f"{compared:,} masks compared, {differing} differ")
 
 

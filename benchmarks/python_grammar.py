@@ -52,15 +52,24 @@ def reads(text: bytes) -> str | None:
     return None
 
 
-class Judge:
-    """A shipped grammar as a predicate."""
+def shipped_text(name: str) -> str:
+    """Return the text of a shipped grammar."""
+    path = grammar_file(name)
+    if path is None:
+        raise SystemExit(f"the grammar {name} is not shipped")
+    return path.read_text(encoding="utf-8")
 
-    def __init__(self, name: str = "python") -> None:
-        path = grammar_file(name)
-        if path is None:
-            raise SystemExit(f"the grammar {name} is not shipped")
-        self.text = path.read_text(encoding="utf-8")
-        self._engine = Engine(Grammar(self.text), Vocabulary.bytes())
+
+class Judge:
+    """A grammar as a predicate."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._engine = Engine(grammar, Vocabulary.bytes())
+
+    @classmethod
+    def shipped(cls, name: str) -> "Judge":
+        """Return the shipped grammar of this name."""
+        return cls(Grammar(shipped_text(name)))
 
     def takes(self, text: bytes) -> bool:
         """Return whether a text is in the language."""
@@ -179,7 +188,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    judge, rng = Judge(), random.Random(options.seed)  # noqa: S311 - no secrets
+    judge, rng = Judge.shipped("python"), random.Random(options.seed)  # noqa: S311 - no secrets
     texts: list[str] = []
     count = size = 0
     for file, data in corpus(options.folders, options.limit, rng):

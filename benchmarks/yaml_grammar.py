@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--dumps", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    judge = Judge("yaml")
+    judge = Judge.shipped("yaml")
     _compare(judge, options.suite)
     taken = old = 0
     for text in dumps(options.dumps, random.Random(options.seed)):  # noqa: S311 - no secrets

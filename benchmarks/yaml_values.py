@@ -27,8 +27,9 @@ import yaml
 
 from benchmarks.drawn import default_cases
 from benchmarks.maskbench import Case
+from benchmarks.python_grammar import Judge
 from benchmarks.vocabulary import read_setting
-from kbnf_core import Engine, Grammar, RejectedError, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.text.errors import KbnfError
 
@@ -97,20 +98,8 @@ def changed(value: Any, rng: random.Random) -> Any:
     return rng.choice(_OTHERS)
 
 
-class Texts:
-    """The texts of a grammar, as a predicate."""
-
-    def __init__(self, grammar: Grammar) -> None:
-        self._engine = Engine(grammar, Vocabulary.bytes())
-
-    def takes(self, text: str) -> bool:
-        """Return whether a text is in the language."""
-        self._engine.reset()
-        try:
-            self._engine.try_accept_new_bytes(text.encode())
-        except (RejectedError, UnicodeEncodeError):
-            return False
-        return self._engine.can_finish()
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _grammars(schema: Any) -> tuple[Grammar, Grammar] | None:
@@ -146,14 +135,14 @@ class Comparison:
         if grammars is None:
             self.counts["refused schemas"] += 1
             return
-        as_json, as_yaml = map(Texts, grammars)
+        as_json, as_yaml = map(Judge, grammars)
         for kind, value in _values([json.loads(text) for text, _ in case.values], self._rng):
-            wanted = as_json.takes(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+            wanted = as_json.takes(_bytes(json.dumps(value, ensure_ascii=False)))
             text = f"{printed(value)}\n"
             if yaml.safe_load(text) != value:
                 print(f"{case.name}: the printed form is not the value: {text!r}")
             self.counts[f"{kind}, {'taken' if wanted else 'refused'} as JSON"] += 1
-            if as_yaml.takes(text) is not wanted:
+            if as_yaml.takes(_bytes(text)) is not wanted:
                 self.counts[f"{kind}, otherwise as YAML"] += 1
                 print(f"{case.name}: {'refused' if wanted else 'taken'} as YAML only: {text!r}")
         for text, is_valid in case.values:

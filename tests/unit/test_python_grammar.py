@@ -16,7 +16,7 @@ MUTANTS = 400
 
 @pytest.fixture(scope="module")
 def judge() -> Judge:
-    return Judge()
+    return Judge.shipped("python")
 
 
 @pytest.fixture(scope="module")

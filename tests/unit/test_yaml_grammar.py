@@ -18,7 +18,7 @@ PLACES = 24
 
 @pytest.fixture(scope="module")
 def judge() -> Judge:
-    return Judge("yaml")
+    return Judge.shipped("yaml")
 
 
 def test_what_pyyaml_writes_is_yaml(judge: Judge) -> None:

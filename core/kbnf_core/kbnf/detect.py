@@ -35,6 +35,16 @@ _BNF = _Language(
 _DIALECT = re.compile(r"<[^<>\n]*>|\"[^\"]*\"|'[^']*'|::=|[|;\s]")
 # Rules with numbers, as W3C has them.
 _EBNF = _Language("EBNF", "ebnf", re.compile(r"^[ \t]*\[\d+\w?\][ \t]+\w+[ \t]*::=", re.MULTILINE))
+# `name = ... ;` and another one, with commas between items, as ISO/IEC 14977 has them.
+_ISO = _Language(
+    "EBNF",
+    "ebnf",
+    re.compile(
+        r"\A(?:\s|\(\*(?s:.*?)\*\))*+([A-Za-z][\w \-]*?[ \t]*=)(?!=)"
+        r"""(?=(?s:.*?)["'\w)}\]]\s*+,\s*+["'\w({\[?])"""
+        r"""(?:[^"';:%]|"[^"\n]*+"|'[^'\n]*+')*+;\s*+(?:\Z|\(\*|[A-Za-z][\w \-]*=(?!=))"""
+    ),
+)
 # A directive, or a rule: its mark, name, priority, parameters, and a colon.
 _LARK = _Language(
     "Lark",
@@ -90,7 +100,7 @@ _TREE_SITTER = _Language(
 _GRAMMAR_JS = _Language(
     "tree-sitter's grammar.js", "", re.compile(r"^[^\n]*\bgrammar\(\{", re.MULTILINE)
 )
-_FOREIGN = (_ANTLR, _PEG, _TREE_SITTER, _GRAMMAR_JS)
+_FOREIGN = (_ANTLR, _PEG, _TREE_SITTER, _GRAMMAR_JS, _ISO)
 """Languages whose texts may have the signs that end rules of KBNF."""
 
 _FOREIGN_EXTENSIONS = {".g4": _ANTLR, ".g": _ANTLR} | dict.fromkeys(

@@ -151,6 +151,8 @@ cdef class ItemSets(_Tables):
     cdef deque[vector[int32_t]] report_lists
     cdef deque[vector[Pair]] calls
     cdef vector[uint8_t] kinds
+    # By nonterminal: whether it is a piece, 0 while nobody asked.
+    cdef vector[uint8_t] pieces
     # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move,
     # and none is made in advance: memory that is touched for the first time costs more than the
     # work.
@@ -209,6 +211,10 @@ cdef class ItemSets(_Tables):
     cdef vector[int32_t]* reported(self, int32_t item_set) except NULL
     cdef vector[Pair]* waits(self, int32_t item_set) except NULL
     cdef vector[Pair] _find_waits(self, int32_t item_set) except *
+    cdef bint repeats(self, int32_t item_set) except -1
+    cdef bint _find_repeats(self, int32_t item_set) except -1
+    cdef bint _is_piece(self, int32_t nonterminal) except -1
+    cdef bint _find_piece(self, int32_t nonterminal) except -1
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2
     cdef int32_t predicted(self, vector[int32_t]& called) except -2
@@ -259,6 +265,8 @@ cdef class LazyTable:
     cdef deque[vector[Pair]] source_lists
     cdef vector[uint8_t] has_sources
     cdef _Map settled
+    # By stack node and nonterminal: see ``resumed``.
+    cdef _Map resumptions
     cdef Configurations configurations
     # By class, of the state in progress: whether some item set has a transition.
     cdef vector[uint8_t] lives
@@ -280,6 +288,7 @@ cdef class LazyTable:
     cdef inline int32_t place(self, int32_t state) except? 0
     cdef inline int32_t* row(self, int32_t place) except NULL
     cdef int32_t place_above(self, int32_t item_set) except? 0
+    cdef int32_t place_apart(self, int32_t item_set) except? 0
     cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0
     cdef vector[int32_t]* ends(self, int32_t ended) except NULL
     cdef int32_t lift(self, int32_t item_set) except -2
@@ -288,6 +297,7 @@ cdef class LazyTable:
     cdef inline int32_t _settle_moved(self, vector[Pair]& reached) except -2
     cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1
     cdef int32_t _settle_one(self, Pair reached) except -2
+    cdef int32_t resumed(self, Pair complete) except -2
     cdef int32_t _settle(self, vector[Pair]& reached) except -2
     cdef int32_t _intern(self, vector[Pair]& reached, vector[int32_t]& completions) except -2
     cdef int _unite(self, vector[Pair]& pairs, vector[Pair]& united) except -1

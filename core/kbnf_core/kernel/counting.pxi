@@ -179,6 +179,24 @@ cdef class Counting:
             self.far_sets[item_set] = found
         return found
 
+    cdef int32_t far_pairs(self, int32_t state) except -1:
+        """The state with rows for what is far in any of its pairs; the table's lock is held."""
+        cdef vector[Pair] pairs
+        cdef int32_t after
+        cdef bint found = False
+        cdef size_t i
+        if not self.is_needed:
+            return state
+        pairs = self.explorer.configurations.all_pairs.at(state)
+        for i in range(pairs.size()):
+            after = self.far_set(pairs[i].second)
+            found = found or after != pairs[i].second
+            pairs[i].second = after
+        if not found:
+            return state
+        sort(pairs.begin(), pairs.end())
+        return self.explorer._number(pairs, self.explorer.configurations.all_exits.at(state))
+
     cdef bint _replace(self, vector[int64_t]& items) except -1:
         """Put rows in the place of what is far; return whether there is any."""
         cdef int32_t state, after

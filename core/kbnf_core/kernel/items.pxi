@@ -20,11 +20,18 @@ cdef enum:
     _COMPLETED = 2
     _REPORTS = 4
     _CALLS = 8
+    _PIECES = 16
+    _REPEATS = 32
 
 
 cdef enum:
     # Edges for which no comparison pays.
     _FEW = 8
+    # The most bytes of a piece, and automaton states with which it may go on; see ``repeats``.
+    _LONGEST_PIECE = 16
+    _MOST_IN_PIECE = 64
+    _PIECE = 1
+    _NO_PIECE = 2
     # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
     # go on with a state, since something is called.
     _READS = 1
@@ -52,11 +59,13 @@ cdef class ItemSets(_Tables):
         self.single = _Map()
         self.unions = _Map()
         self.counted_numbers = _Map()
+        self.pieces.resize(self.radix)
 
     cdef size_t held(self) noexcept:
         cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
         lists += held(self.live_sets) + held(self.moves) + held(self.tail_called)
         lists += held(self.known) + held(self.kinds) + held(self.counted_states)
+        lists += held(self.pieces)
         lists += held(self.rows) + held(self.targets) + held(self.columns)
         lists += self.sets.held() + self.counted_numbers.held()
         return lists + self.single.held() + self.unions.held() + held(self.predictions)
@@ -533,6 +542,57 @@ cdef class ItemSets(_Tables):
         for each in after:
             found.push_back(Pair(each.first, self._intern(each.second)))
         return found
+
+    cdef bint repeats(self, int32_t item_set) except -1:
+        """Whether something is called in a set, a piece, behind which the same is called again.
+
+        A token may have as many pieces as it has bytes, such as the characters of a text.
+        """
+        if not self._knows(item_set, _PIECES):
+            self.known[item_set] |= _PIECES
+            if self._find_repeats(item_set):
+                self.known[item_set] |= _REPEATS
+        return self.known[item_set] & _REPEATS
+
+    cdef bint _find_repeats(self, int32_t item_set) except -1:
+        cdef int64_t item
+        cdef int32_t state, row, behind, call, again
+        for item in self.of(item_set)[0]:
+            state = <int32_t> (item // self.radix)
+            row = self.row_of(state)
+            for call in range(self.call_start[row], self.call_start[row + 1]):
+                behind = self.row_of(self.call_return[call])
+                for again in range(self.call_start[behind], self.call_start[behind + 1]):
+                    if self.call_nonterminal[again] == self.call_nonterminal[call]:
+                        if self._is_piece(self.call_nonterminal[call]):
+                            return True
+        return False
+
+    cdef bint _is_piece(self, int32_t nonterminal) except -1:
+        """Whether a nonterminal has short texts only, and calls nothing."""
+        if not self.pieces[nonterminal]:
+            self.pieces[nonterminal] = _PIECE if self._find_piece(nonterminal) else _NO_PIECE
+        return self.pieces[nonterminal] == _PIECE
+
+    cdef bint _find_piece(self, int32_t nonterminal) except -1:
+        cdef vector[int32_t] front = vector[int32_t](1, self.entry[nonterminal])
+        cdef vector[int32_t] after
+        cdef int32_t state, edge, length
+        for length in range(_LONGEST_PIECE + 1):
+            if front.empty():
+                return True
+            if front.size() > _MOST_IN_PIECE:
+                return False
+            after.clear()
+            for state in front:
+                if self.call_start[state] < self.call_start[state + 1]:
+                    return False
+                for edge in range(self.edge_start[state], self.edge_start[state + 1]):
+                    after.push_back(self.edge_target[edge])
+            sort(after.begin(), after.end())
+            after.erase(unique(after.begin(), after.end()), after.end())
+            front.swap(after)
+        return False
 
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2:
         """The set of all items of ``pairs[first:last]``, which ascend; memoised for two.

@@ -27,7 +27,7 @@ cdef class LazyTable:
         self.release = table.lock.release
         self.class_view = table.classes
         self.classes = &self.class_view[0]
-        self.settled = _Map()
+        self.settled, self.resumptions = _Map(), _Map()
         self.items, self.stack = table.items, table.stack
         self.configurations = table.configurations
         self.width = table.tables.class_count
@@ -271,7 +271,7 @@ cdef class LazyTable:
         cdef size_t found = self.segments.size() * block(_ROWS * self.width * sizeof(int32_t))
         found += held(self.segments) + held(self.completions) + held(self.source_lists)
         found += held(self.has_sources) + held(self.lives) + held(self.places)
-        found += self.settled.held()
+        found += self.settled.held() + self.resumptions.held()
         return found + self.items.held() + self.stack.held() + self.configurations.held()
 
     def sizes(self):
@@ -305,11 +305,17 @@ cdef class LazyTable:
         return self.row_of(place) if place >= 0 else self.items.row(~place)
 
     cdef int32_t place_above(self, int32_t item_set) except? 0:
-        """The place at which the walk of an item set begins."""
+        """The place of an item set above BOTTOM, with what it calls."""
         item_set = self.items.live(item_set)
         if self.items.kind(item_set) != _LIFTS:
             return ~item_set
         return self.place(self._begin(item_set))
+
+    cdef int32_t place_apart(self, int32_t item_set) except? 0:
+        """The place at which the walk of an item set begins, without what it calls but pieces."""
+        if self.items.repeats(item_set):
+            return self.place_above(item_set)
+        return ~self.items.live(item_set)
 
     cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0:
         """The place after a byte, DEAD without one; the lock is held.
@@ -393,6 +399,17 @@ cdef class LazyTable:
             pairs.push_back(reached)
             found = self._settle(pairs)
             self.settled.put(key, found)
+        return found
+
+    cdef int32_t resumed(self, Pair complete) except -2:
+        """The state of what waits for a nonterminal that completes in a node, memoised."""
+        cdef uint64_t key = _key_of(complete)
+        cdef vector[Pair] pairs
+        cdef int32_t found = self.resumptions.get(key)
+        if found == UNKNOWN:
+            pairs = self.stack.waiters(complete)[0]
+            found = self._settle(pairs)
+            self.resumptions.put(key, found)
         return found
 
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:

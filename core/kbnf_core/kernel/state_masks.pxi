@@ -3,10 +3,14 @@
 # **Layer.** Above ``walk.pxi``. A walk depends on an item set and a set of nodes, not on the stack,
 # so that texts of any length need few of them; what completes resumes here, down the stack.
 #
-# **Terms.** A *frame* is a stack node, what resumes in it, and the set of trie nodes from which on
-# bytes are its own.
-
-ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
+# The pairs of a state are walked each by its item set alone, and what they call is walked apart, as
+# one item set over the stack node in which the callers wait: so the walk of what is called is the
+# same for all callers, and its states are not multiplied by theirs. Where a nonterminal completes,
+# what waits for it is a state that goes on below the nodes of the completion.
+#
+# **Terms.** A *frame* is a state and the set of trie nodes from which on bytes are its own: the
+# root for the state whose mask it is. The walk of a union of nodes is the union of walks, so of a
+# later frame of a state just those nodes are left that no earlier one has.
 
 
 cdef class MaskAssembler:
@@ -32,10 +36,10 @@ cdef class MaskAssembler:
     # Of the state in progress; numbers may come more than once.
     cdef vector[int32_t] found_rows
     cdef vector[int32_t] found_completions
-    cdef ordered_set[Frame] entered
-    cdef ordered_set[Frame] left
-    cdef vector[Frame] work
-    # How often something resumed in it.
+    # By state: the numbers of sets of nodes below which it goes on, no two with a node in common.
+    cdef unordered_map[int32_t, vector[int32_t]] entered
+    # Those not yet done, with their states; and how often something resumed.
+    cdef vector[Pair] work
     cdef size_t steps
 
     def __cinit__(self, masks):
@@ -53,7 +57,7 @@ cdef class MaskAssembler:
     def bytes(self):
         """The memory that walks take, and what finds them."""
         cdef size_t found = held(self.walks) + held(self.work)
-        found += held(self.entered) + held(self.left) + held(self.found_rows)
+        found += held(self.entered) + held(self.found_rows)
         found += held(self.found_completions)
         return found + self.walker.held() + self.counting.held()
 
@@ -74,7 +78,7 @@ cdef class MaskAssembler:
     def walk(self, int32_t item_set, int32_t nodes):
         """Return the walk of an item set below the nodes of a set."""
         self._make_room()
-        cdef Walked* found = self._walk(item_set, nodes)
+        cdef Walked* found = self._walk(self.counting.far_set(item_set), nodes)
         return found.first, tuple(found.second)
 
     def gather(self, int32_t state):
@@ -137,19 +141,13 @@ cdef class MaskAssembler:
         return 0
 
     cdef int _gather(self, int32_t state) except -1:
-        cdef vector[Pair] pairs
-        cdef size_t i
-        pairs = self.explorer.configurations.all_pairs.at(state)
-        self.steps = 0
         self.found_rows.clear()
         self.found_completions.clear()
         self.entered.clear()
-        self.left.clear()
         self.work.clear()
+        self.steps = 0
         self._make_room()
-        for i in range(pairs.size()):
-            # No other frame is at the root: what completes there is no text.
-            self.work.push_back(Frame(pairs[i], 0))
+        self._enter(state, 0)
         while not self.work.empty():
             self._follow()
         _make_distinct(self.found_rows)
@@ -157,52 +155,85 @@ cdef class MaskAssembler:
             self.found_rows.erase(self.found_rows.begin())
         return 0
 
-    cdef int _follow(self) except -1:
-        cdef Frame frame = self.work.back()
-        cdef Walked* walked
-        cdef Pair exits
-        cdef size_t i
-        self.work.pop_back()
-        walked = self._walk(frame.first.second, frame.second)
-        self.found_rows.push_back(walked.first)
-        for i in range(walked.second.size()):
-            exits = Pair(frame.first.first, walked.second[i].first)
-            if self._leave(exits, walked.second[i].second):
-                self.found_completions.push_back(walked.second[i].second)
+    cdef int _enter(self, int32_t state, int32_t nodes) except -1:
+        """Note that a state goes on below some nodes."""
+        cdef vector[int32_t]* earlier
+        cdef vector[int32_t] left
+        state = self.counting.far_pairs(state)
+        earlier = &self.entered[state]
+        if not earlier.empty():
+            self._leave_out(nodes, earlier[0], left)
+            if left.empty():
+                return 0
+            nodes = self.node_sets.find(left)
+        earlier.push_back(nodes)
+        self.work.push_back(Pair(state, nodes))
         return 0
 
-    cdef bint _leave(self, Pair complete, int32_t nodes) except -1:
-        """Resume what waits for a completed nonterminal; return whether the start completes."""
-        cdef vector[Pair] stack = vector[Pair](1, complete)
-        cdef vector[Pair]* waiting
-        cdef vector[int32_t]* completed
-        cdef bint at_bottom = False
-        cdef size_t i, j
-        while not stack.empty():
-            complete = stack.back()
-            stack.pop_back()
-            if not self.left.insert(Frame(complete, nodes)).second:
-                continue
-            at_bottom = at_bottom or complete.first == BOTTOM
-            waiting = self.explorer.stack.waiters(complete)
-            self.steps += 1 + waiting.size()
-            self.explorer.items.room.check(self.steps, complete.second)
-            for i in range(waiting.size()):
-                self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
-                # What resumes may complete at once, without reading anything more.
-                completed = self.explorer.items.completed(waiting[0][i].second)
-                for j in range(completed.size()):
-                    stack.push_back(Pair(waiting[0][i].first, completed[0][j]))
-        return at_bottom
+    cdef int _leave_out(
+        self, int32_t nodes, vector[int32_t]& earlier, vector[int32_t]& left
+    ) except -1:
+        """Write the nodes that are in none of the earlier sets, as a content."""
+        cdef int32_t width = self.node_sets.width, other
+        cdef vector[uint32_t] words = _words_in(self.node_sets.contents.at(nodes), width)
+        cdef vector[uint32_t] others
+        cdef int32_t i
+        for other in earlier:
+            if other == nodes:
+                return 0
+            others = _words_in(self.node_sets.contents.at(other), width)
+            for i in range(width):
+                words[i] &= ~others[i]
+        return _write_words(words.data(), width, left)
 
-    cdef int _enter(self, int32_t stack_node, int32_t item_set, int32_t nodes) except -1:
-        cdef Frame frame = Frame(Pair(stack_node, item_set), nodes)
-        if self.entered.insert(frame).second:
-            self.work.push_back(frame)
+    cdef int _follow(self) except -1:
+        """Walk from each pair of a state and, together, from what they call.
+
+        What calls pieces is walked with them.
+        """
+        cdef Pair frame = self.work.back()
+        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(frame.first)
+        cdef vector[Pair] calling
+        cdef vector[int32_t] no_exits
+        cdef int32_t state = frame.first
+        cdef size_t i
+        self.work.pop_back()
+        for i in range(pairs.size()):
+            if self.explorer.items.repeats(pairs[0][i].second):
+                self._walk_from(pairs[0][i], frame.second)
+            else:
+                calling.push_back(pairs[0][i])
+        if calling.size() < pairs.size():
+            state = self.explorer._number(calling, no_exits)
+        pairs = self.explorer._sources(state)
+        for i in range(pairs.size()):
+            self._walk_from(pairs[0][i], frame.second)
+        return 0
+
+    cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
+        """Add what can come from a pair below some nodes, and note where that leads."""
+        cdef Walked* walked = self._walk(pair.second, nodes)
+        cdef size_t i
+        self.found_rows.push_back(walked.first)
+        for i in range(walked.second.size()):
+            self._leave(Pair(pair.first, walked.second[i].first), walked.second[i].second)
+        return 0
+
+    cdef int _leave(self, Pair complete, int32_t nodes) except -1:
+        """Resume what waits for a nonterminal, below the nodes at which it completes."""
+        cdef int32_t state
+        if complete.first == BOTTOM:
+            self.found_completions.push_back(nodes)
+            return 0
+        self.steps += 1
+        self.explorer.items.room.check(self.steps, complete.second)
+        state = self.explorer.resumed(complete)
+        if self.explorer.completions[state]:
+            self.found_completions.push_back(nodes)
+        self._enter(state, nodes)
         return 0
 
     cdef Walked* _walk(self, int32_t item_set, int32_t nodes) except NULL:
-        item_set = self.counting.far_set(item_set)
         cdef uint64_t key = _key(item_set, nodes)
         cdef Walked walked
         if not self.walks.count(key):

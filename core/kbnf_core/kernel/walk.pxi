@@ -126,7 +126,7 @@ cdef class Walker:
         self.last_ended = NULL
         explorer.acquire()
         try:
-            self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
+            self.places[0] = explorer.place(start) if start >= 0 else explorer.place_apart(~start)
             self._find_alive()
             if not _is_root(roots, self.parts.node_width):
                 self._walk_below(roots)

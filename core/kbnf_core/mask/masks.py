@@ -8,10 +8,10 @@ are pruned. A walk results in the tokens that stay alive, and the *completions*:
 a nonterminal completed into BOTTOM, so that the following bytes belong to its callers; where no
 token goes on, nothing follows, and they are left out. The loop itself is in ``kernel/walk.pxi``.
 
-The tokens of a state are those of its item sets' walks and, for every completion, those of a walk
-over the residual tokens from the item set that resumes; that can complete again, and so on down the
-stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of trie nodes only, so a
-text of any length needs few of them.
+The tokens of a state are those of its item sets' walks, of the walk of what they call and, for
+every completion, those of walks over the residual tokens from the state of what resumes; that can
+complete again, and so on down the stack (``kernel/state_masks.pxi``). Walks depend on an item set
+and a set of trie nodes only, so a text of any length needs few of them.
 
 Tests: tests/unit/mask, tests/unit/kernel/test_walks.py
 """

@@ -37,7 +37,8 @@ class RuleWork:
     """The walks of one rule.
 
     ``positions``: places in it that differ, each with a walk. ``nodes``: trie nodes that all of
-    these look at; ``most``: that one of them looks at. ``mask_bytes``: what their masks take.
+    these look at, with what they call; ``most``: that one of them looks at. ``mask_bytes``: what
+    their masks take.
     """
 
     name: str
@@ -59,7 +60,9 @@ def rule_works(masks: Masks, budget: Budget) -> tuple[list[RuleWork], bool]:
         if budget.left <= 0:
             return list(works.values()), False
         if block not in known:
-            known[block] = _count(masks, item_set), masks.walk(item_set).row
+            rows_here = masks.viable(masks.states.begin(item_set))
+            row = masks.found.rows.number(masks.union(rows_here))
+            known[block] = _count(masks, item_set), row
             budget.spent += known[block][0]
         nodes, row = known[block]
         rows[name].add(row)

@@ -114,8 +114,12 @@ class _Reader(ForeignReader):
         bodies = [_with_body(rule, parser.body(rule)) for rule in written]
         self._check([*written, *scanned])
         result = self.without_lexer(bodies, tokens, start)
-        called = [rule for rule in scanned if rule.is_fragment and lexer.is_called(rule)]
-        result.definitions += [_with_body(rule, lexer.form(rule)) for rule in called]
+        used = {use.name.value for rule in written for use in _uses(rule)}
+        result.definitions += [
+            _with_body(rule, lexer.form(rule))
+            for rule in scanned
+            if rule.is_fragment and (rule.name.value in used or lexer.is_called(rule))
+        ]
         return result.reached()
 
     def _gather(self, file: File, site: Span | None) -> None:

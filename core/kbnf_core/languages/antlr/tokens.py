@@ -24,6 +24,7 @@ from kbnf_core.automata.codepoints import (
     intersect,
     union,
 )
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Expression as Texts
 from kbnf_core.automata.expression import print_expression
 from kbnf_core.automata.regex.compile import compile_regex
@@ -32,8 +33,10 @@ from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.foreign import ForeignReader
+from kbnf_core.conversion.scannerless import LEXING
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.kbnf import build
+from kbnf_core.kbnf.parsed import Loss
 from kbnf_core.kbnf.tree import (
     Expression,
     Pattern,
@@ -59,6 +62,7 @@ END = 0x1FFFF
 """The noncharacter that is the end of the text."""
 
 _END: CodePoints = ((END, END),)
+_EMPTY = operations.literal(b"")
 
 LARGEST = 20_000
 """Sets and repetitions of a regular expression; a token with more of them stays a rule."""
@@ -105,7 +109,7 @@ class Lexer:
         """Return the body of a rule as a tree of KBNF: a text, a pattern, or a body of rules."""
         texts = self._texts[id(rule)]
         if texts is not None:
-            return self._pattern(texts, rule)
+            return self._pattern(texts if rule.is_fragment else self._filled(texts, rule), rule)
         return build.changed(rule.body, self._symbol)
 
     def form_before_end(self, rule: Rule) -> Expression | None:
@@ -232,14 +236,28 @@ class Lexer:
         end = rest[: solid[-1] + 1]
         del rest[: solid[-1] + 1]
         texts = self._builder.sequence((self._builder.repetition(body, loop.low, loop.high), *end))
+        return self._by_automaton(texts, operations.shortest_matches) or texts
+
+    def _filled(self, texts: Texts, rule: Rule) -> Texts:
+        """Return the texts of a token that are not empty: no lexer makes such a token."""
+        if not _beginning(texts)[0]:
+            return texts
+        rest = self._by_automaton(texts, lambda dfa: operations.difference(dfa, _EMPTY))
+        if rest is None:
+            message = f"`{rule.name.value}` keeps the empty text, which a lexer never makes a token"
+            self._reader.losses.append(Loss(LEXING, message, rule.span))
+        return texts if rest is None else rest
+
+    def _by_automaton(self, texts: Texts, change: Callable[[Dfa], Dfa]) -> Texts | None:
+        """Return the texts of the changed automaton; None where that is too much."""
         dfa = compile_regex(print_expression(texts), self._reader.request.limits).dfa
         if dfa is None:
-            return texts
+            return None
         self._reader.budget.spend(dfa.state_count)
         try:
-            return to_expression(to_characters(operations.shortest_matches(dfa)), self._builder)
+            return to_expression(to_characters(change(dfa)), self._builder)
         except LimitError:
-            return texts
+            return None
 
     def _folded(self, texts: Texts) -> Texts:
         return self._rebuilt(texts, self._both_cases) if self._ignores_case else texts

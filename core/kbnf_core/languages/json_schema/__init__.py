@@ -13,7 +13,7 @@
   writer        writer: members, items | counts: by automata | scalars: strings, numbers
                        |
                        v
-                rules: one set, with notations of members and values
+                rules: one set, with notations of members and values; block: by column, for YAML
                   |                        |
                   v                        v
          run: parse, lower       people: readable (Outline, Trees)

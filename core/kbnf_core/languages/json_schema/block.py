@@ -24,7 +24,7 @@ breaks or not printable in YAML; of listed texts there is one form, plain if it 
 have an exponent only after a fraction, and with a sign: without these YAML 1.1 reads a string.
 Scalars end with their line break, and keys with their colon, so that nothing completes within them.
 
-Tests: tests/unit/languages/json_schema/test_yaml.py, tests/property/test_yaml_values.py
+Tests: tests/unit/languages/json_schema/test_yaml.py
 """
 
 import re

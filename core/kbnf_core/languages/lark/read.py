@@ -17,6 +17,7 @@ from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
     LlguidanceTerminals,
 )
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING
 from kbnf_core.languages.lark.lexer.product import Assembly
 from kbnf_core.languages.lark.reader.dialect import (
     Dialect,
@@ -339,17 +340,20 @@ class _Reader:
             return None
         together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
         once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
+        skipped, is_exact = None, True
+        if parts:
+            skipped, is_exact = _skipped(parts, together, once, gathered.ignored[0][1])
         grammar = LexicalGrammar(
             start,
             *make_shallow(builder.rules, builder.spans),
-            make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
+            skipped,
             dialect is Dialect.LARK or first,
             layout,
         )
         assembly = Assembly(
             self.document.source, dialect, lexing, self.names, report, limits, budget
         )
-        document = assembly.document(grammar)
+        document = assembly.document(grammar, is_exact)
         if document is None:
             return None
         written = written_alternatives(builder.rules, lexing, budget)
@@ -484,6 +488,23 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
             node = node.body
         if isinstance(node, Lexeme):
             yield node.terminal
+
+
+def _skipped(
+    parts: list[Terminal], together: bool, once: bool, span: Span
+) -> tuple[Terminal, bool]:
+    """Return the terminal of what is ignored, and whether its lexemes end as the lexer ends them.
+
+    Long forms of comments side by side may take too many states for that. Raises ``LimitError``
+    where they do in any case.
+    """
+    try:
+        return make_skipped(parts, together, once, span), True
+    except LimitError:
+        if all(set(part.rests) <= {ANYTHING} for part in parts):
+            raise
+        free = [replace(part, rests=(ANYTHING,) * part.dfa.state_count) for part in parts]
+        return make_skipped(free, together, once, span), False
 
 
 def may_be_gbnf(lexing: Lexing | None) -> bool:

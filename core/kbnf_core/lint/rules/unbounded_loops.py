@@ -154,6 +154,7 @@ class _Loops:
         self._cut_names = cut_names
         self._automata: dict[int, tuple[Dfa, set[Bytes]]] = {}
         self._called: dict[str, Bytes] = {}
+        self._rule_firsts: dict[int, Mapping[int, Bytes]] = {}
 
     def at(self, node: Node) -> set[Bytes]:
         """Return the bytes that each unbounded loop of one node consumes."""
@@ -212,7 +213,7 @@ class _Loops:
                         called.add(name)
                         stack.append((self._grammar.rules[name], self._grammar.rules[name]))
                 case _:
-                    first = self._firsts.within(root)[id(node)]
+                    first = self._first(node, root)
                     turns.append(_Turn(_bytes_in(node, self._bytes_of), first))
         return turns
 
@@ -234,7 +235,13 @@ class _Loops:
         if len(parts) == 1:
             return self._turns(parts[0], root)
         consumed = Bytes().union(*(_bytes_in(part, self._bytes_of) for part in parts))
-        return [_Turn(consumed, self._firsts.within(root)[id(parts[0])])]
+        return [_Turn(consumed, self._first(parts[0], root))]
+
+    def _first(self, node: Node, root: Node) -> Bytes:
+        """Return the first bytes of a part of ``root``, which many loops may call."""
+        if id(root) not in self._rule_firsts:
+            self._rule_firsts[id(root)] = self._firsts.within(root)
+        return self._rule_firsts[id(root)][id(node)]
 
     @cached_property
     def _firsts(self) -> "Firsts":

@@ -103,6 +103,16 @@ def test_a_token(token: str, fits: list[str], wrong: list[str]) -> None:
     assert "fits" not in [grammar.status(text) for text in wrong]
 
 
+def test_tokens_have_characters() -> None:
+    """A lexer makes no token of an empty text, but where the end of the text is one."""
+    grammar = read("grammar E; s : 'a' X 'b' EOL; X : 'x'*; EOL : '\\n'* EOF;", lossy=True)
+    assert [grammar.status(text) for text in ("axb", "axb\n", "ab")] == ["fits", "fits", "wrong"]
+
+
+def test_a_rule_of_the_parser_may_use_a_fragment() -> None:
+    assert read("grammar F; s : X EOF; fragment X : 'x'?;").status("x") == "fits"
+
+
 def test_comments_with_the_end_of_their_line() -> None:
     grammar = read(
         "grammar C; s : (ID | EOL)* EOF; ID : [a-z]+; EOL : [\r\n]+; WS : ' ' -> skip;"

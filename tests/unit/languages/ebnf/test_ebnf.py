@@ -1,10 +1,12 @@
 """EBNF of W3C and of ISO/IEC 14977: what its rules match, and mistakes with their places."""
 
+from pathlib import Path
+
 import pytest
 
 from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.convert import convert
-from kbnf_core.languages import BNF, EBNF, KBNF, detect
+from kbnf_core.languages import ABNF, BNF, EBNF, KBNF, detect
 from kbnf_core.text.limits import Limits
 
 XML = """
@@ -57,10 +59,23 @@ def read(text: str, *, lossy: bool = False) -> Grammar:
         ("<a/>", "fits"),
         ("<a b='1' c = \"&lt;\">x&#10;<b></b ><!-- c - d --></a>", "fits"),
         ("<é:ü><![CDATA[<&]]]></é:ü>", "fits"),
+        ("<a></a>", "fits"),
+        ("<a b=''/>", "fits"),
+        ("<a>&#x1F;</a >", "fits"),
+        ("<a.b-c1/>", "fits"),
+        ("<a>b<!---->c</a>", "fits"),
+        ("<a><b/><c/></a>", "fits"),
         ("<a>]]></a>", "wrong"),
         ("<a><!-- -- --></a>", "wrong"),
+        ("<a><!-- ---></a>", "wrong"),
         ("<a", "cut"),
         ("<1/>", "wrong"),
+        ("< a/>", "wrong"),
+        ("<a b/>", "wrong"),
+        ("<a b='<'/>", "wrong"),
+        ("<a>&b</a>", "wrong"),
+        ("<a><![CDATA[x]]</a>", "cut"),
+        ("</a>", "wrong"),
     ],
 )
 def test_the_notation_of_w3c(text: str, status: str) -> None:
@@ -136,6 +151,58 @@ def test_deep_nesting_is_one_finding() -> None:
 
 def test_it_is_detected_by_its_extension() -> None:
     assert detect(XML, "xml.ebnf") is EBNF
+
+
+def test_iso_is_detected_by_its_commas_and_signs() -> None:
+    assert detect(ISO, "") is EBNF
+    assert detect("meta name = 'a', { b }, ';';\nb = 'c';\n", "") is EBNF
+    for text in ("start = 'a' 'b';\n", "start ::= 'a' ',' 'b';\n", "a = b, c\n"):
+        assert detect(text, "") is not EBNF, text
+    assert detect('a = "b" ; one, two\nb = %x41 ; c\n', "") is ABNF
+
+
+def test_the_mark_of_terminals_is_left_out() -> None:
+    assert read("[1] a ::= b+\n@terminals\n[2] b ::= 'x'").status("xx") == "fits"
+
+
+def test_operators_after_items_in_the_notation_of_iso() -> None:
+    grammar = read("a = 'x'+, (b | 'z')*, 2 * 'y'; b = 'w';")
+    assert [grammar.status(each) for each in ("xyy", "xxwzyy", "yy")] == ["fits", "fits", "wrong"]
+
+
+SPARQL = Path(__file__).parents[3] / "data" / "gbnf" / "broken" / "sparql11_w3c_ebnf.gbnf"
+"""W3C's grammar of SPARQL 1.1, which has no rules for blanks."""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_right"),
+    [
+        ("SELECT*{?s?p?o}", True),
+        ("SELECT?s{?s?p?o}", True),
+        ("ASK{}", True),
+        ("ASK{?s<http://a/b>?o}", True),
+        ('SELECT*WHERE{?s?p"x"@en}', True),
+        ("CONSTRUCT{?s?p?o}WHERE{?s?p?o}", True),
+        ("DESCRIBE<http://a>", True),
+        ("SELECT(COUNT(*)AS?n){?s?p?o}", True),
+        ("SELECT*{?s?p?o}LIMIT10", True),
+        ("SELECT*{?s?p?o.FILTER(?o>5)}", True),
+        ("PREFIXa:<http://a/>SELECT*{?sa:b?o}", True),
+        ("SELECT*{{?s?p?o}UNION{?a?b?c}}", True),
+        ("SELECT*{OPTIONAL{?s?p?o}}", True),
+        ("SELECT*{?s?p?o}ORDERBYDESC(?s)", True),
+        ("SELECT{?s?p?o}", False),
+        ("SELECT*{?s?p}", False),
+        ("ASK", False),
+        ("SELECT*{?s?p?o", False),
+        ("DESCRIBE", False),
+        ("SELECT*{?s?p?o}LIMIT", False),
+        ("SELECT(COUNT(*)?n){?s?p?o}", False),
+    ],
+)
+def test_sparql(text: str, is_right: bool) -> None:
+    grammar = read(SPARQL.read_text("utf-8"))
+    assert (grammar.status(text) == "fits") is is_right
 
 
 PASCAL = """

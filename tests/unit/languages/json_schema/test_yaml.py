@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
-from benchmarks.yaml_values import Texts, changed, is_plain, printed
+from benchmarks.python_grammar import Judge
+from benchmarks.yaml_values import changed, is_plain, printed
 from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.languages.json_schema.block import is_safe
@@ -94,7 +95,7 @@ def person() -> Grammar:
     ],
 )
 def test_texts(person: Grammar, text: str, taken: bool) -> None:
-    assert Texts(person).takes(text) is taken
+    assert Judge(person).takes(text.encode()) is taken
     if taken:
         value = yaml.safe_load(text)
         jsonschema.validate(value, PERSON)
@@ -127,7 +128,7 @@ def test_names_of_every_kind() -> None:
     value = {name: number for number, name in enumerate(NAMES)}
     made, text = grammar(schema), f"{printed(value)}\n"
     assert yaml.safe_load(text) == value
-    assert Texts(made).takes(text)
+    assert Judge(made).takes(text.encode())
     assert made.read_value(text) == value
 
 
@@ -166,17 +167,17 @@ def test_the_same_values_as_in_json(schema: Any) -> None:
     for text, value in zip(texts, values, strict=True):
         assert yaml.safe_load(text) == value, text
         jsonschema.validate(value, schema)
-    judge, yaml_texts = Texts(as_json), Texts(as_yaml)
+    judge, yaml_texts = Judge(as_json), Judge(as_yaml)
     for value in [*values, *(changed(value, rng) for value in values for _ in range(5))]:
-        wanted = judge.takes(json.dumps(value, ensure_ascii=False))
-        assert yaml_texts.takes(f"{printed(value)}\n") is wanted, value
+        wanted = judge.takes(json.dumps(value, ensure_ascii=False).encode())
+        assert yaml_texts.takes(f"{printed(value)}\n".encode()) is wanted, value
 
 
 def test_what_is_too_deep_has_no_text() -> None:
     schema = {"type": "array", "items": {"$ref": "#"}}
-    texts = Texts(grammar(schema))
-    assert texts.takes("- " * 33 + "[]\n")
-    assert not texts.takes("- " * 34 + "[]\n")
+    texts = Judge(grammar(schema))
+    assert texts.takes(b"- " * 33 + b"[]\n")
+    assert not texts.takes(b"- " * 34 + b"[]\n")
 
 
 def test_what_must_be_too_deep_is_an_error() -> None:

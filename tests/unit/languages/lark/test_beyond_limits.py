@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import from_lark, to_lark
-from kbnf_core.languages.lark.lexer import product
+from kbnf_core.languages.lark.lexer import ignore, product
 from kbnf_core.text.limits import Limits
 
 C_LIKE = r"""
@@ -66,6 +66,29 @@ def test_terminals_of_bytes_are_rules_of_their_own() -> None:
 def test_auto_is_the_default_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert from_lark(C_LIKE, lexing="auto").text == from_lark(C_LIKE).text
+
+
+COMMENTS = r"""
+start: ("a" ";")+
+%ignore /[ \t\n]+/
+%ignore /#([^\n]*?\\\n)+[^\n]+/
+%ignore /#[^\n]*/
+%ignore /\/\*(?s:.)*\*\//
+%ignore /\/\/[^\n]*/
+"""
+
+
+def test_comments_side_by_side_may_take_too_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    exact = Grammar.from_lark(COMMENTS)
+    monkeypatch.setattr(ignore, "MOST_STATES", 300)
+    grammar = Grammar.from_lark(COMMENTS, lexing="auto")
+    assert [each.code for each in grammar.diagnostics] == ["W421"]
+    for text in ("a;", "a ; a;", "a/* b */;", "a// b\n;", "a/* b;", "b"):
+        assert grammar.status(text) == exact.status(text), text
+    monkeypatch.setattr(ignore, "MOST_STATES", 100)
+    with pytest.raises(GrammarError, match="E106"):
+        Grammar.from_lark(COMMENTS, lexing="auto")
 
 
 def test_lexemes_of_one_character_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:

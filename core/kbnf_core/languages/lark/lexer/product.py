@@ -535,16 +535,16 @@ class Assembly:
     limits: Limits
     budget: Budget
 
-    def document(self, grammar: LexicalGrammar) -> tree.Document | None:
+    def document(self, grammar: LexicalGrammar, is_exact: bool) -> tree.Document | None:
         """Return the document; None after a report.
 
         What the lexer looks at is first kept whole, then up to the next byte: each needs fewer
-        variants of the rules. Where both pass the limits, no product is made; with an indenter
-        that is an error.
+        variants of the rules. Where both pass the limits, or what is ignored does not end as the
+        lexer ends it (``is_exact``), no product is made; with an indenter that is an error.
         """
         if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
-        for byte_only in (False, True):
+        for byte_only in (False, True) if is_exact else ():
             report = Report(self.source)
             try:
                 found = self._written(grammar, self.lexing, report, byte_only)
