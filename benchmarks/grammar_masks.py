@@ -65,26 +65,21 @@ def compare(
     """Return how many places were compared, and how many of them differ."""
     prefixes = Prefixes(setting.vocabulary)
     engine = Engine(grammar, setting.vocabulary)
-    acceptance = Acceptance(grammar, prefixes)
     compared = differing = 0
     while compared < count:
         document = rng.choice(documents)
         length = rng.randrange(len(document) + 1)
+        data = b"".join(setting.vocabulary.token(each) or b"" for each in document[:length])
         engine.reset()
-        place = START
+        engine.try_accept_new_bytes(data)
         try:
-            for token in document[:length]:
-                engine.try_accept_new_token(token)
-                place = acceptance.after(place, setting.vocabulary.token(token) or b"")
-            expected = acceptance.allowed(place, "eos")
+            expected = Acceptance(grammar, prefixes, data).allowed(START, "eos")
         except TooManyPlacesError:
-            acceptance = Acceptance(grammar, prefixes)
             continue
         compared += 1
         different = expected != mask_of(engine)
         if different.any():
             differing += 1
-            data = b"".join(setting.vocabulary.token(each) or b"" for each in document[:length])
             print(f"differs after {data[-60:]!r}: {np.flatnonzero(different)[:8].tolist()}")
     return compared, differing
 

@@ -67,11 +67,15 @@ class Prefixes:
 
 
 class Acceptance:
-    """Where texts of one grammar are: a number for each position of an engine over single bytes."""
+    """Where texts of one grammar are: a number for each position of an engine over single bytes.
 
-    def __init__(self, grammar: Grammar, prefixes: Prefixes) -> None:
+    ``START`` is where ``text`` leads to, which must begin a text of the language.
+    """
+
+    def __init__(self, grammar: Grammar, prefixes: Prefixes, text: bytes = b"") -> None:
         self._prefixes = prefixes
         start = Engine(grammar, Vocabulary.bytes(), finish="eos")
+        start.try_accept_new_bytes(text)
         self._engines: list[Engine | None] = [None, start]
         self._numbers = {start._position: START}
         self._after = np.full((2, 256), -1, np.int32)
