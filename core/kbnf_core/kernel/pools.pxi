@@ -179,12 +179,12 @@ cdef class Pool:
                 words[content[0][i]] |= <uint32_t> content[0][i + 1]
         return 0
 
-    cdef vector[int32_t] _content(self, array) except *:
+    cdef vector[int32_t] _content(self, cnp.ndarray array) except *:
         cdef const int32_t[::1] values = array.view("int32")
         cdef vector[int32_t] content, numbers
         cdef Py_ssize_t i
         if self.parts is not None:
-            self._take_content(<const uint32_t*> &values[0], content)
+            self._take_content(<const uint32_t*> cnp.PyArray_DATA(array), content)
             return content
         for i in range(values.shape[0]):
             if not 0 <= values[i] < 32 * self.width:

@@ -97,10 +97,10 @@ cdef class Walker:
             numbers.push_back(root)
         _write_numbers(numbers, self.parts.node_width, content)
         self._walk(start, content)
-        memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
+        self._flatten(self.taken.data())
+        words[:] = 0
         for i in range(self.words.size()):
             words[i] = self.words[i]
-        self.parts.add_taken(self.taken.data(), &words[0])
         self._clear()
         return [
             (each.first, _as_array(_numbers_in(each.second, self.parts.node_width)))

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kbnf_core import Grammar, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary, allocate_bitmask
 from kbnf_core.kernel import Configurations, Inclusion, Parts, Walker
 from kbnf_core.mask.bits import Bitmask, ids_of
 from kbnf_core.mask.masks import Masks
@@ -103,6 +103,18 @@ def test_exits_are_where_a_nonterminal_completed(grammar: str) -> None:
                         expected.setdefault(name, set()).add(node)
             found = walk(table, start, roots).completions
             assert found == [(name, sorted(nodes)) for name, nodes in sorted(expected.items())]
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_a_vocabulary_without_tokens_has_masks_without_words(grammar: str) -> None:
+    engine = Engine(Grammar(grammar), Vocabulary({}))
+    engine.fill_bitmask(allocate_bitmask(1, 0))
+    engine.compute_allowed_token_ids()
+    assert engine.get_allowed_token_ids_from_last_computation() == []
+    words, root = np.zeros(0, np.uint32), np.zeros(1, np.int32)
+    masks = engine._automaton.masks
+    masks.walker.walk(masks.states.initial, root, words)
+    assert masks.found.rows.number(words) == 0
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
