@@ -39,7 +39,7 @@ from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.ir import Node, Notation
-from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
+from kbnf_core.ir.build import EMPTY, alternation, call, sequence, text
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.algebra import ANYTHING
 from kbnf_core.languages.json_schema.keywords import unsupported
@@ -60,7 +60,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
     compiled_pattern,
 )
-from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts
+from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts, without_empty
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.locks import cached_property
@@ -387,33 +387,7 @@ class _Layout:
 
     def _some(self, root: Node) -> Node | None:
         """Return an expression without the empty word; None for no other."""
-        nullable = self._where_nullable(root)
-
-        def one(node: Node, parts: list[Node | None]) -> Node | None:
-            if not nullable[id(node)]:
-                return node
-            match node:
-                case ir.Call(name):
-                    return call(self._filled_rule(name))
-                case ir.Choice():
-                    forms = [part for part in parts if part is not None]
-                    return alternation(forms) if forms else None
-                case ir.Repeat(body, low, high) if parts[0] is not None:
-                    if not nullable[id(body)]:
-                        return repeated(body, max(low, 1), high)
-                    rest = None if high is None else high - 1
-                    return sequence(parts[0], repeated(body, 0, rest))
-                case ir.Sequence():
-                    ways = [
-                        sequence(part, *node.parts[place + 1 :])
-                        for place, part in enumerate(parts)
-                        if part is not None
-                    ]
-                    return alternation(ways) if ways else None
-                case _:
-                    return None
-
-        return traversal.fold(root, ir.children, one)
+        return without_empty(root, self._where_nullable(root), self._filled_rule)
 
     def _filled_rule(self, name: str) -> str:
         """Return the name of the rule of the texts of another one but the empty one."""
