@@ -39,6 +39,7 @@ from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.ir import Node, Notation
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, sequence, text
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.algebra import ANYTHING
@@ -126,11 +127,6 @@ def is_safe(value: str) -> bool:
     return safe_strings().accepts(value.encode("utf-8", "surrogatepass"))
 
 
-def key_text(value: str) -> str:
-    """Return the text of a key: plain, or in double quotes."""
-    return value if is_safe(value) else spell_text(value).translate(_ESCAPES)
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class Block(Notation):
     """The inside of a collection, whose text is ``empty`` where that is the empty word."""
@@ -146,7 +142,8 @@ class _Spelling(Spelling):
         return value if is_safe(value) else self.text(value)
 
     def key(self, value: str) -> str:
-        return f"{key_text(value)}:"
+        written = value if is_safe(value) else spell_text(value).translate(_ESCAPES)
+        return f"{written}{KEY_END}"
 
 
 class BlockShared(Shared):
@@ -269,23 +266,14 @@ class _Layout:
         self._contents: dict[int, Node | None] = {}
         self._nullables: dict[int, dict[int, bool]] = {}
         self.is_cut = False
-        self._callers: dict[str, set[str]] = {}
+        callers: dict[str, set[str]] = {}
         for name, body in self._rules.items():
             for each in ir.calls(body):
-                self._callers.setdefault(each.nonterminal, set()).add(name)
+                callers.setdefault(each.nonterminal, set()).add(name)
+        # Those that call a mark or have a collection, themselves or by others.
         blocks = {name for name, body in self._rules.items() if _has_block(body)}
-        self._with_columns = self._calling({LINE.nonterminal}, blocks)
-        self._with_places = self._calling({GAP.nonterminal}, blocks)
-
-    def _calling(self, marks: set[str], blocks: set[str]) -> set[str]:
-        """Return the rules that call a mark or have a collection, themselves or by others."""
-        found = marks | blocks
-        pending = list(found)
-        while pending:
-            new = self._callers.get(pending.pop(), set()) - found
-            found |= new
-            pending += new
-        return found - marks
+        self._with_columns = reachable({LINE.nonterminal, *blocks}, callers)
+        self._with_places = reachable({GAP.nonterminal, *blocks}, callers)
 
     def is_marked(self, name: str) -> bool:
         """Return whether a rule has marks, or is one."""
