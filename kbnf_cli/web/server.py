@@ -2,7 +2,7 @@
 
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
-token, which only the person who started the server knows. There are no WebSockets, no cookies and
+token, which only the user that started the server has. There are no WebSockets, no cookies and
 no CORS, and no path of a file is ever made from a request: a vocabulary that is opened on the page
 is written to a folder of the server's own, under a number.
 

@@ -91,7 +91,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ExampleOutcome:
-    """An example and its outcome; ``message`` says what is wrong, if anything.
+    """An example and its outcome; ``message`` describes the mistake, if any.
 
     ``offset``: how many bytes of a text that should be accepted were right; None otherwise.
     """

@@ -242,7 +242,7 @@ class WaitingAutomaton(TokenAutomaton):
         waited = bisect_left(positions, 1, key=lambda place: place < WAITING)
         if self._awaited is None or position >= WAITING:
             return waited, b""
-        # The text ends in the last of what was waiting: as much before that as it is long will do.
+        # The text ends in the last waiting token: as many bytes before that as it is long suffice.
         vocabulary, text = self.masks.vocabulary, self._awaited.text
         first, missing = waited - 1, len(text)
         while first > 0 and missing > 0:

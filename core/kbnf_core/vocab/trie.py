@@ -74,7 +74,7 @@ class PackedTokens(Mapping[int, bytes]):
     def _place(self, token_id: object) -> int:
         """Return where an id is in ``ids``, -1 if it is not there."""
         try:
-            number = index(token_id)  # type: ignore[arg-type] # what is no number is no id
+            number = index(token_id)  # type: ignore[arg-type] # the TypeError is caught
         except TypeError:
             return -1
         ids = self._ids
