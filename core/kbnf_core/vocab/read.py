@@ -81,8 +81,8 @@ def _read(path: Path) -> bytes:
 
 
 def _unknown(file: VocabularyFile) -> NoReturn:
-    known = "; ".join(format_.name for format_ in FORMATS)
-    raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {known}")
+    formats = "; ".join(format_.name for format_ in FORMATS)
+    raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {formats}")
 
 
 def _described(file: VocabularyFile) -> str:
