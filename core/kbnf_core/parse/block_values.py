@@ -38,7 +38,7 @@ class BlockReader(JsonReader):
         if final and self._line:
             lines.append(self._line)
         written = "".join(
-            piece for line in lines for piece in self._as_json(line.decode("utf-8", "replace"))
+            text for line in lines for text in self._as_json(line.decode("utf-8", "replace"))
         )
         if final:
             written += "".join(end for _, end in reversed(self._columns))
