@@ -87,11 +87,12 @@ def any_of(parts: Iterable[Node | None]) -> Node | None:
 
     An empty one beside others stays an alternative, as people write it.
     """
-    lists = (each.branches if isinstance(each, Choice) else (each,) for each in parts if each)
-    branches = {id(each): each for each in chain.from_iterable(lists)}.values()
-    if all(each is EMPTY for each in branches):
+    lists = (part.branches if isinstance(part, Choice) else (part,) for part in parts if part)
+    branches = {id(branch): branch for branch in chain.from_iterable(lists)}.values()
+    if all(branch is EMPTY for branch in branches):
         return EMPTY if branches else None
-    return alternation(Literal(b"", NOWHERE) if each is EMPTY else each for each in branches)
+    written = Literal(b"", NOWHERE)
+    return alternation(written if branch is EMPTY else branch for branch in branches)
 
 
 FEW_TEXTS = 1_000
