@@ -199,7 +199,7 @@ def _value_reader(
         if not isinstance(reader, MessageReader):
             return _Value(grammar.read_value(data, partial=wanted.partial))
         if wanted.exact:
-            grammar.parser.check(data, partial=wanted.partial)
+            grammar.require(data, partial=wanted.partial)
         reader.feed(data)
         if not wanted.partial:
             reader.finish()

@@ -12,7 +12,8 @@ Tests: tests/unit/repair/test_repair.py, tests/unit/repair/test_reported.py
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
@@ -27,7 +28,14 @@ from kbnf_core.mask.token_automaton import TokenAutomata
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewriter, Weights
-from kbnf_core.text.errors import ConfigError, EngineError, ParseError, Status, WorkLimitError
+from kbnf_core.text.errors import (
+    ConfigError,
+    EngineError,
+    GrammarError,
+    ParseError,
+    Status,
+    WorkLimitError,
+)
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -123,6 +131,17 @@ class Judge:
     def status(self, data: bytes) -> Status:
         """Return whether a text fits, was cut, or is wrong."""
         return self._read(data)[1]
+
+    def require(self, data: bytes, explain: Callable[[], object], *, partial: bool) -> None:
+        """Raise ``ParseError`` for a text that does not fit, nor begins one with ``partial``.
+
+        ``explain`` raises it with the rules that are open there, or another error beyond a limit.
+        """
+        status = self.status(data)
+        if status == "wrong" or (status == "cut" and not partial):
+            with suppress(GrammarError, WorkLimitError):
+                explain()
+            raise self._error(data)
 
     def complete(self, data: bytes) -> Completion:
         """Return the shortest way to the end of a text; raise ``ParseError`` where it is wrong."""
