@@ -7,6 +7,9 @@ FOLDER/LANGUAGE is a checkout of tree-sitter-LANGUAGE, PYTHON an interpreter wit
 of them; tree-sitter takes a text whose tree has no error and nothing missing. Printed are the
 changes that only one of the two accepts, and the counts: *wide* are those that only kbnf accepts,
 *narrow* those that only tree-sitter accepts.
+
+``tree_sitter.json`` has rules for external tokens, which are looser than the code that scans them
+(those of Python know no indentation), and by parts of texts the reasons why a test is narrow.
 """
 
 import argparse
@@ -32,6 +35,7 @@ for line in sys.stdin:
 
 _CASE = re.compile(r"^===+\n(.*?)\n===+\n(.*?)\n---+\n", re.DOTALL | re.MULTILINE)
 LONGEST = 2_000
+_KNOWN = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
 def corpus(folder: Path) -> list[str]:
@@ -41,6 +45,19 @@ def corpus(folder: Path) -> list[str]:
         cases = _CASE.findall(file.read_text("utf-8"))
         texts += [text.strip("\n") + "\n" for _, text in cases if 0 < len(text.strip()) < LONGEST]
     return texts
+
+
+def read(folder: Path, language: str) -> Grammar:
+    """Return a grammar with rules for its external tokens."""
+    value = json.loads((folder / "src" / "grammar.json").read_text("utf-8"))
+    value["rules"] |= _KNOWN["externals"].get(language, {})
+    return Grammar.read(json.dumps(value), TREE_SITTER, lossy=True)
+
+
+def reason(language: str, text: str) -> str:
+    """Return why a text of a test is narrow, where that is known."""
+    reasons = _KNOWN["narrow"].get(language, {}).items()
+    return next((f" ({why})" for part, why in reasons if part in text), "")
 
 
 def judged(python: str, language: str, texts: list[str]) -> list[bool]:
@@ -62,8 +79,7 @@ def main() -> None:
     for language in options.languages:
         folder = options.folder / language
         begun = time.process_time()
-        text = (folder / "src" / "grammar.json").read_text("utf-8")
-        grammar = Grammar.read(text, TREE_SITTER, lossy=True)
+        grammar = read(folder, language)
         took = time.process_time() - begun
         originals = corpus(folder)
         rng = random.Random(language)  # noqa: S311 - the same changes every time
@@ -77,7 +93,8 @@ def main() -> None:
             verdict = {(True, False): "wide", (False, True): "narrow"}.get((is_ours, is_right))
             counts[f"{kind}: {verdict or 'alike'}"] += 1
             if verdict:
-                print(f"{language} {kind} {verdict}: {change!r}"[:200], flush=True)
+                why = reason(language, change) if verdict == "narrow" else ""
+                print(f"{language} {kind} {verdict}{why}: {change!r}"[:200], flush=True)
         figures = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
         lost = ", ".join(sorted({loss.code for loss in grammar.losses})) or "nothing"
         print(f"{language}: read in {took:.2f} s of CPU, lost {lost}; {figures}", flush=True)

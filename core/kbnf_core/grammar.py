@@ -591,7 +591,7 @@ class Grammar:
 
         A text fits if an engine over bytes with the grammar's ``finish`` can generate it.
         """
-        return self.of_texts._judge().status(_bytes_of(text))
+        return self._judge().status(_bytes_of(text))
 
     def complete(self, text: str | bytes) -> "Completion":
         """Return the shortest way to the end of a text: ``text`` is all of it, ``data`` the end.
@@ -599,7 +599,7 @@ class Grammar:
         Raises ``ParseError`` with the place for a text that is wrong, ``EngineError`` where the end
         takes more than 65,536 bytes, or a token that has none.
         """
-        return self.of_texts._judge().complete(_bytes_of(text))
+        return self._judge().complete(_bytes_of(text))
 
     def repair(
         self,
@@ -619,13 +619,25 @@ class Grammar:
         there is none within ``most``. Fewer than ``best``: there are no others, or the search came
         to ``Limits.work``, whereupon ``WorkLimitError`` is raised if none was found.
         """
-        judge = self.of_texts._judge()
-        return list(judge.repairs(_bytes_of(text), most, best, weights, invent=invent))
+        return list(self._judge().repairs(_bytes_of(text), most, best, weights, invent=invent))
 
-    def _judge(self) -> "Judge":
+    def _judge(self, finish: Finish | None = None) -> "Judge":
         from kbnf_core.repair import Judge
 
-        return Judge(self.token_automata, self.finish, self._limits, self.language.name)
+        grammar = self.of_texts
+        chosen = grammar.finish if finish is None else finish
+        return Judge(grammar.token_automata, chosen, self._limits, self.language.name)
+
+    def require(self, text: str | bytes, *, partial: bool = False) -> None:
+        """Raise ``ParseError`` for a text that the start does not derive, whatever the finish.
+
+        With ``partial`` it may be the beginning of one. The text is recognised, without its trees,
+        which take more work; they name the rules that are open at an error where the limits allow.
+        """
+        data = _bytes_of(text)
+        self._judge(Finish.EOS).require(
+            data, lambda: self.of_texts.parser.check(data, partial=partial), partial=partial
+        )
 
     def read_value(
         self,
@@ -653,7 +665,7 @@ class Grammar:
 
         data = _bytes_of(text)
         if exact or self._readers.checks:
-            self.of_texts.parser.check(data, partial=partial)
+            self.require(data, partial=partial)
         return value_of(self.value_reader(any_name=any_name), data, partial=partial)
 
     def read_message(self, text: str | bytes, *, prefix: str = "") -> dict[str, Any]:

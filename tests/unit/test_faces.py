@@ -58,6 +58,7 @@ FACES = {
             "of_texts": "reads the text again without markers as tokens",
             "_build": "turns limits of automata into findings about the text",
             "tables_with": "the same for a given budget",
+            "require": "recognises, and asks the parser where the text does not fit",
             "read_value": "checks the text if that is asked for, and reads its value",
             "known_bytes": "adds up what was made so far",
             "to_kbnf": "stored, own, or written text",

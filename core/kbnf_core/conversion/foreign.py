@@ -1,14 +1,16 @@
 """What readers of the grammars of other tools share: findings, losses, tokens as patterns.
 
-A part without an equivalent is an error once, or, where losses are permitted, a loss. A token is
+A part without an equivalent is an error, or, where losses are permitted, a loss. More than a few of
+one kind are one finding, at the first place: a grammar may have thousands of them. A token is
 one regular expression where it has one: its parts are folded to an expression of characters, which
 is printed, compiled and, where it is one text, written as that.
 
 Tests: tests/unit/conversion
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from kbnf_core.automata.algebra import EMPTY
@@ -24,6 +26,13 @@ from kbnf_core.kbnf.tree import Comment, Definition, Document, Expression
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.source import Source, Span
+from kbnf_core.text.suggest import listed
+
+_APART = 5
+"""Findings of one kind that are reported each at its place."""
+
+_SUBJECT = re.compile("`([^`]*)`")
+"""What a message is about; messages of one kind differ in this."""
 
 UNSUPPORTED, APPROXIMATE = "E451", "W451"
 
@@ -32,11 +41,7 @@ class ForeignReader(ABC):
     """Reads one grammar to rules over characters; ``names`` are those of its rules.
 
     ``made`` gives names to rules that nobody wrote.
-
-    A refused construct is reported once, or ``at_each_place``.
     """
-
-    at_each_place = False
 
     def __init__(self, source: Source, request: Request) -> None:
         self.source = source
@@ -49,7 +54,7 @@ class ForeignReader(ABC):
         self.made = FreshNames()
         self.broken: set[str] = set()
         self.builder = Builder()
-        self._reported: set[str] = set()
+        self._refused: list[Loss] = []
 
     @abstractmethod
     def rules(self) -> Scannerless | None:
@@ -66,8 +71,9 @@ class ForeignReader(ABC):
             result.generated,
         )
         begin = result.start if start is None or start in self.names else start
-        findings = tuple(sorted(self.findings, key=Diagnostic.sort_key))
-        return Parsed(document, findings, begin or None, tuple(self.losses))
+        refused = [each.diagnostic(self.source) for each in _few(self._refused)]
+        findings = tuple(sorted([*self.findings, *refused], key=Diagnostic.sort_key))
+        return Parsed(document, findings, begin or None, tuple(_few(self.losses)))
 
     def start(self, default: str) -> str:
         """Return the rule that a text matches: the one that was asked for, if there is one."""
@@ -86,14 +92,12 @@ class ForeignReader(ABC):
     def refuse(
         self, message: str, span: Span, *helps: str, instead: str = "matches nothing"
     ) -> None:
-        """Report a part without an equivalent once: an error, or a loss where permitted."""
-        if message in self._reported and not self.at_each_place:
-            return
-        self._reported.add(message)
+        """Report a part without an equivalent: an error, or a loss where permitted."""
         if self.request.lossy:
             self.loose(f"{message}: it {instead}", span)
         else:
-            self.error(UNSUPPORTED, message, span, *helps, f"with `--lossy` it {instead}")
+            help_ = f"`kbnf convert --lossy` writes a grammar in which it {instead}"
+            self._refused.append(Loss(UNSUPPORTED, message, span, helps=(*helps, help_)))
 
     def loose(self, message: str, span: Span) -> None:
         """Report a loss."""
@@ -128,3 +132,20 @@ class ForeignReader(ABC):
         result = without_lexer(rules, tokens, start, limits, budget, everywhere)
         self.losses += result.losses
         return result
+
+
+def _few(losses: Sequence[Loss]) -> Iterator[Loss]:
+    """Yield losses once; of a kind with many only the first one, which names the next ones."""
+    kinds: dict[tuple[str, str], list[Loss]] = {}
+    for each in dict.fromkeys(losses):
+        kinds.setdefault((each.code, _SUBJECT.sub("", each.message)), []).append(each)
+    for same in kinds.values():
+        if len(same) <= _APART:
+            yield from same
+            continue
+        same.sort(key=lambda each: each.span.start)
+        found = (_SUBJECT.search(each.message) for each in same)
+        subjects = [*dict.fromkeys(each[1] for each in found if each)][1:]
+        more = f"and {len(same) - 1:,} more of this kind"
+        more += f": {listed(subjects)}" if subjects else ""
+        yield same[0]._replace(notes=(*same[0].notes, more))

@@ -51,7 +51,7 @@ cdef class MaskAssembler:
         self.states = masks.states
         self.state_limit, self.part_limit = masks.state_limit, masks.part_limit
         self.byte_limit = masks.byte_limit
-        self.capacity = masks.mask_capacity
+        self.capacity = masks.walk_capacity
         self.is_plain = not masks.terminals
 
     @property

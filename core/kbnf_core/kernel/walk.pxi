@@ -91,8 +91,10 @@ cdef class Walker:
         ascending.
         """
         cdef vector[int32_t] numbers, content
+        cdef int32_t root
         cdef size_t i
-        numbers.assign(&roots[0], &roots[0] + roots.shape[0])
+        for root in roots:
+            numbers.push_back(root)
         _write_numbers(numbers, self.parts.node_width, content)
         self._walk(start, content)
         memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))

@@ -86,15 +86,15 @@ class TokenTerminals:
             )
         if terminal.name is not None:
             return self._named(terminal.name)
-        known = self._known_ids()
+        all_ids = self._known_ids()
         listed = {
             token_id
             for low, high in terminal.ranges
             for token_id in range(low, min(high + 1, self._vocabulary.size))
         }
         if terminal.negated:
-            return known - listed - self._vocabulary.eos_token_ids
-        return known & listed
+            return all_ids - listed - self._vocabulary.eos_token_ids
+        return all_ids & listed
 
     def _named(self, name: str) -> frozenset[int]:
         special = self._vocabulary.special_tokens.get(name)
@@ -155,7 +155,7 @@ def nothing_found(vocabulary: Vocabulary) -> WalkResults:
 
 
 ENTRY_BYTES = 256
-"""The overhead of caching a mask, besides its bits."""
+"""The overhead of caching a mask, besides its bits; and a walk, which names its mask by number."""
 
 LEAST_MASKS = 100
 """Masks that may always be cached, for the same reason."""
@@ -199,6 +199,7 @@ class Masks:
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
+        self.walk_capacity = max(1, limits.mask_bytes // ENTRY_BYTES)
         self.state_limit = state_limit(limits)
         self.part_limit = part_limit(limits)
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))

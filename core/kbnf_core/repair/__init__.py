@@ -12,7 +12,8 @@ Tests: tests/unit/repair/test_repair.py, tests/unit/repair/test_reported.py
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
@@ -27,7 +28,14 @@ from kbnf_core.mask.token_automaton import TokenAutomata
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.repair.weights import ANY, INSIDE, JSON, OUTSIDE, Rewriter, Weights
-from kbnf_core.text.errors import ConfigError, EngineError, ParseError, Status, WorkLimitError
+from kbnf_core.text.errors import (
+    ConfigError,
+    EngineError,
+    GrammarError,
+    ParseError,
+    Status,
+    WorkLimitError,
+)
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -56,7 +64,7 @@ class Edit:
     ``before`` are the bytes from ``start`` to ``end`` of the text that was given, ``after`` those
     in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap``, ``strip`` (text beside
     the data: a comment, or prose around it) or ``complete``, the end of a cut text. ``invented``:
-    data that neither the text nor the grammar determines is among what was written. ``lost``: the
+    data that neither the text nor the grammar determines is among the written bytes. ``lost``: the
     letters, digits and contents of strings that were deleted or overwritten. ``uncertain``: the
     edit decides where a value begins or ends: a quote or a bracket is added, deleted or moved, or
     punctuation becomes part of a string. The author may have meant another offset. The brackets
@@ -123,6 +131,17 @@ class Judge:
     def status(self, data: bytes) -> Status:
         """Return whether a text fits, was cut, or is wrong."""
         return self._read(data)[1]
+
+    def require(self, data: bytes, explain: Callable[[], object], *, partial: bool) -> None:
+        """Raise ``ParseError`` for a text that does not fit, nor begins one with ``partial``.
+
+        ``explain`` raises it with the rules that are open there, or another error beyond a limit.
+        """
+        status = self.status(data)
+        if status == "wrong" or (status == "cut" and not partial):
+            with suppress(GrammarError, WorkLimitError):
+                explain()
+            raise self._error(data)
 
     def complete(self, data: bytes) -> Completion:
         """Return the shortest way to the end of a text; raise ``ParseError`` where it is wrong."""

@@ -5,12 +5,13 @@ And what a grammar, its tables and its masks take goes with their last user.
 
 import gc
 import json
+import string
 from concurrent.futures import ThreadPoolExecutor
 from weakref import ref
 
 import pytest
 
-from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core import Config, Engine, Grammar, Limits, Vocabulary
 from kbnf_core.text.remembered import LruDict
 
 
@@ -104,3 +105,14 @@ def test_no_pass_of_the_collector_is_needed_to_free_masks(schema: object) -> Non
         assert [each() for each in alive] == [None] * 4
     finally:
         gc.enable()
+
+
+def test_walks_are_kept_by_what_they_take_and_not_by_the_masks_that_they_name() -> None:
+    wide = Vocabulary({value: bytes([value]) for value in range(256)}, eos_token_id=8_000)
+    text = 3 * string.ascii_letters
+    engine = Engine(f'start ::= "{text}";', wide, Config(limits=Limits(mask_bytes=2**16)))
+    for letter in text:
+        engine.compute_allowed_token_ids()
+        engine.try_accept_new_bytes(letter.encode())
+    masks = engine._automaton.masks
+    assert len(masks.assembler) == masks.walk_count > 2 * masks.mask_capacity

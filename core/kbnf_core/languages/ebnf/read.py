@@ -63,8 +63,6 @@ def read_ebnf(source: Source, request: Request) -> Parsed:
 class _Reader(ForeignReader):
     """Makes rules of characters."""
 
-    at_each_place = True
-
     def rules(self) -> Scannerless | None:
         file = parse_ebnf(self.source, self.request.limits, self.budget)
         definitions = file.read.trees

@@ -7,10 +7,10 @@ Rules are those of the IR. Their leaves are literals, automata of one character 
 recursion. Without the empty text the repetition matches the same.
 
 *Left recursion is eliminated* by the matrix method (Rosenkrantz 1967). Rules that can begin with
-one another are a system of equations ``A = B | A M``: ``B`` contains what begins with none of them,
-``M[j, i]`` what is after rule j where rule i begins with it. Its solution is ``A = B M*``; every
-element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by the square
-of the rules in one such system, never exponentially.
+one another are a system of equations ``A = B | A M``: ``B`` contains the branches that begin with
+none of them, ``M[j, i]`` the rest after rule j where rule i begins with it. Its solution is
+``A = B M*``; every element of ``M*`` becomes a rule, for a single rule a repetition. The grammar
+grows by the square of the rules in one such system, never exponentially.
 
 Tests: tests/unit/languages/gbnf/test_to_gbnf.py, tests/property/test_convert_gbnf.py.
 """

@@ -1,5 +1,6 @@
 """EBNF of W3C and of ISO/IEC 14977: what its rules match, and mistakes with their places."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def read(text: str, *, lossy: bool = False) -> Grammar:
         ("<a.b-c1/>", "fits"),
         ("<a>b<!---->c</a>", "fits"),
         ("<a><b/><c/></a>", "fits"),
+        ("<a b = '&c;'>&d;</a>", "fits"),
         ("<a>]]></a>", "wrong"),
         ("<a><!-- -- --></a>", "wrong"),
         ("<a><!-- ---></a>", "wrong"),
@@ -203,6 +205,28 @@ SPARQL = Path(__file__).parents[3] / "data" / "gbnf" / "broken" / "sparql11_w3c_
 def test_sparql(text: str, is_right: bool) -> None:
     grammar = read(SPARQL.read_text("utf-8"))
     assert (grammar.status(text) == "fits") is is_right
+
+
+PUBLISHED = sorted((Path(__file__).parent / "iso").glob("*.ebnf"))
+"""Grammars of ISO standards in the notation of ISO, each with texts beside it."""
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=[path.stem for path in PUBLISHED])
+def test_published_grammars_of_iso(path: Path) -> None:
+    grammar = read(path.read_text("utf-8"))
+    texts = tomllib.loads(path.with_suffix(".examples.toml").read_text("utf-8"))
+    assert min(len(texts["accept"]), len(texts["reject"])) > 10
+    assert [text for text in texts["accept"] if grammar.status(text) != "fits"] == []
+    assert [text for text in texts["reject"] if grammar.status(text) == "fits"] == []
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=[path.stem for path in PUBLISHED])
+def test_published_grammars_of_iso_are_converted(path: Path) -> None:
+    result = convert(path.read_text("utf-8"), EBNF, KBNF)
+    assert result.exact
+    texts = tomllib.loads(path.with_suffix(".examples.toml").read_text("utf-8"))
+    grammar = Grammar(result.text)
+    assert all(grammar.status(text) == "fits" for text in texts["accept"])
 
 
 PASCAL = """

@@ -14,7 +14,7 @@ from benchmarks.yaml_values import changed, is_plain, printed
 from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.languages.json_schema.block import is_safe
-from kbnf_core.text.errors import ConfigError, GrammarError
+from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
 
 PERSON = {
     "type": "object",
@@ -171,6 +171,22 @@ def test_the_same_values_as_in_json(schema: Any) -> None:
     for value in [*values, *(changed(value, rng) for value in values for _ in range(5))]:
         wanted = judge.takes(json.dumps(value, ensure_ascii=False).encode())
         assert yaml_texts.takes(f"{printed(value)}\n".encode()) is wanted, value
+
+
+def test_values_are_read_where_trees_take_too_much_work() -> None:
+    names = [f"name{number}" for number in range(8)]
+    bounded = {name: {"type": "string", "maxLength": 490 + at} for at, name in enumerate(names)}
+    made = grammar({"type": "object", "properties": bounded, "required": names})
+    value = {name: f"text of {name}" for name in names}
+    text = f"{printed(value)}\n"
+    with pytest.raises(GrammarError, match="E107"):
+        made.parse(text)
+    assert made.read_value(text) == value
+    assert made.read_value(text[:25], partial=True) == {"name0": "text of name0"}
+    for wrong, offset in ((text.replace("text", "- text"), 7), (text[:-1], len(text) - 1)):
+        with pytest.raises(ParseError) as caught:
+            made.read_value(wrong)
+        assert (caught.value.offset, caught.value.rules) == (offset, ())
 
 
 def test_what_is_too_deep_has_no_text() -> None:
