@@ -174,6 +174,7 @@ def test_strings_exclude_words_in_gemmas_notation() -> None:
     assert not found.has('{b:<|"|>x<end><|"|>}')
 
 
+@pytest.mark.filterwarnings("ignore:.*invalid escape sequence")
 @pytest.mark.parametrize(
     ("string", "fits"),
     [

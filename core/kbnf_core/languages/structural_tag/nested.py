@@ -493,15 +493,15 @@ _IN_APOSTROPHES = r"[^'\\]*"
 
 
 _UNIT = "(?:[0-9A-CEFa-cef][0-9A-Fa-f]|[Dd][0-7])[0-9A-Fa-f]{2}"
-"""Four digits that are no surrogate's."""
+"""Four hexadecimal digits of a character, surrogates excluded."""
 
 _LONG = f"00(?:10[0-9A-Fa-f]{{4}}|0[1-9A-Fa-f][0-9A-Fa-f]{{4}}|00{_UNIT})"
 
 _PYTHON_STRING = rf"(?s:[^'\\]|\\(?:[^NUux]|x[0-9A-Fa-f]{{2}}|u{_UNIT}|U{_LONG}))*"
-"""What Python reads between single quotes, and the control characters that parsers of calls mend.
+"""Strings of Python without their single quotes, and with control characters, which parsers mend.
 
-A backslash before a letter that begins no escape is itself, as in ``\\d``. Left out are names of
-characters, ``\\N{...}``, and surrogates.
+A backslash before a letter that begins no escape is itself, as in ``\\d``. Names of characters,
+``\\N{...}``, and surrogates are excluded.
 """
 
 
