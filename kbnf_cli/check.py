@@ -63,35 +63,37 @@ class CheckResults:
     survey: Survey = NOBODY
 
 
-def _text(found: CheckResults) -> Segments:
+def _text(results: CheckResults) -> Segments:
     """Return the long form, with an empty line after each finding."""
-    shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
-    long = (render_text(each, found.width, is_fixable=is_) for each, is_ in shown)
-    return [part for each in long for part in (*each, NEWLINE)]
+    shown = ((diagnostic, id(diagnostic) in results.fixable) for diagnostic in results.diagnostics)
+    long = (render_text(finding, results.width, is_fixable=is_) for finding, is_ in shown)
+    return [segment for segments in long for segment in (*segments, NEWLINE)]
 
 
-def _concise(found: CheckResults) -> Segments:
-    shown = ((diagnostic, id(diagnostic) in found.fixable) for diagnostic in found.diagnostics)
-    return [part for each, is_ in shown for part in render_concise(each, is_fixable=is_)]
+def _concise(results: CheckResults) -> Segments:
+    shown = ((diagnostic, id(diagnostic) in results.fixable) for diagnostic in results.diagnostics)
+    return [
+        segment for finding, is_ in shown for segment in render_concise(finding, is_fixable=is_)
+    ]
 
 
 def _for_programs(name: str, *more: str) -> Callable[[CheckResults], Segments]:
     """Return a function that shows findings as one of ``diagnostics.formats`` does."""
 
-    def render(found: CheckResults) -> Segments:
+    def render(results: CheckResults) -> Segments:
         from kbnf_core.text.diagnostics import formats
 
-        arguments = (getattr(found, each) for each in ("diagnostics", *more))
+        arguments = (getattr(results, field) for field in ("diagnostics", *more))
         return [Segment(getattr(formats, f"render_{name}")(*arguments))]
 
     return render
 
 
-def _statistics(found: CheckResults) -> Segments:
+def _statistics(results: CheckResults) -> Segments:
     """Return how often each code was found, the most frequent first."""
-    counts = Counter(diagnostic.code for diagnostic in found.diagnostics)
+    counts = Counter(diagnostic.code for diagnostic in results.diagnostics)
     fixable = {
-        diagnostic.code for diagnostic in found.diagnostics if id(diagnostic) in found.fixable
+        diagnostic.code for diagnostic in results.diagnostics if id(diagnostic) in results.fixable
     }
     lines = [
         f"{count}\t{code}\t{FIXABLE if code in fixable else '[ ]'} {CATALOGUE[code].name}\n"
@@ -159,9 +161,9 @@ class Reporting:
     def _accept(self, reports: Sequence[FileReport], file: Path) -> int:
         from kbnf_core.text.diagnostics.stored import write_baseline
 
-        found = _all(reports)
-        write_text(file, write_baseline(found))
-        self.console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
+        findings = _all(reports)
+        write_text(file, write_baseline(findings))
+        self.console.note(f"{count_of(len(findings), 'finding')} accepted in {file}")
         return Exit.CLEAN
 
     def _deliver(self, reports: Sequence[FileReport]) -> int:
@@ -172,17 +174,17 @@ class Reporting:
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
         survey = _survey(reports)
-        found = CheckResults(
+        results = CheckResults(
             diagnostics, len(reports), self._fixable(diagnostics), self._width(), survey
         )
         render = _statistics if self.asked.statistics else FORMATS[self.asked.format_]
-        shown = render(found)
+        shown = render(results)
         if self.asked.format_ in FOR_PEOPLE and not self.asked.statistics:
             shown = [*shown, *_matrix(survey)]
         self._show(reports)(shown)
         if self.asked.format_ in FOR_PEOPLE and reports:
             self.console.note(summarise(diagnostics, len(reports)))
-            self._announce_fixes(diagnostics, len(found.fixable))
+            self._announce_fixes(diagnostics, len(results.fixable))
         if not has_engine():
             self.console.note(
                 "not checked without the compiled engine: W307, E601, and what `--vocab`,"
@@ -200,10 +202,10 @@ class Reporting:
 
     def _say_who_was_asked(self, survey: Survey) -> None:
         answered = {target for _, _, target, _ in survey.rows}
-        said = [f"{name} {version} ({how})" for name, version, how in survey.targets
+        described = [f"{name} {version} ({how})" for name, version, how in survey.targets
                 if name in answered]  # fmt: skip
-        if said:
-            self.console.note(f"checked with {'; '.join(said)}")
+        if described:
+            self.console.note(f"checked with {'; '.join(described)}")
         rest = [name for name, _, _ in survey.targets if name not in answered]
         if rest:
             why = "errors, or a grammar that cannot be written in the engine's language"
@@ -513,7 +515,7 @@ def _check(
             console.problem(result)
         else:
             reports.append(result)
-    for failure in dict.fromkeys(each for report in reports for each in report.failures):
+    for failure in dict.fromkeys(failure for report in reports for failure in report.failures):
         console.problem(KbnfError(failure))
     check_one.end()
     return reports

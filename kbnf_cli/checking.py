@@ -193,9 +193,9 @@ class FileCheck:
 
             result = fix_text(before, find, unsafe=asked.unsafe_fixes, language=language)
             after, fixed = result.text, result.applied
-        found = find(after)
+        findings = find(after)
         survey, failures = self._surveys.pop(name, (None, ()))
-        return FileReport(path, name, before, after, fixed, found, fail_on, survey, failures)
+        return FileReport(path, name, before, after, fixed, findings, fail_on, survey, failures)
 
     def _find(self, subject: "_CheckedText") -> Sequence[Diagnostic]:
         """Return all findings about a text, from the cache if they are there."""
@@ -213,7 +213,11 @@ class FileCheck:
             has_service = bool({*asked} & {*SERVICE_NAMES})
             is_strict = self._schema_options(subject).get("strict") is not None
             others = _OURS | (_OF_FORMS if has_service and not is_strict else frozenset())
-            kept = (each for each in checked if not subject.has_schemas or each.code not in others)
+            kept = (
+                finding
+                for finding in checked
+                if not subject.has_schemas or finding.code not in others
+            )
             checked = [*kept, *self._ask(subject, asked)]
         if entry is not None:
             entry.keep(checked, imports)
@@ -341,8 +345,8 @@ def _asked(subject: "_CheckedText") -> tuple[str, ...]:
     """Return the engines and services that are asked; answers of engines are not kept."""
     names = subject.settings.targets or ()
     if subject.has_schemas:
-        known = (*ENGINE_NAMES, *HOST_NAMES, *SERVICE_NAMES, ALL)
-        return tuple(name for name in names if name in known)
+        answerable = (*ENGINE_NAMES, *HOST_NAMES, *SERVICE_NAMES, ALL)
+        return tuple(name for name in names if name in answerable)
     names = tuple(engines_of(names))
     if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
         return ()
@@ -416,10 +420,10 @@ def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Langua
 
 
 def _selected(
-    found: Sequence[Diagnostic], settings: Settings, file: Path
+    findings: Sequence[Diagnostic], settings: Settings, file: Path
 ) -> tuple[Diagnostic, ...]:
     selection = settings.selection_for(file)
-    return tuple(diagnostic for diagnostic in found if diagnostic.code in selection)
+    return tuple(diagnostic for diagnostic in findings if diagnostic.code in selection)
 
 
 def _relative(file: Path) -> Path:

@@ -138,7 +138,7 @@ def _write(console: Console, kept: bytes, added: bytes) -> None:
     if not console.is_coloured(sys.stdout):
         console.binary(kept + added + b"\n")
         return
-    texts = (each.decode("utf-8", "replace") for each in (kept, added))
+    texts = (data.decode("utf-8", "replace") for data in (kept, added))
     console.data([Segment(next(texts)), Segment(next(texts), Role.ACCEPTED), Segment("\n")])
 
 

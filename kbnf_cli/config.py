@@ -237,7 +237,7 @@ def command_defaults(
     ``settings_source`` and its source raise; of a command without ``--config`` only for its own
     table.
     """
-    own = {each.name: each for each in command.params if isinstance(each, click.Option)}
+    own = {option.name: option for option in command.params if isinstance(option, click.Option)}
     given = click.Context(command, parent=context, resilient_parsing=True)
     has_config = "config_file" in own
     named, isolated = None, False
@@ -251,7 +251,9 @@ def command_defaults(
         if has_config:
             raise
         return {}
-    result = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
+    result = {
+        option: held for option, held in (settings.options or {}).items() if option in _CONSOLE
+    }
     keys = keys_of(command)
     table = (settings.commands or {}).get(name, Table({}, Path(), ""))
     for key, value in table.values.items():
@@ -269,11 +271,13 @@ def command_defaults(
 
 def keys_of(command: click.Command) -> dict[str, click.Option]:
     """Return the options that the table of a command may set, by their keys."""
-    result = {key_of(each): each for each in command.params if isinstance(each, click.Option)}
+    result = {
+        key_of(option): option for option in command.params if isinstance(option, click.Option)
+    }
     return {
-        key: each
-        for key, each in result.items()
-        if key not in KEYS and key not in _ONLY_TYPED and not each.is_eager
+        key: option
+        for key, option in result.items()
+        if key not in KEYS and key not in _ONLY_TYPED and not option.is_eager
     }
 
 
@@ -313,12 +317,12 @@ def _parse(table: Any, file: Path, text: str) -> Settings:
             commands[key] = Table(value, file, text)
             continue
         if key not in _PARSERS:
-            known = NAMES if isinstance(value, Mapping) else KEYS
-            message = f"unknown key `{key}`; {_similar(key, known)}"
+            allowed = NAMES if isinstance(value, Mapping) else KEYS
+            message = f"unknown key `{key}`; {_similar(key, allowed)}"
             raise ConfigError(f"{file}{_position(text, key)}: {message}")
-        held = options if key in _OPTIONS else values
+        target = options if key in _OPTIONS else values
         try:
-            held[_FIELDS.get(key, key.replace("-", "_"))] = _PARSERS[key](value, file.parent)
+            target[_FIELDS.get(key, key.replace("-", "_"))] = _PARSERS[key](value, file.parent)
         except ValueError as error:
             raise ConfigError(f"{file}{_position(text, key)}: `{key}`: {error}") from error
     return Settings(**values, options=options or None, commands=commands or None)
@@ -347,7 +351,7 @@ def _of_option(option: click.Option, value: Any, directory: Path) -> Any:
             raise ValueError("true or false is needed")
     elif isinstance(value, list) and not option.multiple:
         raise ValueError("one value is needed")
-    elif any(isinstance(each, bool | Mapping | list) for each in many):
+    elif any(isinstance(element, bool | Mapping | list) for element in many):
         raise ValueError("a text or a number is needed")
     if isinstance(value, float):
         if not isfinite(value):
@@ -355,9 +359,9 @@ def _of_option(option: click.Option, value: Any, directory: Path) -> Any:
         # As text, so that a value other than a whole number is refused where one is needed.
         value = str(value)
     if isinstance(option.type, click.Path | CallFormat):
-        there = [str(directory / str(each)) for each in many]
+        there = [str(directory / str(element)) for element in many]
         paths = zip(there, many, strict=True)
-        many = [path if os.path.lexists(path) else str(each) for path, each in paths]
+        many = [path if os.path.lexists(path) else str(element) for path, element in paths]
         value = many if option.multiple else many[0]
     try:
         return option.type_cast_value(click.Context(click.Command("kbnf")), value)
@@ -411,7 +415,7 @@ def _name(value: Any, _: Path) -> str:
 
 
 def _finish(value: Any, _: Path) -> Finish:
-    if value not in [each.value for each in Finish]:
+    if value not in [member.value for member in Finish]:
         raise ValueError("eager, token or eos is needed")
     return Finish(value)
 
@@ -469,14 +473,16 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "extend": _file,
 }
 
-_OPTIONS = {key_of(each): each for each in options_in(from_option, schema_options, common_options)}
+_OPTIONS = {
+    key_of(option): option for option in options_in(from_option, schema_options, common_options)
+}
 """Options of languages and of the console, which are read as the command line reads them."""
 
 _PARSERS |= {
-    key: partial(_of_option, each) for key, each in _OPTIONS.items() if key not in _ONLY_TYPED
+    key: partial(_of_option, option) for key, option in _OPTIONS.items() if key not in _ONLY_TYPED
 }
 
-_CONSOLE = frozenset(str(each.name) for each in options_in(common_options))
+_CONSOLE = frozenset(str(option.name) for option in options_in(common_options))
 
 KEYS = tuple(_PARSERS)
 """The keys of a configuration file, beside the tables of commands."""
@@ -496,14 +502,16 @@ def _shown(value: Any) -> str:
         return _shown(value.value)
     if isinstance(value, tuple):
         # A selector of all codes is an empty prefix.
-        value = [each or "ALL" for each in value]
+        value = [code or "ALL" for code in value]
     return json.dumps(
         value.lines if isinstance(value, IgnorePatterns) else value, ensure_ascii=False
     )
 
 
-def _similar(key: str, known: Sequence[str]) -> str:
+def _similar(key: str, candidates: Sequence[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"did you mean `{near[0]}`?" if near else f"the keys are {', '.join(known) or 'none'}"
+    near = difflib.get_close_matches(key, candidates, n=1)
+    return (
+        f"did you mean `{near[0]}`?" if near else f"the keys are {', '.join(candidates) or 'none'}"
+    )

@@ -140,9 +140,9 @@ class Console:
         """Report an error, and how to proceed."""
         head = [Segment("error:", Role.ERROR), Segment(f" {visible(message)}\n")]
         helps = [
-            part
+            segment
             for hint in hints
-            for part in (Segment("help:", Role.HELP), Segment(f" {visible(hint)}\n"))
+            for segment in (Segment("help:", Role.HELP), Segment(f" {visible(hint)}\n"))
         ]
         self._write([*head, *helps], sys.stderr)
 
@@ -171,8 +171,8 @@ class Console:
         """Write findings that are in the way of a command to stderr, with their lines."""
         from kbnf_core.text.diagnostics.text import render_text
 
-        for each in found:
-            self.findings(render_text(each, self.width(sys.stderr)))
+        for diagnostic in found:
+            self.findings(render_text(diagnostic, self.width(sys.stderr)))
 
     def busy(self, description: str) -> AbstractContextManager[object]:
         """Show a moving bar on a terminal while the block runs."""

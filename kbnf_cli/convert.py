@@ -138,7 +138,7 @@ def convert_any(
     Without --to the result is KBNF. Exits with 1 and writes nothing if something would be lost,
     unless --lossy is given. Options of one language are refused for others.
     """
-    models = [each for each in sources if isinstance(each, str)]
+    models = [item for item in sources if isinstance(item, str)]
     if delivery.target in ENGINE_NAMES:
         return _convert_for(console, delivery, sources, to, from_)
     _check_usage(sources, models, to, schema)
@@ -146,7 +146,7 @@ def convert_any(
     target = named(to or KBNF.name) or KBNF
     own = of_model(schema) if models else schema
     conversion = _Conversion(target, to is not None, from_, start, vocabulary, delivery, own)
-    paths = [each for each in sources if isinstance(each, Path)]
+    paths = [item for item in sources if isinstance(item, Path)]
     if sources and not models:
         direction = Direction(conversion.convert, target.extension)
         wanted = [extension for extension in EXTENSIONS if extension != target.extension]
@@ -173,14 +173,14 @@ def _convert_for(
         raise click.UsageError("Missing argument 'FILE...'.")
     language = None if from_ is None else named(from_)
     direction = direction_for(console, str(delivery.target), language)
-    models = [each for each in sources if isinstance(each, str)]
+    models = [item for item in sources if isinstance(item, str)]
     if models:
         if len(sources) > 1:
             raise click.UsageError("a class is converted by itself")
         direction = direction_for(console, str(delivery.target), JSON_SCHEMA)
         source = Source(schema_of_model(models[0], for_engines=True), models[0])
         return deliver(console, source, direction, delivery, delivery.output)
-    paths = [each for each in sources if isinstance(each, Path)]
+    paths = [item for item in sources if isinstance(item, Path)]
     return convert_all(console, paths, (".json",), lambda _: direction, delivery)
 
 
@@ -234,7 +234,7 @@ class _Conversion:
             if option not in language.options:
                 flag = option.replace("_", "-")
                 owners = (JSON_SCHEMA, *LANGUAGES)
-                owner = next(each.name for each in owners if option in each.options)
+                owner = next(candidate.name for candidate in owners if option in candidate.options)
                 raise click.UsageError(f"--{flag} is for {owner}; {name} is {language.name}")
         own = {**self.delivery.options_for(Path(name), language), **self.own}
         if self.target is STRUCTURAL_TAG:
@@ -256,7 +256,7 @@ class _Conversion:
     def _why_not(self, name: str, language: Language) -> str:
         if self.is_named:
             return f"{name} is written in {language.name} already"
-        others = ", ".join(each for each in WRITTEN if each != KBNF.name.lower())
+        others = ", ".join(written for written in WRITTEN if written != KBNF.name.lower())
         return f"{name} is written in {language.name}: say what to convert it to, --to {others}"
 
 
@@ -349,12 +349,12 @@ def _command_of(language: Language) -> click.Command:
         schema: Mapping[str, Any] = NO_OPTIONS,
     ) -> int:
         vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
-        known = [KBNF, language] if language.is_target else [language]
+        languages = [KBNF, language] if language.is_target else [language]
 
         def direction(file: Path) -> Direction:
-            refuse_another(file, language.name, [each.extension for each in known])
+            refuse_another(file, language.name, [format_.extension for format_ in languages])
             is_kbnf = file.suffix == KBNF.extension or is_artifact(file)
-            is_back = KBNF in known and (to == name if to else is_kbnf)
+            is_back = KBNF in languages and (to == name if to else is_kbnf)
             ends = (KBNF, language) if is_back else (language, KBNF)
 
             def converted(text: str, path: str) -> "Conversion":
@@ -371,7 +371,7 @@ def _command_of(language: Language) -> click.Command:
 
             return Direction(converted, ends[1].extension)
 
-        wanted = [each.extension for each in known if to != each.name.lower()]
+        wanted = [format_.extension for format_ in languages if to != format_.name.lower()]
         return convert_all(console, paths, wanted, direction, delivery)
 
     to = click.option(

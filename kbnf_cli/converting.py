@@ -98,12 +98,12 @@ def _files_of(language: Language) -> str:
 FORMATS = (
     *(
         OutputFormat(
-            each.name.lower().replace(" ", "-"),
-            _files_of(each),
-            _ABOUT.get(each.name, each.name),
-            each.is_target,
+            language.name.lower().replace(" ", "-"),
+            _files_of(language),
+            _ABOUT.get(language.name, language.name),
+            language.is_target,
         )
-        for each in LANGUAGES
+        for language in LANGUAGES
     ),
     OutputFormat(MODEL, "module:Class", "pydantic models, dataclasses"),
 )
@@ -121,11 +121,11 @@ def listing() -> str:
     """Return a line for each format, and one for each format of tool calls."""
     from kbnf_core.languages.structural_tag.models import ALIASES, table
 
-    width = max(len(each.name) for each in FORMATS)
+    width = max(len(format_.name) for format_ in FORMATS)
     lines = (
-        f"{each.name:<{width}}  {'read, written' if each.is_written else 'read':<13}"
-        f"  {each.files:<12}  {each.what}\n"
-        for each in FORMATS
+        f"{format_.name:<{width}}  {'read, written' if format_.is_written else 'read':<13}"
+        f"  {format_.files:<12}  {format_.what}\n"
+        for format_ in FORMATS
     )
     calls = []
     for name, each in table().items():
@@ -257,7 +257,10 @@ def refuse_another(file: Path, language: str, extensions: Sequence[str]) -> None
     from kbnf_core.languages.lark.reader.parse import is_gbnf
 
     suffix = file.suffix.lower()
-    other = next((each for each in LANGUAGES if suffix and each.extension == suffix), None)
+    other = next(
+        (candidate for candidate in LANGUAGES if suffix and candidate.extension == suffix),
+        None,
+    )
     if other is LARK and GBNF.extension in extensions and is_gbnf(load_text(str(file)) or ""):
         # LLGuidance once read GBNF under this name.
         return
@@ -401,13 +404,15 @@ def _convert(
         for tool, prefix, schema in schemas:
             made = rewrite(schema, asked)
             found = made.result.findings
-            said = [(each.fault, diagnostic(source, each, prefix, tool)) for each in found]
-            weak += [each for fault, each in said if fault is Fault.WEAK]
+            reported = [
+                (finding.fault, diagnostic(source, finding, prefix, tool)) for finding in found
+            ]
+            weak += [finding for fault, finding in reported if fault is Fault.WEAK]
             if not made.is_taken:
-                refused += [each for _, each in said]
+                refused += [finding for _, finding in reported]
             if made.changes:
                 value = replaced(value, tuple(steps_of(prefix)), made.schema)
-            changes += [replace(each, pointer=prefix + each.pointer) for each in made.changes]
+            changes += [replace(change, pointer=prefix + change.pointer) for change in made.changes]
     finally:
         asked.close()
     if refused:

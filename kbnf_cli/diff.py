@@ -144,7 +144,7 @@ def _measure(answer: "Answer") -> str:
 
 def as_json(compared: SourcePair) -> Segments:
     """Return the object that ``schemas/diff.schema.json`` describes."""
-    found = compared.found
+    comparison = compared.found
     value = {
         "schema": SCHEMA,
         "old": compared.old,
@@ -152,10 +152,10 @@ def as_json(compared: SourcePair) -> Segments:
         "mode": compared.mode,
         "breaking": compared.breaking,
         "passed": compared.passes,
-        "relation": found.relation.value,
-        "old_only": _answer_value(found.old_only),
-        "new_only": _answer_value(found.new_only),
-        "notes": list(found.notes),
+        "relation": comparison.relation.value,
+        "old_only": _answer_value(comparison.old_only),
+        "new_only": _answer_value(comparison.new_only),
+        "notes": list(comparison.notes),
     }
     return [Segment(json.dumps(value, indent=2) + "\n")]
 

@@ -28,7 +28,7 @@ def escaped(data: bytes) -> str:
 def shown(data: bytes) -> str:
     r"""Return ``data`` on one line without quotes: as it is, where nothing has to be escaped."""
     text = data.decode("utf-8", "surrogateescape")
-    return "".join(each if each in '"\\' else _escape(each) for each in text)
+    return "".join(character if character in '"\\' else _escape(character) for character in text)
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -94,14 +94,14 @@ def are_blanks(ranges: Iterable[tuple[int, int]]) -> bool:
 
 
 def _listed(ranges: Iterable[tuple[int, int]]) -> str:
-    parts: list[str] = []
+    descriptions: list[str] = []
     # Blanks may come nearly everywhere, and say the least.
-    for low, high in sorted(ranges, key=lambda each: are_blanks([each])):
+    for low, high in sorted(ranges, key=lambda bounds: are_blanks([bounds])):
         if low < _ASCII <= high:
-            parts += (_describe_range(low, _ASCII - 1), _describe_range(_ASCII, high))
+            descriptions += (_describe_range(low, _ASCII - 1), _describe_range(_ASCII, high))
         else:
-            parts.append(_describe_range(low, high))
-    return ", ".join(parts)
+            descriptions.append(_describe_range(low, high))
+    return ", ".join(descriptions)
 
 
 _SHORT = 5
@@ -109,8 +109,8 @@ _SHORT = 5
 
 
 def _describe_range(low: int, high: int) -> str:
-    known = all(chr(end).isalnum() or not 0x20 <= end < 0x7F for end in (low, high))
-    if high - low < 2 or (not known and high - low < _SHORT):
+    is_plain = all(chr(end).isalnum() or not 0x20 <= end < 0x7F for end in (low, high))
+    if high - low < 2 or (not is_plain and high - low < _SHORT):
         return ", ".join(map(_describe_byte, range(low, high + 1)))
     return f"{_describe_byte(low)}-{_describe_byte(high)}"
 
@@ -135,12 +135,12 @@ class TypingError(ValueError):
 
 def read_typed(text: str) -> bytes:
     """Return the bytes that were typed; raise TypingError for an invalid escape."""
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     done = 0
     for match in _ESCAPE.finditer(text):
-        parts += (_encode(text[done : match.start()]), _unescape(match))
+        chunks += (_encode(text[done : match.start()]), _unescape(match))
         done = match.end()
-    return b"".join((*parts, _encode(text[done:])))
+    return b"".join((*chunks, _encode(text[done:])))
 
 
 def _encode(text: str) -> bytes:
@@ -167,7 +167,9 @@ def write_typed(data: bytes) -> str:
     It is the one spelling of lines: what ``sample`` prints, ``play`` saves and runs, and with
     ``--escaped`` the commands for texts read and print.
     """
-    text = "".join(_escape(each, _WRITTEN) for each in data.decode("utf-8", "surrogateescape"))
+    text = "".join(
+        _escape(character, _WRITTEN) for character in data.decode("utf-8", "surrogateescape")
+    )
     if text.startswith((":", "#")):
         text = "\\" + text
     return text[:-1] + "\\x20" if text.endswith(" ") else text

@@ -124,9 +124,9 @@ def explain(
     """
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)
-    found = _readable(subject, inputs)
-    console.diagnostics(found.losses)
-    reading = read_whole(found, None)
+    readable = _readable(subject, inputs)
+    console.diagnostics(readable.losses)
+    reading = read_whole(readable, None)
     document = reading.parsed.readable()
     name = rule or reading.start
     if name not in document.first_names and not _members(reading, name):
@@ -136,7 +136,7 @@ def explain(
         vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
         if inputs.vocab is None:
             note_vocabulary(console, reading)
-    whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
+    whole = reading if vocabulary is None else read_whole(readable, None, vocabulary)
     explained = _explain(whole, document, name, vocabulary)
     if format_ == "json":
         console.text(json.dumps(_value(explained, document.source)) + "\n")
@@ -149,9 +149,9 @@ def explain(
 
 def _others(document: "Document", name: str) -> str:
     origins = document.origins
-    names = (each.name.value for each in document.definitions)
-    written = dict.fromkeys(origins.get(each, each) for each in names)
-    others = [each for each in written if each and each != origins.get(name, name)]
+    names = (rule.name.value for rule in document.definitions)
+    written = dict.fromkeys(origins.get(rule, rule) for rule in names)
+    others = [rule for rule in written if rule and rule != origins.get(name, name)]
     more = [f"and {len(others) - _OTHERS:,} more"] if len(others) > _OTHERS else []
     return ", ".join((*others[:_OTHERS], *more))
 
@@ -167,7 +167,7 @@ def _explain_code(console: Console, text: str) -> int:
 def _members(reading: "Reading", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
     rules = () if reading.explained is None else reading.explained.rules
-    return [each for each in rules if name in (each, family_of(each))]
+    return [rule for rule in rules if name in (rule, family_of(rule))]
 
 
 def _readable(subject: str | Path, inputs: Inputs) -> ReadableText:
@@ -197,8 +197,12 @@ def _explain(
     return Explained(
         name,
         tuple(definitions),
-        tuple(str(line) for each in definitions for line in describe(each.body, document.origins)),
-        tuple(part for each in definitions for part in _regexes(each)),
+        tuple(
+            str(line)
+            for definition in definitions
+            for line in describe(definition.body, document.origins)
+        ),
+        tuple(expression for definition in definitions for expression in _regexes(definition)),
         _shortest(reading, next(iter(_members(reading, name)), name), vocabulary),
         first,
         follow,
@@ -220,7 +224,7 @@ def _users(document: "Document", name: str) -> "list[str]":
     family = family_of(name)
     users = (d.name.value for d in definitions if any(n.value == family for n in uses_in(d.body)))
     origins = document.origins
-    return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
+    return [rule for rule in dict.fromkeys(origins.get(u, u) for u in users) if rule]
 
 
 def _shortest(
@@ -270,8 +274,8 @@ def _text(explained: Explained, source: "Source") -> Segments:
     out: Segments = []
     for definition in explained.definitions:
         text = visible(source.slice(definition.span)).rstrip("\n")
-        place = f"{place_in(source, definition.span)}\n"
-        out += [Segment(place, Role.PLACE), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
+        where = f"{place_in(source, definition.span)}\n"
+        out += [Segment(where, Role.PLACE), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
     out += [Segment(f"{visible(line)}\n") for line in explained.words]
     out.append(Segment("\n"))
     for key, value in _rows(explained):

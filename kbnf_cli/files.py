@@ -322,7 +322,7 @@ def _walk(top: Path, choice: FileChoice, others: list[Path]) -> Iterator[Path]:
     while pending:
         directory, outer = pending.pop()
         try:
-            entries = [each for each in directory.iterdir() if not each.name.startswith(".")]
+            entries = [child for child in directory.iterdir() if not child.name.startswith(".")]
         except OSError as error:
             if directory == top:
                 raise SourceError(str(directory), _reason(error)) from error
@@ -413,6 +413,6 @@ def _similar(name: str) -> str | None:
         else {}
     )
     with suppress(OSError):
-        names |= {each.name: str(path.parent / each.name) for each in path.parent.iterdir()}
+        names |= {entry.name: str(path.parent / entry.name) for entry in path.parent.iterdir()}
     near = Suggestions(names).closest(path.name)
     return None if near is None else names[near]

@@ -90,7 +90,7 @@ def fmt(
     only_looks = check or show_diff
     if only_looks or paths != (STDIN,):
         _summarise(console, layouts, "would be reformatted" if only_looks else "reformatted")
-    counts = any(each.errors or (only_looks and each.changes) for each in layouts)
+    counts = any(layout.errors or (only_looks and layout.changes) for layout in layouts)
     return Exit.FINDINGS if counts else Exit.CLEAN
 
 
@@ -138,5 +138,7 @@ def _summarise(console: Console, layouts: list[_FileLayout], done: str) -> None:
         "unchanged": len(layouts) - changed - failed,
     }
     console.note(
-        ", ".join(f"{count_of(count, 'file')} {what}" for what, count in counts.items() if count)
+        ", ".join(
+            f"{count_of(count, 'file')} {action}" for action, count in counts.items() if count
+        )
     )

@@ -37,7 +37,7 @@ Word = tuple[Segment, ...]
 def page_title(roff: str) -> str:
     """Return the title in the NAME of a page."""
     line = roff.partition(".SH NAME\n")[2].partition("\n")[0]
-    return "".join(part.text for part in inline(line.partition(r" \- ")[2]))
+    return "".join(segment.text for segment in inline(line.partition(r" \- ")[2]))
 
 
 def render_page(roff: str, width: int) -> Segments:
@@ -85,7 +85,7 @@ class _Page:
         """Lay out the collected words."""
         column = 0
         for word in self._words:
-            length = sum(len(part.text) for part in word)
+            length = sum(len(segment.text) for segment in word)
             if column and column + 1 + length > self.width:
                 self.out.append(NEWLINE)
                 column = 0
@@ -111,7 +111,7 @@ class _Page:
         for line in rest:
             if line == ".EE":
                 return
-            text = "".join(part.text for part in inline(line))
+            text = "".join(segment.text for segment in inline(line))
             self.out.append(Segment(f"{' ' * _BODY}{text}\n" if text else "\n"))
 
 
@@ -138,39 +138,39 @@ def styled(line: str) -> Segments:
         return inline(line)
     if len(name) == 1:
         return inline(" ".join(arguments), _FONTS[name])
-    fonts = [_FONTS[each] for each in name]
-    pieces = (inline(text, fonts[i % 2]) for i, text in enumerate(arguments))
-    return [part for piece in pieces for part in piece]
+    fonts = [_FONTS[letter] for letter in name]
+    runs = (inline(text, fonts[i % 2]) for i, text in enumerate(arguments))
+    return [segment for segments in runs for segment in segments]
 
 
 def inline(text: str, role: Role = Role.PLAIN) -> Segments:
     """Return a text with its escapes resolved."""
     out: Segments = []
     end = 0
-    for found in _ESCAPE.finditer(text):
-        out.append(Segment(text[end : found.start()], role))
-        end = found.end()
-        if found["font"]:
-            role = _FONTS[found["font"]]
+    for escape in _ESCAPE.finditer(text):
+        out.append(Segment(text[end : escape.start()], role))
+        end = escape.end()
+        if escape["font"]:
+            role = _FONTS[escape["font"]]
         else:
-            out.append(Segment(_character(found), role))
+            out.append(Segment(_character(escape), role))
     out.append(Segment(text[end:], role))
-    return [part for part in out if part.text]
+    return [segment for segment in out if segment.text]
 
 
-def _character(found: re.Match[str]) -> str:
-    if found["sign"]:
-        return _SIGNS[found["sign"]]
-    if found["code"]:
-        return chr(int(found["code"], 16))
-    return {"e": "\\", "&": "", " ": _FIXED_BLANK}.get(found["char"], found["char"])
+def _character(escape: re.Match[str]) -> str:
+    if escape["sign"]:
+        return _SIGNS[escape["sign"]]
+    if escape["code"]:
+        return chr(int(escape["code"], 16))
+    return {"e": "\\", "&": "", " ": _FIXED_BLANK}.get(escape["char"], escape["char"])
 
 
-def _words_of(pieces: Segments) -> Iterator[Word]:
+def _words_of(segments: Segments) -> Iterator[Word]:
     """Split pieces at their blanks."""
     word: list[Segment] = []
-    for text, role in pieces:
-        first, *others = (each.replace(_FIXED_BLANK, " ") for each in text.split(" "))
+    for text, role in segments:
+        first, *others = (run.replace(_FIXED_BLANK, " ") for run in text.split(" "))
         if first:
             word.append(Segment(first, role))
         for other in others:
@@ -183,7 +183,7 @@ def _words_of(pieces: Segments) -> Iterator[Word]:
 
 def _complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     upper, lower = incomplete.upper(), incomplete.lower()
-    names = (*CATALOGUE, *(each.name for each in CATALOGUE.values()))
+    names = (*CATALOGUE, *(entry.name for entry in CATALOGUE.values()))
     return [CompletionItem(name) for name in names if name.startswith((upper, lower))]
 
 
@@ -200,18 +200,18 @@ def rule(console: Console, code: str | None) -> int:
     if code is None:
         console.data(listing())
         return Exit.CLEAN
-    found = find_rule(code)
-    if found is None:
+    diagnostic = find_rule(code)
+    if diagnostic is None:
         raise click.ClickException(_no_rule(code))
-    console.markdown(read_page(found))
+    console.markdown(read_page(diagnostic))
     return Exit.CLEAN
 
 
 def listing() -> Segments:
     """Return a line for each diagnostic: by subject, errors first."""
-    width = max(len(each.name) for each in CATALOGUE.values())
-    ordered = sorted(CATALOGUE.values(), key=lambda each: _place(each.code))
-    return [part for each in ordered for part in _line(each, width)]
+    width = max(len(entry.name) for entry in CATALOGUE.values())
+    ordered = sorted(CATALOGUE.values(), key=lambda entry: _place(entry.code))
+    return [segment for entry in ordered for segment in _line(entry, width)]
 
 
 def _place(code: str) -> tuple[str, int, str]:
@@ -219,9 +219,9 @@ def _place(code: str) -> tuple[str, int, str]:
     return code[1], "EWI".index(code[0]), code
 
 
-def _line(each: Rule, width: int) -> Segments:
-    code = Segment(each.code, severity_role(each.severity))
-    return [code, Segment(f"  {each.name:{width}}  {each.summary}\n")]
+def _line(entry: Rule, width: int) -> Segments:
+    code = Segment(entry.code, severity_role(entry.severity))
+    return [code, Segment(f"  {entry.name:{width}}  {entry.summary}\n")]
 
 
 def _no_rule(code: str) -> str:
@@ -277,8 +277,8 @@ def help_(context: click.Context, words: tuple[str, ...]) -> int:
         console.paged(_grammars())
     elif topic == "codes":
         console.paged(listing())
-    elif (found := find_rule(topic)) is not None:
-        console.markdown(read_page(found))
+    elif (diagnostic := find_rule(topic)) is not None:
+        console.markdown(read_page(diagnostic))
     else:
         console.paged(_found(context, words))
     return Exit.CLEAN
@@ -309,10 +309,10 @@ def _all_pages(context: click.Context) -> Iterator[tuple[str, str, str]]:
     """Yield the topics with their titles and texts, in small letters."""
     for name in (*_PAGES, *_commands(context)):
         page = _page(context, name) or ""
-        text = "".join(part.text for part in render_page(page, _WIDEST))
+        text = "".join(segment.text for segment in render_page(page, _WIDEST))
         yield name, page_title(page), " ".join(text.casefold().split())
-    for each in CATALOGUE.values():
-        yield each.code, f"{each.name}: {each.summary}", read_page(each).casefold()
+    for entry in CATALOGUE.values():
+        yield entry.code, f"{entry.name}: {entry.summary}", read_page(entry).casefold()
 
 
 def _page(context: click.Context, topic: str) -> str | None:
@@ -358,9 +358,9 @@ def _topics(context: click.Context) -> Segments:
 
 def _table(rows: list[tuple[str, str]], width: int) -> Segments:
     return [
-        part
+        segment
         for name, text in rows
-        for part in (Segment(f"  {name:<{width}}", Role.SECONDARY), Segment(f"{text}\n"))
+        for segment in (Segment(f"  {name:<{width}}", Role.SECONDARY), Segment(f"{text}\n"))
     ]
 
 

@@ -91,7 +91,7 @@ _DEFINED_IN_LARK = r"(?m)^[?!]?([A-Za-z_]\w*)(?:\.-?\d+)?[ \t]*:"
 
 def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the rules of the grammar that the command line names, as its text defines them."""
-    named = [each for each in ctx.params.values() if isinstance(each, Path)]
+    named = [path for path in ctx.params.values() if isinstance(path, Path)]
     with suppress(KbnfError):
         text = read_bytes(named[0]).decode("utf-8", "replace") if named else ""
         is_lark = bool(named) and named[0].suffix == ".lark"
@@ -243,7 +243,7 @@ def _text_inside(path: Path, start: str | None) -> ReadableText:
 
 
 def read_whole(
-    found: ReadableText, start: str | None, vocabulary: "Vocabulary | None" = None
+    readable: ReadableText, start: str | None, vocabulary: "Vocabulary | None" = None
 ) -> "Reading":
     """Read a text, and what it imports; what it says of tokens, it says of ``vocabulary``.
 
@@ -254,7 +254,7 @@ def read_whole(
 
     imports = permitted_imports()
     request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True, as_tree=True)
-    reading = read_grammar(found.source, found.language, request)
+    reading = read_grammar(readable.source, readable.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)
     return reading
@@ -505,7 +505,7 @@ def _similar_vocabulary(path: Path) -> str | None:
 
     names = {BUILT_IN: BUILT_IN}
     with suppress(OSError):
-        names |= {str(path.parent / each.name): str(each) for each in path.parent.iterdir()}
+        names |= {str(path.parent / entry.name): str(entry) for entry in path.parent.iterdir()}
     for model in cached_models():
         names |= {model: model, model.rpartition("/")[2]: model}
     near = Suggestions(names).closest(str(path))
@@ -526,9 +526,9 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
         sys.path.insert(0, "")
     try:
         with _printing_to_stderr():
-            found: Any = import_module(module)
-            for part in path.split("."):
-                found = getattr(found, part)
+            value: Any = import_module(module)
+            for attribute in path.split("."):
+                value = getattr(value, attribute)
     except (Exception, SystemExit) as error:
         # Any error of the module is the answer to the caller that named it.
         is_file = module.endswith(".py")
@@ -537,7 +537,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
         raise click.ClickException(f"cannot import {name}: {why}") from error
     try:
         with _printing_to_stderr():
-            text = schema_text(found, lossless=not for_engines)
+            text = schema_text(value, lossless=not for_engines)
         return json.dumps(json.loads(text), indent=2) + "\n"
     except (KbnfError, ValueError) as error:
         raise click.ClickException(f"{name}: {error}") from error

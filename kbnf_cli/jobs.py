@@ -22,9 +22,9 @@ def default_jobs() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def jobs_option(what: str) -> Callable[[_Command], _Command]:
+def jobs_option(purpose: str) -> Callable[[_Command], _Command]:
     """Return a decorator that adds ``--jobs``."""
-    help_ = f"{what}  [default: processors]"
+    help_ = f"{purpose}  [default: processors]"
     return click.option(
         "-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, help=help_
     )

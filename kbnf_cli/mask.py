@@ -95,7 +95,7 @@ def _feed_tokens(engine: "Engine", tokens: tuple[int, ...]) -> Rejection | None:
 def _token_ids(text: str) -> tuple[int, ...]:
     """Return token ids, separated by commas or blanks."""
     try:
-        ids = tuple(int(part) for part in text.replace(",", " ").split())
+        ids = tuple(int(number) for number in text.replace(",", " ").split())
     except ValueError:
         message = f"{text!r} is not a list of token ids such as 1,2,3"
         raise click.BadParameter(message) from None
@@ -241,18 +241,18 @@ def _show_mask(
     # Here, as all that needs NumPy: `kbnf --help` does without.
     from kbnf_cli.mask_table import matching, to_table
 
-    found = _mask(engine, prefix)
+    mask = _mask(engine, prefix)
     match format_:
         case "json":
-            console.text(to_json(mask_value(found)))
+            console.text(to_json(mask_value(mask)))
         case "ids":
             if view.match is not None:
-                found = replace(found, ids=matching(found.vocabulary, found.ids, view.match))
-            console.text(to_ids(found))
+                mask = replace(mask, ids=matching(mask.vocabulary, mask.ids, view.match))
+            console.text(to_ids(mask))
         case "npy":
-            console.binary(to_npy(found))
+            console.binary(to_npy(mask))
         case _:
-            console.text(to_table(engine, found, view))
+            console.text(to_table(engine, mask, view))
 
 
 def _show_explanation(

@@ -131,20 +131,20 @@ def explanation_value(explanation: "Explanation", source: Source) -> dict[str, A
         "accepted": explanation.accepted,
         "reason": explanation.reason,
         "expected": _expected_value(explanation),
-        "places": [_place_value(place, source) for place in places_of(explanation)],
+        "places": [_place_value(site, source) for site in places_of(explanation)],
     }
 
 
 def rejection_value(rejection: Rejection) -> dict[str, Any]:
     """Return a rejection as the object under ``error`` (schema ``kbnf.mask/1``)."""
     explanation = rejection.explanation
-    places = [] if explanation is None else places_of(explanation)
+    sites = [] if explanation is None else places_of(explanation)
     return {
         "message": rejection.message,
         "token_index": rejection.token_index,
         "byte_offset": rejection.byte_offset,
         "expected": _expected_value(explanation),
-        "path": list(places[0].rules) if places else [],
+        "path": list(sites[0].rules) if sites else [],
     }
 
 
@@ -175,7 +175,7 @@ def _situation(explanation: "Explanation | None", source: Source, accepted: byte
     rows = [("accepted", f"{escaped(accepted)} ({count_of(len(accepted), 'byte')})")]
     if explanation is not None:
         rows += _position_rows(explanation, source)
-    return [part for key, value in rows for part in _row(key, value)]
+    return [segment for key, value in rows for segment in _row(key, value)]
 
 
 def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple[str, str]]:
@@ -186,8 +186,8 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
         yield "expected", describe_bytes(explanation.expected)
     else:
         yield "expected", "nothing: the text is complete"
-    for place in places_of(explanation)[:PLACES]:
-        yield "in", describe_place(place, source)
+    for site in places_of(explanation)[:PLACES]:
+        yield "in", describe_place(site, source)
     if len(explanation.places) > PLACES:
         yield "", more_places(len(explanation.places))
 
@@ -200,17 +200,17 @@ def more_places(count: int) -> str:
 def places_of(explanation: "Explanation") -> list["LivePlace"]:
     """Return the places in the order of the grammar's text, those of blanks last."""
 
-    def key(place: "LivePlace") -> tuple[bool, Span, tuple[str, ...]]:
-        is_blank = bool(place.expected) and are_blanks(place.expected)
-        return is_blank, place.span, place.rules
+    def key(site: "LivePlace") -> tuple[bool, Span, tuple[str, ...]]:
+        is_blank = bool(site.expected) and are_blanks(site.expected)
+        return is_blank, site.span, site.rules
 
     return sorted(explanation.places, key=key)
 
 
-def describe_place(place: "LivePlace", source: Source) -> str:
+def describe_place(site: "LivePlace", source: Source) -> str:
     """Return the way from the start to a place, its position, and the symbol there."""
-    where = f"{place_in(source, place.span)} {symbol_at(source, place.span)}"
-    return f"{' > '.join(place.rules)}, at {where}"
+    where = f"{place_in(source, site.span)} {symbol_at(source, site.span)}"
+    return f"{' > '.join(site.rules)}, at {where}"
 
 
 _SYMBOL = 60
@@ -246,13 +246,13 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
     return {"bytes": [list(bounds) for bounds in ranges], "text": describe_bytes(ranges)}
 
 
-def _place_value(place: "LivePlace", source: Source) -> dict[str, Any]:
+def _place_value(site: "LivePlace", source: Source) -> dict[str, Any]:
     from kbnf_core.text.diagnostics.formats import span_value
 
-    pointer = source.pointer(place.span)
+    pointer = source.pointer(site.span)
     return {
-        "path": list(place.rules),
-        "span": span_value(source, place.span),
+        "path": list(site.rules),
+        "span": span_value(source, site.span),
         **({} if pointer is None else {"pointer": pointer}),
-        "expected": [list(bounds) for bounds in place.expected],
+        "expected": [list(bounds) for bounds in site.expected],
     }

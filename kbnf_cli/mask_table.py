@@ -82,7 +82,7 @@ class PlaceGroup:
 
     def title(self, source: Source) -> str:
         """Return the rules and terminals in a few words."""
-        titles = [place_title(place, source) for place in self.places[:_PLACES]]
+        titles = [place_title(site, source) for site in self.places[:_PLACES]]
         if len(self.places) > _PLACES:
             titles.append(f"{len(self.places) - _PLACES:,} more places")
         return " or ".join(titles) or "others"
@@ -92,47 +92,50 @@ _PLACES = 8
 """Places of a group that are shown."""
 
 
-def place_title(place: "LivePlace", source: Source) -> str:
+def place_title(site: "LivePlace", source: Source) -> str:
     """Return the innermost rule and the terminal."""
-    return f"{visible(place.rules[-1])} {symbol_at(source, place.span)}"
+    return f"{visible(site.rules[-1])} {symbol_at(source, site.span)}"
 
 
-def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":
+def terminal_places(engine: "Engine", sites: "Sequence[LivePlace]") -> "list[LivePlace]":
     """Return the places at terminals; a nonterminal is shown by the terminals inside it."""
     names = engine.grammar.names
     source = engine.grammar.source
-    result = [place for place in places if source.slice(place.span) not in names]
-    return sorted(result, key=lambda place: (place.span, place.rules))
+    result = [site for site in sites if source.slice(site.span) not in names]
+    return sorted(result, key=lambda site: (site.span, site.rules))
 
 
 def by_place(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
     """Return the groups of the ordinary tokens among ``ids``, the largest first."""
-    places = _shortest_ways(terminal_places(engine, engine.why(b"").places))
+    sites = _shortest_ways(terminal_places(engine, engine.why(b"").places))
     order = order_of(engine.vocabulary)
     flags, _ = order.split(ids)
     ordered = order.by_length[flags[order.by_length]]
     firsts = order.first_byte[ordered]
     takers: dict[tuple[LivePlace, ...], list[int]] = {}
     for first in np.unique(firsts).tolist():
-        takers.setdefault(_taking(places, first), []).append(first)
-    groups = [PlaceGroup(key, ordered[np.isin(firsts, found)]) for key, found in takers.items()]
+        takers.setdefault(_taking(sites, first), []).append(first)
+    groups = [
+        PlaceGroup(key, ordered[np.isin(firsts, first_bytes)])
+        for key, first_bytes in takers.items()
+    ]
     return sorted(groups, key=lambda group: -len(group.ids))
 
 
-def _shortest_ways(places: "list[LivePlace]") -> "list[LivePlace]":
+def _shortest_ways(sites: "list[LivePlace]") -> "list[LivePlace]":
     """Return one place a terminal, that with the fewest rules on the way."""
     result: dict[object, LivePlace] = {}
-    for place in sorted(places, key=lambda each: len(each.rules)):
-        result.setdefault((place.span, place.offset, place.expected), place)
-    return sorted(result.values(), key=lambda place: (place.span, place.rules))
+    for site in sorted(sites, key=lambda site: len(site.rules)):
+        result.setdefault((site.span, site.offset, site.expected), site)
+    return sorted(result.values(), key=lambda site: (site.span, site.rules))
 
 
-def _taking(places: "list[LivePlace]", byte: int) -> "tuple[LivePlace, ...]":
+def _taking(sites: "list[LivePlace]", byte: int) -> "tuple[LivePlace, ...]":
     """Return the places that expect a byte; failing that, those that take whole tokens."""
     result = tuple(
-        place for place in places if any(low <= byte <= high for low, high in place.expected)
+        site for site in sites if any(low <= byte <= high for low, high in site.expected)
     )
-    return result or tuple(place for place in places if not place.expected)
+    return result or tuple(site for site in sites if not site.expected)
 
 
 _INDENT = " " * 10
@@ -205,15 +208,15 @@ def _lacking(mask: "Mask") -> str:
         return ": all of them"
     if special == len(left):
         return f": all but {count_of(special, 'special token')}"
-    parts = [count_of(special, "special token")] if special else []
-    return f": all but {' and '.join([*parts, count_of(len(left) - special, 'other')])}"
+    groups = [count_of(special, "special token")] if special else []
+    return f": all but {' and '.join([*groups, count_of(len(left) - special, 'other')])}"
 
 
 def _not_allowed(mask: "Mask") -> list[int]:
     allowed = set(mask.ids)
     vocabulary = mask.vocabulary
-    known = (*vocabulary.tokens, *vocabulary.special_tokens.values(), *vocabulary.eos_token_ids)
-    return sorted(set(known) - allowed)
+    all_ids = (*vocabulary.tokens, *vocabulary.special_tokens.values(), *vocabulary.eos_token_ids)
+    return sorted(set(all_ids) - allowed)
 
 
 def _end(mask: "Mask") -> str:
@@ -253,7 +256,7 @@ def _overview(
         if number and len(rows) > room:
             left = groups[number:]
             yield f"elsewhere, in {count_of(len(left), 'more group')} of places"
-            ids = np.concatenate([each.ids for each in left])
+            ids = np.concatenate([group.ids for group in left])
             yield _counted(engine.vocabulary, ids.tolist(), view)
             return
         room -= len(rows)
@@ -286,8 +289,8 @@ def _group_rows(engine: "Engine", group: PlaceGroup, view: View) -> Iterator[str
     source = engine.grammar.source
     if not group.places:
         yield "elsewhere"
-    for place in group.places[:_PLACES]:
-        yield describe_place(place, source)
+    for site in group.places[:_PLACES]:
+        yield describe_place(site, source)
     if len(group.places) > _PLACES:
         yield f"... and {count_of(len(group.places) - _PLACES, 'more place')}"
     yield _counted(engine.vocabulary, group.ids.tolist(), view)
@@ -297,17 +300,17 @@ def _counted(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> str:
     """Return how many tokens, and the first of them, as many as the line has room for."""
     shown = f"{len(ids):>8,}  "
     for index, token_id in enumerate(ids):
-        part = f"{', ' if index else ''}{token_id} {spelled(vocabulary, token_id)}"
-        if cells(shown) + cells(part) + len(", ...") > view.columns:
+        entry = f"{', ' if index else ''}{token_id} {spelled(vocabulary, token_id)}"
+        if cells(shown) + cells(entry) + len(", ...") > view.columns:
             return f"{shown}, ..."
-        shown += part
+        shown += entry
     return shown
 
 
 def _lacking_rows(mask: "Mask", view: View) -> Iterator[str]:
     """Yield the tokens with bytes that are not allowed, where they are the smaller side."""
     left = _not_allowed(mask)
-    others = [each for each in left if each not in mask.vocabulary.special_ids]
+    others = [token_id for token_id in left if token_id not in mask.vocabulary.special_ids]
     if others and len(left) < len(mask.ids):
         yield ""
         yield "not allowed"
@@ -318,11 +321,11 @@ def _found(engine: "Engine", mask: "Mask", view: View) -> Iterator[str]:
     """Yield the tokens that contain the search term, and how many of them are not allowed."""
     wanted = view.match or ""
     vocabulary = mask.vocabulary
-    found = matching(vocabulary, mask.ids, wanted)
+    matches = matching(vocabulary, mask.ids, wanted)
     others = matching(vocabulary, _not_allowed(mask), wanted)
     title = wanted if is_pattern(wanted) else escaped(as_bytes(wanted))
-    yield (f"match       {visible(title)}: {len(found):,} allowed, {len(others):,} not allowed")
-    yield from _allowed(engine, found, view)
+    yield (f"match       {visible(title)}: {len(matches):,} allowed, {len(others):,} not allowed")
+    yield from _allowed(engine, matches, view)
     if others:
         yield ""
         yield "not allowed"

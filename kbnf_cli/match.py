@@ -170,9 +170,9 @@ def match(
                 console.data([Segment("  "), *segments])
     if format_ == "json":
         console.text(f'{{"schema": "{SCHEMA}", "texts": [{", ".join(values)}]}}\n')
-    elif split == "lines" and any(_has_escapes(engine, each) for each in verdicts):
+    elif split == "lines" and any(_has_escapes(engine, verdict) for verdict in verdicts):
         console.note("with --escaped a line that does not fit would: it is read with its escapes")
-    return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
+    return Exit.CLEAN if all(verdict.matches for verdict in verdicts) else Exit.FINDINGS
 
 
 def _has_escapes(engine: "Engine", verdict: MatchVerdict) -> bool:
@@ -226,7 +226,7 @@ def _read_texts(
         lines = data.split(b"\n")
         if not lines[-1]:
             lines.pop()
-        for number, line in enumerate((each.removesuffix(b"\r") for each in lines), 1):
+        for number, line in enumerate((line.removesuffix(b"\r") for line in lines), 1):
             try:
                 yield MatchedText(name, _unescaped(line) if split == "escaped" else line, number)
             except TypingError as error:
@@ -271,9 +271,9 @@ def _try(engine: "Engine", text: MatchedText, data: bytes) -> MatchVerdict:
 
 def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     source = engine.grammar.source
-    places = places_of(why)
-    shown = [describe_place(place, source) for place in places[:PLACES]]
-    return (*shown, *([more_places(len(places))] if len(places) > PLACES else []))
+    sites = places_of(why)
+    shown = [describe_place(site, source) for site in sites[:PLACES]]
+    return (*shown, *([more_places(len(sites))] if len(sites) > PLACES else []))
 
 
 def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
@@ -281,8 +281,8 @@ def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:
-        said = "fits, with the line break at its end" if verdict.with_break else "fits"
-        return [Segment(f"{where}: ", Role.PLACE), Segment(f"{said}\n", Role.HELP)]
+        message = "fits, with the line break at its end" if verdict.with_break else "fits"
+        return [Segment(f"{where}: ", Role.PLACE), Segment(f"{message}\n", Role.HELP)]
     line, column = position_of(verdict)
     before, behind = _excerpt(verdict)
     return [
@@ -294,11 +294,11 @@ def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
         Segment("  expected  ", Role.PLACE),
         Segment(f"{_wrapped(describe_bytes(verdict.expected), columns)}\n"),
         *(
-            part
-            for place in verdict.places
-            for part in (
+            segment
+            for site in verdict.places
+            for segment in (
                 Segment("  in        ", Role.PLACE),
-                Segment(f"{_wrapped(place, columns)}\n"),
+                Segment(f"{_wrapped(site, columns)}\n"),
             )
         ),
     ]

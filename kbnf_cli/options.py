@@ -136,13 +136,13 @@ class SharedOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the record of all options of the topic where this is the first of them."""
         others = [
-            each
-            for each in ctx.command.params
-            if isinstance(each, SharedOption) and each.topic == self.topic
+            option
+            for option in ctx.command.params
+            if isinstance(option, SharedOption) and option.topic == self.topic
         ]
         if others[0] is not self:
             return None
-        names = ", ".join(next(n for n in each.opts if n.startswith("--")) for each in others)
+        names = ", ".join(next(n for n in option.opts if n.startswith("--")) for option in others)
         text = f"{names}: see `kbnf help {self.topic}`."
         # Names are not broken at their hyphens, as click would.
         lines = wrap(text, _HELP_WIDTH, break_on_hyphens=False)

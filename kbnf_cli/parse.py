@@ -133,9 +133,9 @@ def parse(
     for text in texts:
         try:
             if read is not None:
-                found = _read(read, text, partial)
-                console.text(json.dumps(_shown(text, found, format_), ensure_ascii=False) + "\n")
-                status = max(status, _note_forgiven(console, text, found, format_))
+                outcome = _read(read, text, partial)
+                console.text(json.dumps(_shown(text, outcome, format_), ensure_ascii=False) + "\n")
+                status = max(status, _note_forgiven(console, text, outcome, format_))
                 _note_cut(console, opened, text, value and partial)
                 continue
             tree: Tree | None = (
@@ -217,25 +217,25 @@ def _end_of(grammar: "Grammar", data: bytes) -> str | None:
     return None
 
 
-def _shown(text: MatchedText, found: _Value, format_: str) -> Any:
+def _shown(text: MatchedText, outcome: _Value, format_: str) -> Any:
     """Return the output for a value: of calls, in JSON, also the accepted deviations."""
-    if found.reader is None or format_ != "json":
-        return found.value
-    forgiven = [each._asdict() for each in found.reader.tolerated]
-    known = {"value": found.value, "tolerated": forgiven, "cut": found.reader.cut}
-    return {**_head(text), **known, **({} if found.end is None else {"completion": found.end})}
+    if outcome.reader is None or format_ != "json":
+        return outcome.value
+    forgiven = [change._asdict() for change in outcome.reader.tolerated]
+    fields = {"value": outcome.value, "tolerated": forgiven, "cut": outcome.reader.cut}
+    return {**_head(text), **fields, **({} if outcome.end is None else {"completion": outcome.end})}
 
 
-def _note_forgiven(console: Console, text: MatchedText, found: _Value, format_: str) -> Exit:
+def _note_forgiven(console: Console, text: MatchedText, outcome: _Value, format_: str) -> Exit:
     """Report deviations from the grammar that were accepted; return the exit status."""
-    if found.reader is None:
+    if outcome.reader is None:
         return Exit.CLEAN
-    cut = found.reader.cut
+    cut = outcome.reader.cut
     if format_ != "json":
-        for each in found.reader.tolerated:
-            console.note(f"{text.path}: at character {each.start}: {each.what}")
+        for change in outcome.reader.tolerated:
+            console.note(f"{text.path}: at character {change.start}: {change.what}")
         if cut is not None:
-            added = "" if found.end is None else f"; {json.dumps(found.end)} would complete it"
+            added = "" if outcome.end is None else f"; {json.dumps(outcome.end)} would complete it"
             console.note(f"{text.path}: at character {cut}: a call is cut; it is left out{added}")
     return Exit.CLEAN if cut is None else Exit.FINDINGS
 
@@ -325,15 +325,15 @@ def _show(
 
 
 def _s_expression(tree: "Tree") -> str:
-    parts: list[str] = []
+    texts: list[str] = []
     opened = 0
     for depth, node in tree.walk():
-        parts.append(")" * (opened - depth) + (" " if depth else ""))
+        texts.append(")" * (opened - depth) + (" " if depth else ""))
         name = node.rule if node.token is None else f"token:{node.token}"
         leaf = f" {json.dumps(node.text, ensure_ascii=False)}" if len(node) == 1 else ""
-        parts.append(f"({name}{leaf}")
+        texts.append(f"({name}{leaf}")
         opened = depth + 1
-    return "".join([*parts, ")" * opened])
+    return "".join([*texts, ")" * opened])
 
 
 def _show_count(console: Console, tree: "Tree | None", count: int, other: "Tree | None") -> None:

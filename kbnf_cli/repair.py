@@ -108,25 +108,25 @@ def repair(
     status = Exit.CLEAN
     for text in texts:
         verdict = judge(engine, text)
-        found: list[Repair] = []
+        repairs: list[Repair] = []
         try:
-            found = engine.grammar.repair(
+            repairs = engine.grammar.repair(
                 verdict.data, search.most, search.best, invent=not search.no_invent
             )
-            if not found:
+            if not repairs:
                 _say_none(console, verdict, search)
         except (EngineError, WorkLimitError) as error:
             console.error(f"{text.path}: {error}")
-        status = status if found else Exit.FINDINGS
+        status = status if repairs else Exit.FINDINGS
         if format_ == "json":
-            console.text(json.dumps(_value(verdict, found)) + "\n")
+            console.text(json.dumps(_value(verdict, repairs)) + "\n")
             continue
-        for each in found:
-            console.findings(_lines(verdict, each))
+        for result in repairs:
+            console.findings(_lines(verdict, result))
             if format_ == "text":
-                console.binary(as_printed(each.data, split) + b"\n")
+                console.binary(as_printed(result.data, split) + b"\n")
             else:
-                console.text(_difference(verdict, each))
+                console.text(_difference(verdict, result))
     return status
 
 
@@ -138,13 +138,13 @@ def _say_none(console: Console, verdict: MatchVerdict, search: RepairOptions) ->
     )
 
 
-def _lines(verdict: MatchVerdict, found: "Repair") -> Segments:
+def _lines(verdict: MatchVerdict, result: "Repair") -> Segments:
     """Return a line for each edit, and one for all of them."""
     lines: Segments = []
-    for edit in found.edits:
+    for edit in result.edits:
         line, column = _place_of(verdict, edit.start)
         name = visible(verdict.text.path)
-        shown_parts = [f"`{shown(each)}`" for each in (edit.before, edit.after) if each]
+        shown_parts = [f"`{shown(data)}`" for data in (edit.before, edit.after) if data]
         notes = [f"cost {edit.cost:g}"] + ["invented"] * edit.invented
         if edit.lost:
             notes.append("lost" if edit.lost == edit.before else f"lost `{shown(edit.lost)}`")
@@ -154,15 +154,15 @@ def _lines(verdict: MatchVerdict, found: "Repair") -> Segments:
             Segment(f"{_DONE[edit.kind]} {' by '.join(shown_parts)}"),
             Segment(f" ({', '.join(notes)})\n", Role.SECONDARY),
         ]
-    if found.status == "fits" and not found.edits:
-        said = "fits"
-    elif all(edit.kind == "complete" for edit in found.edits):
-        said = "completed"
+    if result.status == "fits" and not result.edits:
+        summary = "fits"
+    elif all(edit.kind == "complete" for edit in result.edits):
+        summary = "completed"
     else:
-        said = f"repaired by {count_of(len(found.edits), 'edit')}, cost {found.cost:g}"
+        summary = f"repaired by {count_of(len(result.edits), 'edit')}, cost {result.cost:g}"
     lines += [
         Segment(f"{visible(verdict.text.path)}: ", Role.PLACE),
-        Segment(f"{said}\n", Role.HELP),
+        Segment(f"{summary}\n", Role.HELP),
     ]
     return lines
 
@@ -171,30 +171,30 @@ def _place_of(verdict: MatchVerdict, offset: int) -> tuple[int, int]:
     return position_of(MatchVerdict(verdict.text, None, offset))
 
 
-def _difference(verdict: MatchVerdict, found: "Repair") -> str:
+def _difference(verdict: MatchVerdict, result: "Repair") -> str:
     name = verdict.text.path
     before, after = (
-        each.decode("utf-8", "replace").splitlines(keepends=True)
-        for each in (verdict.data, found.data)
+        data.decode("utf-8", "replace").splitlines(keepends=True)
+        for data in (verdict.data, result.data)
     )
     lines = unified_diff(before, after, name, f"{name} (repaired)")
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _value(verdict: MatchVerdict, found: "list[Repair]") -> dict[str, object]:
+def _value(verdict: MatchVerdict, repairs: "list[Repair]") -> dict[str, object]:
     """Return the object that ``schemas/repair.schema.json`` describes."""
     return {
         **head_of(SCHEMA, verdict),
         "repairs": [
             {
-                "text": each.text,
-                "cost": each.cost,
-                "invented": each.invented,
-                "lost": list(each.lost),
-                "uncertain": each.uncertain,
-                "edits": [_edit_value(verdict, edit) for edit in each.edits],
+                "text": result.text,
+                "cost": result.cost,
+                "invented": result.invented,
+                "lost": list(result.lost),
+                "uncertain": result.uncertain,
+                "edits": [_edit_value(verdict, edit) for edit in result.edits],
             }
-            for each in found
+            for result in repairs
         ],
     }
 

@@ -92,9 +92,9 @@ class ResultEntry:
             return None
         return result
 
-    def keep(self, found: "Sequence[Diagnostic]", imports: "Recording") -> None:
+    def keep(self, findings: "Sequence[Diagnostic]", imports: "Recording") -> None:
         """Store findings, best effort; ``imports`` are the files that were read for them."""
-        value = {**to_stored(found, self.source), "imports": imports.digests}
+        value = {**to_stored(findings, self.source), "imports": imports.digests}
         payload = json.dumps(value).encode()
         if len(payload) > LARGEST_ENTRY:
             return
@@ -124,8 +124,8 @@ class Recording:
 
 def open_results(folder: Path | None) -> Results | None:
     """Return the cache below ``folder``, or at its usual place; None if caches are off."""
-    place = folder / _PART if folder is not None else cache_folder(_PART)
-    return None if place is None else Results(place, _program())
+    results_folder = folder / _PART if folder is not None else cache_folder(_PART)
+    return None if results_folder is None else Results(results_folder, _program())
 
 
 _PART = "checks"

@@ -138,20 +138,20 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     return Exit.CLEAN if texts else Exit.FINDINGS
 
 
-def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]:
+def _texts(engine: "Engine", options: Wish) -> tuple[tuple[bytes, ...], int | None]:
     """Return texts, and the number of texts in the language where that is known."""
     from kbnf_core.examples.sampling import count_texts, sample_texts
 
-    if wish.shortest:
-        result = engine.shortest_texts(wish.number)
-        return result.texts, count_texts(engine, wish.number) if result.is_all else None
+    if options.shortest:
+        result = engine.shortest_texts(options.number)
+        return result.texts, count_texts(engine, options.number) if result.is_all else None
     drawn = sample_texts(
         engine,
-        wish.number,
-        wish.seed,
-        wish.length,
-        ascii_only=wish.ascii_only,
-        without=wish.without,
+        options.number,
+        options.seed,
+        options.length,
+        ascii_only=options.ascii_only,
+        without=options.without,
     )
     return drawn.texts, drawn.total
 
@@ -188,20 +188,20 @@ def _is_cut(engine: "Engine", total: int) -> bool:
     return count_texts(other, total + 1) != total
 
 
-def _why_few(wish: Wish, number: int, total: int | None) -> str:
+def _why_few(options: Wish, number: int, total: int | None) -> str:
     if total == number:
         return f"the language has only {count_of(number, 'text')}" if number else "there is no text"
-    if wish.shortest and total is not None:
+    if options.shortest and total is not None:
         return (
             f"{count_of(number, 'text')} of {total:,}: of characters that the grammar treats alike,"
             " one; without --shortest all are drawn"
         )
-    if wish.shortest:
+    if options.shortest:
         return f"{count_of(number, 'text')} found within the limit of work; there may be others"
-    more = f"--length {max(4 * wish.length, 32)} draws longer ones"
-    kind = "different ASCII text" if wish.ascii_only else "different text"
-    if wish.without and not number:
-        return f"there is no text without {', '.join(f'`{name}`' for name in wish.without)}"
+    more = f"--length {max(4 * options.length, 32)} draws longer ones"
+    kind = "different ASCII text" if options.ascii_only else "different text"
+    if options.without and not number:
+        return f"there is no text without {', '.join(f'`{name}`' for name in options.without)}"
     return f"only {count_of(number, kind)} found; {more}"
 
 

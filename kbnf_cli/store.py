@@ -58,10 +58,10 @@ class Workers:
 
 
 @contextmanager
-def open_workers(place: str, count: int) -> Iterator[Workers]:
+def open_workers(executor: str, count: int) -> Iterator[Workers]:
     """Open ``processes``, ``dask://HOST:PORT`` or ``ray://HOST:PORT``; ``count``: of processes."""
-    scheme, _, address = place.partition("://")
-    if place == PROCESSES:
+    scheme, _, address = executor.partition("://")
+    if executor == PROCESSES:
         opened = _open_processes(count)
     elif scheme == "dask" and address:
         opened = _open_dask(address)
@@ -69,7 +69,7 @@ def open_workers(place: str, count: int) -> Iterator[Workers]:
         opened = _open_ray(address)
     else:
         raise click.UsageError(
-            f"--executor is {PROCESSES}, dask://HOST:PORT or ray://HOST:PORT, not {place!r}"
+            f"--executor is {PROCESSES}, dask://HOST:PORT or ray://HOST:PORT, not {executor!r}"
         )
     with opened as workers:
         yield workers
@@ -243,15 +243,17 @@ def fill(
     store = open_store(_absolute(str(options.store)))
     store.backend.reach(may_be_new=True)
     read = [read_vocabulary(console, name, inputs.eos) for name in vocabularies]
-    fingerprints = {each.fingerprint: name for each, name in zip(read, vocabularies, strict=True)}
+    fingerprints = {
+        vocabulary.fingerprint: name for vocabulary, name in zip(read, vocabularies, strict=True)
+    }
     report = _OutcomeReport(console, fingerprints)
     with ExitStack() as stack:
         if options.report is not None:
             report.file = stack.enter_context(open(options.report, "w", encoding="utf-8"))
         recipes = list(_recipes(console, report, options, inputs, paths))
         if any(recipe.uses_vocabulary for _, recipe in recipes):
-            for each in read:
-                store.put_vocabulary(each)
+            for vocabulary in read:
+                store.put_vocabulary(vocabulary)
         tasks = list(_tasks_of(options, recipes, list(fingerprints)))
         progress = stack.enter_context(console.progress(f"compiling into {store.backend.name}"))
 
@@ -301,10 +303,10 @@ class _OutcomeReport:
 
     def summary(self) -> str:
         """Return the last line: the outcomes, and the cost of the artifacts made."""
-        parts = [f"{count:,} {status}" for status, count in sorted(self.counts.items())]
+        counts = [f"{count:,} {status}" for status, count in sorted(self.counts.items())]
         if self.unreadable:
-            parts.append(f"{self.unreadable:,} sources unreadable")
-        return "; ".join(filter(None, [", ".join(parts), self._cost()])) or "nothing to compile"
+            counts.append(f"{self.unreadable:,} sources unreadable")
+        return "; ".join(filter(None, [", ".join(counts), self._cost()])) or "nothing to compile"
 
     def _cost(self) -> str:
         """Return the time and the size of a grammar (median and largest), and of all."""
@@ -329,7 +331,7 @@ def _placed(message: str, name: str) -> str:
 
     A key is that of a text, which other files may have as well: failures in a store have no names.
     """
-    return re.sub(r"(?m)^( *--> )<text>(?=:)", lambda found: f"{found[1]}{name}", message)
+    return re.sub(r"(?m)^( *--> )<text>(?=:)", lambda match: f"{match[1]}{name}", message)
 
 
 def _tasks_of(
@@ -371,11 +373,11 @@ def _recipes(
         if path != STDIN and path.suffix == LINES:
             lines = enumerate(source.text.splitlines(), 1)
             texts = {f"{name}:{number}": line for number, line in lines if line.strip()}
-        for each, text in texts.items():
+        for source_name, text in texts.items():
             try:
-                yield each, _recipe(text, each, options, inputs, path)
+                yield source_name, _recipe(text, source_name, options, inputs, path)
             except KbnfError as error:
-                report.refuse(each, error)
+                report.refuse(source_name, error)
 
 
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
@@ -423,9 +425,10 @@ class _StoreCommand(click.Command):
             ctx.info_name = f"{ctx.info_name} {args[0]}"
             usage, text = _ACTIONS[args[0]]
             left: list[click.Parameter] = [
-                each
-                for each in self.params
-                if isinstance(each, click.Option) and _FOR.get(str(each.name)) in (None, args[0])
+                option
+                for option in self.params
+                if isinstance(option, click.Option)
+                and _FOR.get(str(option.name)) in (None, args[0])
             ]
             own = click.Command(
                 args[0], params=left, help=text, options_metavar=f"[OPTIONS] {usage}"
@@ -521,10 +524,12 @@ def _note_others(console: Console, count: int) -> None:
 def _count(console: Console, opened: "ArtifactStore") -> None:
     from kbnf_core.store import count_others, sizes
 
-    found = sizes(opened)
-    for folder, (count, size) in found.items():
+    sizes_by_folder = sizes(opened)
+    for folder, (count, size) in sizes_by_folder.items():
         console.text(f"{folder + ':':<15}{count:>12,} {size:>18,} bytes\n")
-    console.text(f"{'in all:':<15}{'':>12} {sum(size for _, size in found.values()):>18,} bytes\n")
+    console.text(
+        f"{'in all:':<15}{'':>12} {sum(size for _, size in sizes_by_folder.values()):>18,} bytes\n"
+    )
     _note_others(console, count_others(opened))
 
 

@@ -136,8 +136,8 @@ def _case(outcome: "ExampleOutcome") -> Case:
         subject = escaped(example.data)
         message, offset = outcome.message, outcome.offset
         return Case(kind, example.name, subject, example.why, status, message, offset)
-    what = example.what if isinstance(example.what, int) else escaped(example.what)
-    subject = f"{what} after {escaped(example.after)}"
+    symbol = example.what if isinstance(example.what, int) else escaped(example.what)
+    subject = f"{symbol} after {escaped(example.after)}"
     return Case("next", example.name, subject, "", status, outcome.message)
 
 
@@ -145,7 +145,9 @@ def _cover(grammar: "Grammar", outcomes: "list[ExampleOutcome]") -> Covered | No
     from kbnf_core.examples.cases import Example, Status, cover
 
     passed = [outcome.example for outcome in outcomes if outcome.status is Status.PASSED]
-    texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]
+    texts = [
+        example.data for example in passed if isinstance(example, Example) and example.accepted
+    ]
     return Covered(grammar.source, cover(grammar.explained, texts, _authors_names(grammar)))
 
 
@@ -186,11 +188,11 @@ _ROLES = {"failed": Role.ERROR, "skipped": Role.WARNING, "passed": Role.HELP}
 
 def as_text(suites: Sequence[Suite]) -> Segments:
     """Return a line for each grammar, and below it the failed and skipped examples."""
-    return [part for suite in suites for part in _suite_text(suite)]
+    return [segment for suite in suites for segment in _suite_text(suite)]
 
 
 def _suite_text(suite: Suite) -> Segments:
-    counts = [f"{suite.count(each)} {each}" for each in _ROLES if suite.count(each)]
+    counts = [f"{suite.count(status)} {status}" for status in _ROLES if suite.count(status)]
     head = "error" if suite.errors else ", ".join(counts) or "no examples"
     role = Role.ERROR if suite.fails else Role.TITLE
     lines = [Segment(visible(suite.name), Role.TITLE), Segment(": "), Segment(f"{head}\n", role)]
@@ -235,8 +237,8 @@ def _coverage_text(covered: Covered) -> Segments:
     for alternative in coverage.unused_alternatives:
         if alternative.rule not in coverage.unused_rules:
             text = " ".join(symbol_at(source, alternative.span).split())
-            place = place_in(source, alternative.span)
-            lines.append(f"unused alternative of {alternative.rule}: {text} at {place}")
+            position = place_in(source, alternative.span)
+            lines.append(f"unused alternative of {alternative.rule}: {text} at {position}")
     return [Segment(f"  {line}\n") for line in lines]
 
 

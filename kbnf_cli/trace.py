@@ -87,70 +87,74 @@ def trace(
     return Exit.FINDINGS if result.rejected or result.unfinished else Exit.CLEAN
 
 
-def _lines(found: "Trace", vocabulary: "Vocabulary | None") -> list[str]:
+def _lines(trace: "Trace", vocabulary: "Vocabulary | None") -> list[str]:
     from kbnf_core.trace import advise
 
-    counts = f"{count_of(found.steps, 'token')} in {count_of(found.texts, 'text')}"
-    lines = [f"{counts}; the grammar removed the choice of {len(found.changes):,}"]
-    lines.extend(_line(change) for change in found.changes[:_MOST_LINES])
-    if len(found.changes) > _MOST_LINES:
-        lines.append(f"  and {len(found.changes) - _MOST_LINES:,} more (--format json has all)")
-    for rule, removed in _by_removed(found):
-        count = count_of(found.changes_by_rule[rule], "choice")
+    counts = f"{count_of(trace.steps, 'token')} in {count_of(trace.texts, 'text')}"
+    lines = [f"{counts}; the grammar removed the choice of {len(trace.changes):,}"]
+    lines.extend(_line(change) for change in trace.changes[:_MOST_LINES])
+    if len(trace.changes) > _MOST_LINES:
+        lines.append(f"  and {len(trace.changes) - _MOST_LINES:,} more (--format json has all)")
+    for rule, removed in _by_removed(trace):
+        count = count_of(trace.changes_by_rule[rule], "choice")
         lines.append(f"rule {rule or '(end)'}: {count} removed, {removed:.3f} of probability")
-    if found.loops:
-        tokens = count_of(sum(found.loops), "token")
-        lines.append(f"loops of whitespace: {len(found.loops):,}, {tokens} in all")
-    lines.append(f"bytes: {found.bytes:,}, of which {found.forced_bytes:,} were forced")
+    if trace.loops:
+        tokens = count_of(sum(trace.loops), "token")
+        lines.append(f"loops of whitespace: {len(trace.loops):,}, {tokens} in all")
+    lines.append(f"bytes: {trace.bytes:,}, of which {trace.forced_bytes:,} were forced")
     if vocabulary is None:
         lines.append("how the tokenizer cuts texts is not known without --vocab")
     elif vocabulary.can_encode:
-        others = count_of(found.noncanonical, "token")
+        others = count_of(trace.noncanonical, "token")
         lines.append(f"{others} other than the tokenizer writes itself")
-    advice = advise(found)
+    advice = advise(trace)
     return [*lines, *(["what to change:"] if advice else ()), *map(_advice, advice)]
 
 
-def _advice(each: "Advice") -> str:
-    where = f"  in {count_of(each.count, 'text')}"
-    match each.kind:
+def _advice(advice: "Advice") -> str:
+    where = f"  in {count_of(advice.count, 'text')}"
+    match advice.kind:
         case "think":
             return f"{where} the model began with words: let it think first (`--after`, `after=`)"
         case "order":
-            return f"{where} it wanted the member `{shown(each.wanted.encode())}` earlier"
-    wanted, written = shown(each.wanted.encode()), shown(each.written.encode())
+            return f"{where} it wanted the member `{shown(advice.wanted.encode())}` earlier"
+    wanted, written = shown(advice.wanted.encode()), shown(advice.written.encode())
     return f"{where} it wanted a member `{wanted}...` where it had to write `{written}`"
 
 
-def _by_removed(found: "Trace") -> list[tuple[str, float]]:
-    return sorted(found.removed.items(), key=lambda each: -each[1])
+def _by_removed(trace: "Trace") -> list[tuple[str, float]]:
+    return sorted(trace.removed.items(), key=lambda pair: -pair[1])
 
 
 def _line(change: "Change") -> str:
     margin = "" if change.margin is None else f", margin {change.margin:.2f}"
     own = ", not the tokenizer's own" if change.is_canonical is False else ""
-    choice, taken = (_name(each) for each in (change.choice, change.taken))
+    choice, taken = (_name(candidate) for candidate in (change.choice, change.taken))
     return (
         f"  text {change.text} token {change.step}: {choice} removed, {taken} taken{margin},"
         f" removed mass {change.removed:.3f}, in {change.rule or '(end)'}{own}"
     )
 
 
-def _name(each: "Candidate") -> str:
-    if not each.data:
-        return "an unknown token" if each.token_id is None else f"the special token {each.token_id}"
-    return f"`{shown(each.data)}`"
+def _name(candidate: "Candidate") -> str:
+    if not candidate.data:
+        return (
+            "an unknown token"
+            if candidate.token_id is None
+            else f"the special token {candidate.token_id}"
+        )
+    return f"`{shown(candidate.data)}`"
 
 
-def _value(found: "Trace", vocabulary: "Vocabulary | None") -> dict[str, object]:
+def _value(trace: "Trace", vocabulary: "Vocabulary | None") -> dict[str, object]:
     """Return the object that ``schemas/trace.schema.json`` describes."""
     from kbnf_core.trace import advise
 
-    by_rule = found.changes_by_rule
+    by_rule = trace.changes_by_rule
     return {
         "schema": SCHEMA,
-        "texts": found.texts,
-        "steps": found.steps,
+        "texts": trace.texts,
+        "steps": trace.steps,
         "changes": [
             {
                 name: getattr(change, name)
@@ -162,21 +166,21 @@ def _value(found: "Trace", vocabulary: "Vocabulary | None") -> dict[str, object]
                 "choice_text": _text(change.choice),
                 "taken_text": _text(change.taken),
             }
-            for change in found.changes
+            for change in trace.changes
         ],
         "rules": [
             {"rule": rule, "changes": by_rule[rule], "removed": removed}
-            for rule, removed in _by_removed(found)
+            for rule, removed in _by_removed(trace)
         ],
-        "loops": found.loops,
-        "bytes": found.bytes,
-        "forced_bytes": found.forced_bytes,
-        "noncanonical": found.noncanonical if vocabulary and vocabulary.can_encode else None,
-        "rejected": found.rejected,
-        "unfinished": found.unfinished,
-        "advice": [asdict(each) for each in advise(found)],
+        "loops": trace.loops,
+        "bytes": trace.bytes,
+        "forced_bytes": trace.forced_bytes,
+        "noncanonical": trace.noncanonical if vocabulary and vocabulary.can_encode else None,
+        "rejected": trace.rejected,
+        "unfinished": trace.unfinished,
+        "advice": [asdict(advice) for advice in advise(trace)],
     }
 
 
-def _text(each: "Candidate") -> str | None:
-    return each.data.decode("utf-8", "replace") if each.data else None
+def _text(candidate: "Candidate") -> str | None:
+    return candidate.data.decode("utf-8", "replace") if candidate.data else None

@@ -62,11 +62,11 @@ def _as_json(vocabulary: "Vocabulary", inspection: "Inspection") -> str:
     themselves: with all 256 any text can be spelled. ``round_trip`` counts the ordinary ids that
     come back as the same or as another id when their bytes are looked up.
     """
-    found = asdict(inspection)
-    length = found.pop("longest_length")
+    fields = asdict(inspection)
+    length = fields.pop("longest_length")
     value = {
         "schema": SCHEMA,
-        **found,
+        **fields,
         "special": [{"id": key, "text": text} for key, text in inspection.special],
         "longest": {"length": length, "ids": inspection.longest},
         "single_bytes": _single_bytes(vocabulary),

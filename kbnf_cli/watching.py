@@ -101,15 +101,17 @@ def _files(
 
 
 def _stamps(files: Sequence[Path], beside: Beside) -> _Seen:
-    with_grammars = [file for each in files for file in (each, *beside(each))]
+    with_grammars = [
+        file for grammar_file in files for file in (grammar_file, *beside(grammar_file))
+    ]
     return {file: _stamp(file) for file in (*with_grammars, *_configurations(files))}
 
 
 def _configurations(files: Sequence[Path]) -> Iterator[Path]:
     """Yield the places where a configuration of these files may be."""
     folders = {file.absolute().parent for file in files}
-    for folder in {above for each in folders for above in (each, *each.parents)}:
-        yield from (folder / name for name in CONFIGURATION)
+    for above in {above for folder in folders for above in (folder, *folder.parents)}:
+        yield from (above / name for name in CONFIGURATION)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -387,11 +387,11 @@ class Engine(EngineCore):
 
         ``parents`` and ``tokens``: integers, one for each node; node i has the row ``row + i`` and
         comes after ``parents[i]``, which is less than i. A parent of -1 makes a root: that is the
-        position of the engine, its token one that was accepted. Rows are those of
-        ``fill_bitmask``; a node whose token is negative (padding), one whose token cannot occur,
-        and all below them have rows of zeros. Neither the engine nor what it remembers as
-        its last computation changes. Raises what ``fill_bitmask`` raises, and ``ValueError`` for
-        parents that are no tree, before anything is written.
+        position of the engine, its token one that was accepted. Rows are those of ``fill_bitmask``;
+        a node whose token is negative (padding), one whose token cannot occur, and all below them
+        have rows of zeros. Neither the engine nor its memoised last computation changes. Raises
+        what ``fill_bitmask`` raises, and ``ValueError`` for parents that are not a tree, before
+        anything is written.
         """
         table, first = as_words(out), index(row)
         nodes = checked_tree(parents, tokens)

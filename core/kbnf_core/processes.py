@@ -208,7 +208,8 @@ class Process:
                 self._spent += child.spent()
 
     def _running(self, function: Callable[..., Any]) -> "_Child":
-        # In this order: what ends it later ends what is started here.
+        # The count is read before the check, so that a close or a kill from here on ends the new
+        # child.
         child, kills = self._child, self._kills
         if self._is_closed:
             raise StartError("the process is closed")

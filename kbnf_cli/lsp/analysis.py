@@ -87,9 +87,11 @@ def analyse(request: AnalysisRequest) -> Iterator[TextAnalysis]:
         settings, trouble = Settings(), str(error)
     selection = settings.selection_for(Path(request.path))
 
-    def selected(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    def selected(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         return tuple(
-            each for each in found if each.code in selection and each.source.text == source.text
+            finding
+            for finding in findings
+            if finding.code in selection and finding.source.text == source.text
         )
 
     wanted = Request(
@@ -101,10 +103,10 @@ def analyse(request: AnalysisRequest) -> Iterator[TextAnalysis]:
     )
     reading = read_grammar(source, language, wanted)
     outline = language.outline(source, LIMITS)
-    known = TextAnalysis(source, selected(reading.errors), outline, trouble=trouble)
-    yield known
+    analysis = TextAnalysis(source, selected(reading.errors), outline, trouble=trouble)
+    yield analysis
     yield replace(
-        known,
+        analysis,
         findings=selected(findings_of(reading, LintOptions(targets=_tabled(settings)))),
         begins=tuple(_begins(reading)),
         has_examples=language is KBNF
@@ -177,8 +179,8 @@ def _imports(request: AnalysisRequest) -> Imports:
 
 def is_below(path: Path, folders: tuple[str, ...]) -> bool:
     """Return whether a path, links followed, is one of the folders or below one."""
-    place = path.resolve()
-    return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)
+    resolved = path.resolve()
+    return any(resolved.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
 def _begins(reading: Reading) -> Iterator[tuple[str, str]]:
@@ -195,7 +197,7 @@ def _begins(reading: Reading) -> Iterator[tuple[str, str]]:
 def _shown(values: Set[int]) -> str:
     """Return bytes as ranges, in the form of a class, which takes less room than quotes."""
     ranges = byte_ranges(values)
-    shown = " ".join(_range(*each) for each in ranges[:_MOST_RANGES])
+    shown = " ".join(_range(*bounds) for bounds in ranges[:_MOST_RANGES])
     return shown + (" …" if len(ranges) > _MOST_RANGES else "")
 
 

@@ -28,48 +28,48 @@ def diagnostics(entry: OpenText, encoding: str, uri: str) -> list[types.Diagnost
     result = []
     if isinstance(entry.analysed, Unknown):
         is_nothing = entry.analysed.so_far is None
-        what = (
+        message = (
             "this text was not analysed" if is_nothing else "this text was checked for errors only"
         )
-        result.append(_notice(what, entry.analysed.reason))
+        result.append(_notice(message, entry.analysed.reason))
     if isinstance(entry.tried, Unknown):
         result.append(_notice("the examples of this text were not run", entry.tried.reason))
     if entry.analysis is not None and entry.is_current:
-        places = ClientPlaces(entry.analysis.source, encoding)
-        result += [_diagnostic(places, uri, finding) for finding in entry.analysis.findings]
+        client_places = ClientPlaces(entry.analysis.source, encoding)
+        result += [_diagnostic(client_places, uri, finding) for finding in entry.analysis.findings]
     return result
 
 
 def of_engines(
-    found: Sequence[Diagnostic], source: Source, encoding: str, uri: str
+    findings: Sequence[Diagnostic], source: Source, encoding: str, uri: str
 ) -> list[types.Diagnostic]:
     """Return the findings of engines about a text."""
-    places = ClientPlaces(source, encoding)
-    return [_diagnostic(places, uri, each) for each in found]
+    client_places = ClientPlaces(source, encoding)
+    return [_diagnostic(client_places, uri, finding) for finding in findings]
 
 
-def _notice(what: str, reason: Reason) -> types.Diagnostic:
+def _notice(message: str, reason: Reason) -> types.Diagnostic:
     start = types.Position(0, 0)
     return types.Diagnostic(
         types.Range(start, start),
-        f"{what}: {reason.value}\nhelp: it is tried again when the text changes",
+        f"{message}: {reason.value}\nhelp: it is tried again when the text changes",
         severity=types.DiagnosticSeverity.Warning,
         source=SOURCE,
     )
 
 
-def _diagnostic(places: ClientPlaces, uri: str, finding: Diagnostic) -> types.Diagnostic:
+def _diagnostic(client_places: ClientPlaces, uri: str, finding: Diagnostic) -> types.Diagnostic:
     first = f"{finding.message}: {finding.label}" if finding.label else finding.message
     notes = [f"note: {note}" for note in finding.notes]
     helps = [f"help: {help_}" for help_ in finding.helps]
     related = [
         types.DiagnosticRelatedInformation(
-            types.Location(uri, places.range(label.span)), label.message
+            types.Location(uri, client_places.range(label.span)), label.message
         )
         for label in finding.labels
     ]
     return types.Diagnostic(
-        places.range(finding.span),
+        client_places.range(finding.span),
         "\n".join((first, *notes, *helps)),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
@@ -94,10 +94,10 @@ def actions(view: OpenView, uri: str, asked: types.Range) -> list[types.CodeActi
 def _action(view: OpenView, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
     edits = []
     for edit in fix.edits:
-        place = view.range(edit.span)
-        if place is None:
+        range_ = view.range(edit.span)
+        if range_ is None:
             return None
-        edits.append(types.TextEdit(place, edit.replacement))
+        edits.append(types.TextEdit(range_, edit.replacement))
     title = fix.message if fix.safe else f"{fix.message} (changes what the grammar means)"
     return types.CodeAction(
         f"{finding.code}: {title}",
@@ -112,9 +112,9 @@ def hover(view: OpenView, position: types.Position) -> types.Hover | None:
     index = view.index(position)
     if index is None:
         return None
-    parts = [*_of_findings(view, index), *_of_patterns(view, index), *_of_names(view, position)]
-    text = "\n\n---\n\n".join(dict.fromkeys(parts))
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if parts else None
+    sections = [*_of_findings(view, index), *_of_patterns(view, index), *_of_names(view, position)]
+    text = "\n\n---\n\n".join(dict.fromkeys(sections))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if sections else None
 
 
 def _of_findings(view: OpenView, index: int) -> Iterator[str]:
@@ -155,14 +155,14 @@ def _fenced(text: str) -> str:
 
 def lenses(view: OpenView) -> list[types.CodeLens]:
     """Return the outcome of each example, at its comment."""
-    found = []
+    code_lenses = []
     tried = view.entry.tried
     for result in tried.value if isinstance(tried, Known) and view.entry.is_current else ():
         title = "✓ as expected" if result.passed else f"✗ {result.text}"
         command = types.Command(title, "")
-        place = view.places.range(Span(result.index, result.index))
-        found.append(types.CodeLens(place, command=command))
-    return found
+        range_ = view.places.range(Span(result.index, result.index))
+        code_lenses.append(types.CodeLens(range_, command=command))
+    return code_lenses
 
 
 def hints(view: OpenView, asked: types.Range) -> list[types.InlayHint]:
@@ -170,12 +170,12 @@ def hints(view: OpenView, asked: types.Range) -> list[types.InlayHint]:
     begins = dict(view.analysis.begins)
     result = []
     for symbol in view.analysis.outline.definitions:
-        place = view.range(symbol.span)
+        range_ = view.range(symbol.span)
         text = begins.get(symbol.name)
-        if place is not None and text and asked.start <= place.end <= asked.end:
+        if range_ is not None and text and asked.start <= range_.end <= asked.end:
             result.append(
                 types.InlayHint(
-                    place.end,
+                    range_.end,
                     f"⟨{text}⟩",
                     padding_left=True,
                     tooltip=f"`{symbol.name}` begins with one of these",

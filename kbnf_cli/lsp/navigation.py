@@ -156,9 +156,9 @@ class OpenView:
     def ranges(self, spans: Iterable[Span]) -> Iterator[types.Range]:
         """Yield the ranges of those spans that have not changed since."""
         for span in spans:
-            place = self.range(span)
-            if place is not None:
-                yield place
+            range_ = self.range(span)
+            if range_ is not None:
+                yield range_
 
     def index(self, position: types.Position) -> int | None:
         """Return the index into the text that was looked at, None where it has changed since."""
@@ -174,7 +174,7 @@ class OpenView:
             *((definition.name, definition.span) for definition in outline.definitions),
             *((use.name, use.span) for use in outline.uses),
         ]
-        return next((each for each in named if each[1].start <= index <= each[1].end), None)
+        return next((entry for entry in named if entry[1].start <= index <= entry[1].end), None)
 
     def definitions(self, name: str) -> tuple[Symbol, ...]:
         """Return the definitions of a name."""
@@ -186,7 +186,7 @@ def definitions(view: OpenView, uri: str, position: types.Position) -> list[type
     """Return where the name at a position is defined."""
     named = view.name_at(position)
     spans = [symbol.span for symbol in view.definitions(named[0])] if named else []
-    return [types.Location(uri, each) for each in view.ranges(spans)]
+    return [types.Location(uri, range_) for range_ in view.ranges(spans)]
 
 
 def references(
@@ -198,7 +198,7 @@ def references(
         return []
     uses = [use.span for use in view.analysis.outline.uses if use.name == named[0]]
     spans = [symbol.span for symbol in view.definitions(named[0])] if with_definitions else []
-    return [types.Location(uri, each) for each in view.ranges(sorted([*spans, *uses]))]
+    return [types.Location(uri, range_) for range_ in view.ranges(sorted([*spans, *uses]))]
 
 
 def rename(

@@ -90,9 +90,9 @@ class KbnfServer(LanguageServer):
         return "utf-16" if encoding is None else str(getattr(encoding, "value", encoding))
 
     async def _publish(self, uri: str, entry: OpenText) -> None:
-        found = findings.diagnostics(entry, self.encoding, uri)
+        diagnostics = findings.diagnostics(entry, self.encoding, uri)
         self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, found, entry.wanted.version)
+            types.PublishDiagnosticsParams(uri, diagnostics, entry.wanted.version)
         )
         if entry.analysis is not None and entry.analysis.trouble:
             message = types.LogMessageParams(types.MessageType.Warning, entry.analysis.trouble)
@@ -163,8 +163,8 @@ def _serve_texts(server: KbnfServer) -> None:
         formatted = outcome.value
         if formatted is None or formatted == asked.text or entry.wanted is not asked:
             return None
-        places = ClientPlaces(Source(asked.text, asked.path), ls.encoding)
-        return [types.TextEdit(places.range(Span(0, len(asked.text))), formatted)]
+        client_places = ClientPlaces(Source(asked.text, asked.path), ls.encoding)
+        return [types.TextEdit(client_places.range(Span(0, len(asked.text))), formatted)]
 
 
 def _serve_engines(server: KbnfServer) -> None:

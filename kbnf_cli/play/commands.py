@@ -170,7 +170,7 @@ def _carried_out(session: Session, line: str, world: World) -> Reply:
         return Reply(session, tuple(failure.details), failure.verdict, str(failure))
     except GrammarError as error:
         few = error.diagnostics[:_MOST_SHOWN]
-        shown = [part for each in few for part in render_text(each)]
+        shown = [segment for finding in few for segment in render_text(finding)]
         first, *others = error.diagnostics
         more = f" (and {len(others)} more)" if others else ""
         message = f"{first.code}: {first.message}{more}; nothing was changed"

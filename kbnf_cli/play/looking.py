@@ -79,11 +79,11 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
 
 def find_token(vocabulary: "Vocabulary", text: str) -> int:
     """Return the token that was typed; raise PlayFailure where there is none."""
-    what = find_what(vocabulary, text)
-    if isinstance(what, int):
-        return what
+    symbol = find_what(vocabulary, text)
+    if isinstance(symbol, int):
+        return symbol
     raise refused(
-        f"{escaped(what)} is not a token of the vocabulary "
+        f"{escaped(symbol)} is not a token of the vocabulary "
         "(`:text` takes text through the tokenizer, `:bytes` byte by byte)"
     )
 
@@ -110,9 +110,9 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
     else:
         if not is_pattern(text):
             raise misused("a regular expression is written between slashes: `:allowed /^[a-z]/`")
-        found = matching(session.vocabulary, ids, text)
-        lines = token_lines(session.vocabulary, found, world.columns)
-        count = f"{len(found):,} of {len(ids):,} allowed tokens match"
+        matches = matching(session.vocabulary, ids, text)
+        lines = token_lines(session.vocabulary, matches, world.columns)
+        count = f"{len(matches):,} of {len(ids):,} allowed tokens match"
     return listed(session, row("allowed", count), lines, world)
 
 
@@ -121,9 +121,9 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [token_id for token_id in ids if vocabulary.decode((token_id,)).startswith(prefix)]
-    lines = token_lines(vocabulary, found, world.columns)
-    count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
+    matches = [token_id for token_id in ids if vocabulary.decode((token_id,)).startswith(prefix)]
+    lines = token_lines(vocabulary, matches, world.columns)
+    count = f"{len(matches):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     return listed(session, row("allowed", count), lines, world)
 
 
@@ -143,11 +143,13 @@ def _why(session: Session, text: str, world: World) -> Reply:
         # The text of another token, or of none, is also the name of a special token.
         asked.append(special)
     shown: list[Segment] = []
-    for what in asked:
-        why = session.engine.why(what)
+    for symbol in asked:
+        why = session.engine.why(symbol)
         verdict = "is allowed" if why.allowed else "is not allowed"
         name = (
-            f"token {what} {spelled(vocabulary, what)}" if isinstance(what, int) else escaped(what)
+            f"token {symbol} {spelled(vocabulary, symbol)}"
+            if isinstance(symbol, int)
+            else escaped(symbol)
         )
         # The verdict is last, so that it is in sight below a long list of expected terminals.
         shown += [*explanation(session, why, world), note(f"{name} {verdict}: {why.reason}")]
@@ -167,13 +169,13 @@ def _tree(session: Session, text: str, world: World) -> Reply:
     tree = follower.tree()
     if tree is None:
         return Reply(session, (note("nothing is certain of the tree yet"),))
-    found = [tree] if rule is None else list(tree.find_all(rule))
+    nodes = [tree] if rule is None else list(tree.find_all(rule))
     lines = [
         clip(plain(segments).removesuffix("\n"), world.columns)
-        for each in found
-        for segments in tree_lines(each, world.columns)
+        for node in nodes
+        for segments in tree_lines(node, world.columns)
     ]
-    count = count_of(len(found), "node") if rule else count_of(len(tree), "node")
+    count = count_of(len(nodes), "node") if rule else count_of(len(tree), "node")
     head = row("tree", count if engine.can_finish() else f"{count}, what is certain so far")
     return listed(session, head, lines, world)
 
@@ -237,21 +239,21 @@ def _forced_row(key: str, value: str) -> Segments:
 def _finish(session: Session, text: str, world: World) -> Reply:
     if text:
         raise misused(f"`:finish` takes no argument; `:finish-mode {text}` sets how texts end")
-    found = session.engine.shortest_completion()
-    if found.data == b"":
+    completion = session.engine.shortest_completion()
+    if completion.data == b"":
         return Reply(session, (note("the text can end here"),))
     data = (
         "none: the text cannot end by bytes alone"
-        if found.data is None
-        else _counted(found.data, world)
+        if completion.data is None
+        else _counted(completion.data, world)
     )
     width = world.columns - 10
     shown = row("bytes", data)
-    if found.tokens is None:
+    if completion.tokens is None:
         shown += row("tokens", "none found")
     else:
-        shown += row("tokens", count_of(len(found.tokens), "token"))
-        shown += row("", tokens_line(session, found.tokens, width))
+        shown += row("tokens", count_of(len(completion.tokens), "token"))
+        shown += row("", tokens_line(session, completion.tokens, width))
     return Reply(session, tuple(shown))
 
 
@@ -313,16 +315,16 @@ def _assert(session: Session, text: str, world: World) -> Reply:
     if word not in ("allowed", "rejected"):
         raise misused("`:assert allowed TOKEN` or `:assert rejected TOKEN`")
     wanted = word == "allowed"
-    what = find_what(session.vocabulary, rest)
-    if can_come(session.engine, what) != wanted:
-        why = session.engine.why(what)
+    symbol = find_what(session.vocabulary, rest)
+    if can_come(session.engine, symbol) != wanted:
+        why = session.engine.why(symbol)
         verdict = "is not allowed" if wanted else "is allowed"
         raise refused(f"assertion failed: {rest} {verdict}", explanation(session, why, world))
-    written = _add_example(session, what, wanted, world)
+    written = _add_example(session, symbol, wanted, world)
     return Reply(session, (note(f"{rest} is {word}, as it should be{written}"),))
 
 
-def _add_example(session: Session, what: "What", wanted: bool, world: World) -> str:
+def _add_example(session: Session, symbol: "What", wanted: bool, world: World) -> str:
     """Add an example to the file beside the grammar; return the words of that in a message.
 
     No example is added for a grammar without a file of its own, for a text that is not a token, and
@@ -334,12 +336,12 @@ def _add_example(session: Session, what: "What", wanted: bool, world: World) -> 
     accepted = session.engine.accepted
     if shown_path(grammar) != grammar or not world.has(grammar):
         return ""
-    if not isinstance(what, int):
+    if not isinstance(symbol, int):
         return "; no example, since it is not a token of the vocabulary"
-    if any(isinstance(each, int) and vocabulary.token(each) is None for each in accepted):
+    if any(isinstance(step, int) and vocabulary.token(step) is None for step in accepted):
         return "; no example, since it comes after a special token"
-    after, path = b"".join(spelling(session, each) for each in accepted), examples_path(grammar)
-    example = Expectation("", after, _written(vocabulary.token(what)) or what, wanted)
+    after, path = b"".join(spelling(session, step) for step in accepted), examples_path(grammar)
+    example = Expectation("", after, _written(vocabulary.token(symbol)) or symbol, wanted)
     try:
         before = world.read(path).decode() if world.has(path) else ""
     except UnicodeDecodeError:

@@ -53,7 +53,9 @@ def feed_token(session: Session, text: str, world: World) -> Reply:
     """Append one token, or several: ids one after the other, or a text for the tokenizer."""
     if _IDS.fullmatch(text):
         return _append(
-            session, [find_token(session.vocabulary, each) for each in _ID.findall(text)], world
+            session,
+            [find_token(session.vocabulary, number) for number in _ID.findall(text)],
+            world,
         )
     if isinstance(find_what(session.vocabulary, text), int):
         return _append(session, [find_token(session.vocabulary, text)], world)
@@ -88,7 +90,7 @@ def feed_tokenized(session: Session, text: str, world: World) -> Reply:
 def feed_bytes(session: Session, text: str, world: World) -> Reply:
     """Append bytes one by one, all of them or nothing."""
     data = typed_bytes(text)
-    return _append(session, [data[place : place + 1] for place in range(len(data))], world)
+    return _append(session, [data[index : index + 1] for index in range(len(data))], world)
 
 
 def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
@@ -236,9 +238,9 @@ def same_steps(session: Session, files: Files, world: World) -> Reply:
     """Open the grammar again and make the same steps, as far as they go; ``:redo`` has the rest."""
     fresh = open_session(files, world, session.vocabulary)
     engine, steps, failed = fresh.engine, session.engine.accepted, ""
-    for made, each in enumerate(steps, start=1):
+    for made, step in enumerate(steps, start=1):
         try:
-            accept_all(engine, (each,))
+            accept_all(engine, (step,))
         except EngineError as error:
             failed = f"step {made} cannot be made again: {error}"
             break
@@ -290,7 +292,7 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
         return _load(session, text, world)
     grammar = session.engine.grammar
     source = grammar.source
-    live = {source.position(place.span.start).line for place in session.engine.why(b"").places}
+    live = {source.position(site.span.start).line for site in session.engine.why(b"").places}
     lines = [
         f"{'>' if number in live else ' '}{number:>4}  {source.line(number)}"
         for number in range(1, source.line_count + 1)
@@ -305,7 +307,7 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
 def _save(session: Session, text: str, world: World) -> Reply:
     """Write the lines that were carried out as a script."""
     path = _path(text)
-    world.write(path, "".join(f"{_escaped_line(each)}\n" for each in session.typed))
+    world.write(path, "".join(f"{_escaped_line(line)}\n" for line in session.typed))
     lines = count_of(len(session.typed), "line")
     return Reply(session, (note(f"{lines} in {path}: `kbnf play GRAMMAR < {path}` runs them"),))
 

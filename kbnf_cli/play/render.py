@@ -64,7 +64,7 @@ def token_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lines
     order = order_of(vocabulary)
     flags, special = order.split(ids)
     ordered = special + order.by_bytes[flags[order.by_bytes]].tolist()
-    return Lines([partial(_token_line, vocabulary, each, columns) for each in ordered])
+    return Lines([partial(_token_line, vocabulary, token_id, columns) for token_id in ordered])
 
 
 def _token_line(vocabulary: "Vocabulary", token_id: int, columns: int) -> str:
@@ -78,7 +78,7 @@ def grouped_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lin
     flags, special = order.split(ids)
     ordered = order.by_length[flags[order.by_length]]
     firsts = order.first_byte[ordered]
-    makers = [partial(_token_line, vocabulary, each, columns) for each in special]
+    makers = [partial(_token_line, vocabulary, token_id, columns) for token_id in special]
     for first in np.unique(firsts).tolist():
         title = f"{titles[first]:>8}"
         makers.append(partial(_group, vocabulary, title, ordered[firsts == first], columns))
@@ -89,7 +89,7 @@ def summary_lines(engine: "Engine", ids: list[int], columns: int) -> Lines:
     """Return a line for each special token, and one for each place where the others begin."""
     vocabulary = engine.vocabulary
     special = order_of(vocabulary).split(ids)[1]
-    makers = [partial(_token_line, vocabulary, each, columns) for each in special]
+    makers = [partial(_token_line, vocabulary, token_id, columns) for token_id in special]
     for group in by_place(engine, ids):
         title = clip(group.title(engine.grammar.source), columns // 2)
         makers.append(partial(_group, vocabulary, title, group.ids, columns))
@@ -99,19 +99,19 @@ def summary_lines(engine: "Engine", ids: list[int], columns: int) -> Lines:
 def _group(vocabulary: "Vocabulary", title: str, ids: npt.NDArray[np.int32], columns: int) -> str:
     """Return the line of a group whose tokens are given by length: how many, and the first."""
     nearest = ids[:_EXAMPLES].tolist()
-    parts = (f" {each} {spelled(vocabulary, each)}" for each in nearest)
-    return "".join(_fitting(f"{title} {len(ids):>7,}:", parts, columns))
+    entries = (f" {token_id} {spelled(vocabulary, token_id)}" for token_id in nearest)
+    return "".join(_fitting(f"{title} {len(ids):>7,}:", entries, columns))
 
 
-def _fitting(head: str, parts: Iterable[str], columns: int) -> Iterator[str]:
+def _fitting(head: str, entries: Iterable[str], columns: int) -> Iterator[str]:
     """Yield ``head`` and as many parts as the line has room for."""
     yield head
     room = columns - cells(head)
-    for part in parts:
-        room -= cells(part)
+    for entry in entries:
+        room -= cells(entry)
         if room < 0:
             return
-        yield part
+        yield entry
 
 
 _KEY = 10
@@ -151,7 +151,7 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
         note(f"lost in converting: {loss.message}") for loss in session.losses if not session.count
     ]
     if session.settings.show_input and typed:
-        data = b"".join(spelling(session, what) for what in typed)
+        data = b"".join(spelling(session, step) for step in typed)
         shown += row("input", data.hex(" ") or "no bytes")
     shown += [
         *row("text", text_so_far(session, world.columns - _KEY), Role.ACCEPTED),
@@ -204,7 +204,7 @@ def ending(session: Session) -> str:
     last = engine.accepted[-1]
     if isinstance(last, int) and last in session.vocabulary.special_ids:
         return f"by {spelled(session.vocabulary, last)}"
-    data = b"".join(spelling(session, what) for what in engine.accepted)
+    data = b"".join(spelling(session, step) for step in engine.accepted)
     after = f"after {count_of(len(data), 'byte')}, by {escaped(data[-1:])}"
     return f"{after}: finish={engine.finish.value} ends it as soon as it is complete"
 
@@ -226,20 +226,20 @@ def readable(session: Session, steps: "Sequence[What]") -> str:
 
 def _runs(session: Session, steps: "Sequence[What]") -> Iterator[str]:
     run = b""
-    for what in steps:
-        if isinstance(what, int) and what in session.vocabulary.special_ids:
+    for step in steps:
+        if isinstance(step, int) and step in session.vocabulary.special_ids:
             if run:
                 yield f"{escaped(run)} "
-            yield f"{spelled(session.vocabulary, what)} "
+            yield f"{spelled(session.vocabulary, step)} "
             run = b""
         else:
-            run += spelling(session, what)
+            run += spelling(session, step)
     yield escaped(run) if run or not steps else ""
 
 
-def spelling(session: Session, what: "What") -> bytes:
+def spelling(session: Session, step: "What") -> bytes:
     """Return the bytes of a step; a special token has none."""
-    return what if isinstance(what, bytes) else session.vocabulary.token(what) or b""
+    return step if isinstance(step, bytes) else session.vocabulary.token(step) or b""
 
 
 def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
@@ -272,11 +272,11 @@ def explanation(session: Session, why: "Explanation", world: World) -> Segments:
     if failing and not why.allowed:
         shown += _row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world, Role.REFUSED)
     shown += _row("expected", _expected(why), world)
-    places = terminal_places(session.engine, why.places)
-    for place in places[:_PLACES]:
-        shown += _path(session, place, world)
-    if len(places) > _PLACES:
-        shown.append(Segment(f"  ... and {len(places) - _PLACES} more paths\n"))
+    sites = terminal_places(session.engine, why.places)
+    for site in sites[:_PLACES]:
+        shown += _path(session, site, world)
+    if len(sites) > _PLACES:
+        shown.append(Segment(f"  ... and {len(sites) - _PLACES} more paths\n"))
     return shown
 
 
@@ -284,12 +284,12 @@ def _expected(why: "Explanation") -> str:
     return describe_bytes(why.expected) if why.places else "nothing: the text is complete"
 
 
-def _path(session: Session, place: "LivePlace", world: World) -> Segments:
+def _path(session: Session, site: "LivePlace", world: World) -> Segments:
     source = session.engine.grammar.source
-    takes = describe_bytes(place.expected) if place.expected else "one token"
+    takes = describe_bytes(site.expected) if site.expected else "one token"
     return [
-        *_row("in", " > ".join(map(visible, place.rules)), world, Role.RULE),
-        *_row("", f"{place_in(source, place.span)} {symbol_at(source, place.span)}", world),
+        *_row("in", " > ".join(map(visible, site.rules)), world, Role.RULE),
+        *_row("", f"{place_in(source, site.span)} {symbol_at(source, site.span)}", world),
         *_row("", f"takes {takes}", world),
     ]
 
@@ -328,19 +328,19 @@ def stack_lines(session: Session, columns: int) -> list[str]:
         return ["nothing is open: the text is complete"]
     source = session.engine.grammar.source
     root = _RuleNode()
-    for place in terminal_places(session.engine, why.places):
-        _add(root, place, source)
+    for site in terminal_places(session.engine, why.places):
+        _add(root, site, source)
     return [clip(line, columns) for line in _draw(root)]
 
 
-def _add(root: _RuleNode, place: "LivePlace", source: Source) -> None:
+def _add(root: _RuleNode, site: "LivePlace", source: Source) -> None:
     node = root
-    symbols = [next(iter(spans), NOWHERE) for spans in place.calls] + [place.span]
-    for rule, span in zip(place.rules, symbols, strict=True):
+    symbols = [next(iter(spans), NOWHERE) for spans in site.calls] + [site.span]
+    for rule, span in zip(site.rules, symbols, strict=True):
         at = dotted(source, span)
         label = f"{visible(rule)} ::= {at}" if at else visible(rule)
         node = node.inner.setdefault(label, _RuleNode())
-    takes = describe_bytes(place.expected) if place.expected else "one token"
+    takes = describe_bytes(site.expected) if site.expected else "one token"
     node.inner.setdefault(f"takes {takes}", _RuleNode())
 
 

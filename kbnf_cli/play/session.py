@@ -111,11 +111,11 @@ class World:
         if name not in self._encoders:
             path = None if name == BUILT_IN else vocabulary_file(name)
             try:
-                found = load_encoder(path, vocabulary)
+                loaded = load_encoder(path, vocabulary)
             except MissingExtraError as error:
                 self._console.note(f"{error}; until then text is cut by longest match")
-                found = load_encoder(None, vocabulary)
-            self._encoders[name] = found
+                loaded = load_encoder(None, vocabulary)
+            self._encoders[name] = loaded
         return self._encoders[name]
 
     def has(self, path: Path) -> bool:

@@ -46,9 +46,9 @@ def proposals(session: Session, typed: str) -> Iterator[Proposal]:
         return
     name, blank, rest = typed[1:].partition(" ")
     if not blank:
-        for each, command in sorted(COMMANDS.items()):
-            if each.startswith(name):
-                yield Proposal(f":{each}", len(typed), command.help)
+        for command_name, command in sorted(COMMANDS.items()):
+            if command_name.startswith(name):
+                yield Proposal(f":{command_name}", len(typed), command.help)
     elif name in COMMANDS:
         yield from _operands(session, COMMANDS[name], rest)
 
@@ -162,14 +162,14 @@ def _make_prompt(current: Callable[[], Session], world: World) -> "PromptSession
 def toolbar(session: Session, columns: int) -> str:
     """Return one line: mode, status, steps, grammar and vocabulary."""
     grammar = Path(session.files.grammar).name
-    parts = (
+    entries = (
         session.settings.mode.value,
         status(session),
         count_of(session.count, "token"),
         grammar,
         Path(session.files.vocabulary).name,
     )
-    return clip(visible(" " + " | ".join(parts)), columns)
+    return clip(visible(" " + " | ".join(entries)), columns)
 
 
 def _completer(current: Callable[[], Session]) -> "Completer":

@@ -172,8 +172,8 @@ def _number(value: dict[Any, Any], key: str) -> int:
 
 def languages() -> list[str]:
     """Return the names of the languages that can be read here: without the engine, the plain."""
-    plain = [each.name for each in LANGUAGES if each.extension and not each.is_json]
-    return plain + [each.name for each in LANGUAGES if each.is_json and has_engine()]
+    plain = [language.name for language in LANGUAGES if language.extension and not language.is_json]
+    return plain + [language.name for language in LANGUAGES if language.is_json and has_engine()]
 
 
 def answer(question: Question, by_engine: Shown = NOTHING) -> Iterator[dict[str, Any]]:
@@ -184,8 +184,8 @@ def answer(question: Question, by_engine: Shown = NOTHING) -> Iterator[dict[str,
     """
     shown: dict[str, Any] = {}
     try:
-        for part in _parts(question, by_engine):
-            shown = {**shown, **part}
+        for fields in _parts(question, by_engine):
+            shown = {**shown, **fields}
             yield shown
     except (KbnfError, MemoryError, RecursionError) as error:
         yield {**shown, "trouble": _trouble(error)}
@@ -232,7 +232,7 @@ def _check(language: str, text: str, start: str, finish: str) -> list[Diagnostic
     from kbnf_core.lint.check import findings_of
 
     result = findings_of(read(language, text, start, finish))
-    return [each for each in result if each.source.text == text]
+    return [finding for finding in result if finding.source.text == text]
 
 
 def _other_language(reading: Reading) -> str:
@@ -244,10 +244,10 @@ def _other_language(reading: Reading) -> str:
 def _rules(reading: Reading) -> list[dict[str, Any]]:
     """Return the rules in written order, with the places of their first definitions."""
     source = reading.document.source
-    places: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
     for definition in reading.document.definitions[:_RULES]:
-        places.setdefault(definition.name.value, definition.span)
-    return [{"name": clip(name), **place(source, span)} for name, span in places.items()]
+        spans.setdefault(definition.name.value, definition.span)
+    return [{"name": clip(name), **place(source, span)} for name, span in spans.items()]
 
 
 def _written(reading: Reading, target: Language) -> dict[str, Any]:
@@ -321,11 +321,11 @@ def _explanation(reading: Reading) -> list[dict[str, Any]]:
     return explained
 
 
-def findings(found: Sequence[Diagnostic]) -> dict[str, Any]:
+def findings(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
     """Return the first findings as the page shows them, and how many more there are."""
     return {
-        "findings": [_finding(each) for each in found[:_FINDINGS]],
-        "more": max(0, len(found) - _FINDINGS),
+        "findings": [_finding(finding) for finding in diagnostics[:_FINDINGS]],
+        "more": max(0, len(diagnostics) - _FINDINGS),
     }
 
 
@@ -337,7 +337,7 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
         "severity": finding.severity.label,
         "message": clip(finding.message + label),
         "notes": [clip(note) for note in finding.notes],
-        "helps": [clip(each) for each in finding.helps],
+        "helps": [clip(help_text) for help_text in finding.helps],
         "fixes": [
             {
                 "message": clip(fix.message),
@@ -356,7 +356,7 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
 def place(source: Source, span: Span) -> dict[str, int]:
     """Return a place as the page counts it, in UTF-16, and as people do."""
     _, line, column = source.position(span.start)
-    start, end = (units(source.text, each) for each in span)
+    start, end = (units(source.text, offset) for offset in span)
     return {"start": start, "end": end, "line": line, "column": column}
 
 
@@ -367,7 +367,7 @@ def units(text: str, index: int) -> int:
 
 @lru_cache(maxsize=4)
 def _long_characters(text: str) -> list[int]:
-    return [index for index, each in enumerate(text) if each > "\uffff"]
+    return [index for index, character in enumerate(text) if character > "\uffff"]
 
 
 def clip(text: str, limit: int = _CLIPPED) -> str:
@@ -385,7 +385,7 @@ def begin() -> dict[str, Any]:
             if file is not None
         },
         "languages": languages(),
-        "written": [each.name for each in WRITTEN],
+        "written": [language.name for language in WRITTEN],
     }
 
 

@@ -158,9 +158,9 @@ def _tokens(question: Question, reading: "Reading") -> dict[str, Any]:
     }
     if question.why:
         token = re.fullmatch(r"#(\d{1,8})", question.why)
-        what = int(token[1]) if token else question.why
-        explained = _explained(engine.why(what), grammar.source)
-        answers["why"] = {"asked": _name(engine.vocabulary, what), **explained}
+        symbol = int(token[1]) if token else question.why
+        explained = _explained(engine.why(symbol), grammar.source)
+        answers["why"] = {"asked": _name(engine.vocabulary, symbol), **explained}
     return answers
 
 
@@ -196,15 +196,15 @@ def _mask(engine: Engine, find: str) -> dict[str, Any]:
     """Return the mask: the tokens of its smaller side, or those that are searched for."""
     vocabulary = engine.vocabulary
     allowed = set(engine.get_allowed_token_ids_from_last_computation())
-    every = [each for each in range(vocabulary.size) if each in vocabulary]
+    every = [token_id for token_id in range(vocabulary.size) if token_id in vocabulary]
     # Before the end of a text, special tokens that nothing names are refused: they count, too.
     refused = len(every) - len(allowed)
     side = "found" if find else "allowed" if len(allowed) <= refused else "refused"
     if find:
-        listed = [each for each in every if find in _name(vocabulary, each)]
+        listed = [token_id for token_id in every if find in _name(vocabulary, token_id)]
     else:
-        listed = [each for each in every if (each in allowed) is (side == "allowed")]
-    first = nsmallest(_TOKENS, listed, key=lambda each: _order(vocabulary, each))
+        listed = [token_id for token_id in every if (token_id in allowed) is (side == "allowed")]
+    first = nsmallest(_TOKENS, listed, key=lambda token_id: _order(vocabulary, token_id))
     return {
         "allowed": len(allowed),
         "total": len(every),
@@ -212,12 +212,12 @@ def _mask(engine: Engine, find: str) -> dict[str, Any]:
         "count": len(listed),
         "tokens": [
             {
-                "id": each,
-                "text": clip(_name(vocabulary, each)),
-                "special": each in vocabulary.special_ids,
-                "allowed": each in allowed,
+                "id": token_id,
+                "text": clip(_name(vocabulary, token_id)),
+                "special": token_id in vocabulary.special_ids,
+                "allowed": token_id in allowed,
             }
-            for each in first
+            for token_id in first
         ],
     }
 
@@ -228,31 +228,31 @@ def _order(vocabulary: Vocabulary, token_id: int) -> tuple[bool, int, bytes, int
     return token_id not in vocabulary.special_ids, len(data), data, token_id
 
 
-def _name(vocabulary: Vocabulary, what: int | str) -> str:
-    if isinstance(what, str):
-        return escaped(what.encode())
-    if what in vocabulary.special_ids:
-        return vocabulary.token_string(what) or "end of sequence"
-    return escaped(vocabulary.token(what) or b"")
+def _name(vocabulary: Vocabulary, symbol: int | str) -> str:
+    if isinstance(symbol, str):
+        return escaped(symbol.encode())
+    if symbol in vocabulary.special_ids:
+        return vocabulary.token_string(symbol) or "end of sequence"
+    return escaped(vocabulary.token(symbol) or b"")
 
 
 def _explained(why: "Explanation", source: Source) -> dict[str, Any]:
-    places = sorted(why.places, key=lambda place: (place.span, place.rules))
+    sites = sorted(why.places, key=lambda site: (site.span, site.rules))
     return {
         "allowed": why.allowed,
         "reason": clip(why.reason),
-        "expected": clip(describe_bytes(why.expected)) if places else "",
-        "places": list(_places(places, source)),
-        "more": max(0, len(places) - _PLACES),
+        "expected": clip(describe_bytes(why.expected)) if sites else "",
+        "places": list(_places(sites, source)),
+        "more": max(0, len(sites) - _PLACES),
     }
 
 
-def _places(places: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, Any]]:
-    for live, _ in zip(places, range(_PLACES), strict=False):
+def _places(sites: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, Any]]:
+    for site, _ in zip(sites, range(_PLACES), strict=False):
         yield {
-            "path": [name[:80] for name in live.rules],
-            "symbol": clip(source.slice(live.span), 80),
-            **place(source, live.span),
+            "path": [name[:80] for name in site.rules],
+            "symbol": clip(source.slice(site.span), 80),
+            **place(source, site.span),
         }
 
 

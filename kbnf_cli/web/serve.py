@@ -52,11 +52,11 @@ def serve(
     # A crash of the worker by a text is reported on the page.
     logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
     with _listen(host) as listener:
-        place = Address(host, listener.getsockname()[1])
+        address = Address(host, listener.getsockname()[1])
         token = secrets.token_urlsafe(32)
         desk = Desk(begin, vocabularies)
         config = uvicorn.Config(
-            make_app(desk, place, token),
+            make_app(desk, address, token),
             http=Connection,
             ws="none",
             lifespan="off",
@@ -69,7 +69,7 @@ def serve(
             console.findings(
                 [Segment("warning:", Role.WARNING), Segment(f" {visible(_EXPOSED)}\n")]
             )
-        console.text(f"{place.address}#token={token}\n")
+        console.text(f"{address.address}#token={token}\n")
         console.flush()
         console.note("open this address in a browser; Ctrl-C ends the server")
         try:
@@ -114,12 +114,12 @@ def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
     text, language = readable.source.text, readable.language
     if language is KBNF:
         defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults
-        bare, told = (
-            read_grammar(readable.source, KBNF, Request(defaults=each))
-            for each in (NO_DEFAULTS, defaults)
+        bare, reading = (
+            read_grammar(readable.source, KBNF, Request(defaults=defaults_read))
+            for defaults_read in (NO_DEFAULTS, defaults)
         )
-        start = start or (told.start if told.start != bare.start else "")
-        finish = finish or (told.finish.value if told.finish is not bare.finish else "")
+        start = start or (reading.start if reading.start != bare.start else "")
+        finish = finish or (reading.finish.value if reading.finish is not bare.finish else "")
     elif read(language.name, text, start, "").errors:
         # It may import files, which the page does not.
         text, start, language = inputs.grammar(grammar, None).to_kbnf(), "", KBNF
@@ -136,8 +136,8 @@ def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
 
 def _listen(host: str) -> socket.socket:
     """Return a socket that listens at a free port of ``host``."""
-    found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, _, _, _, address = found[0]
+    addresses = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = addresses[0]
     return socket.create_server(address[:2], family=family)
 
 

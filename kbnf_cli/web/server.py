@@ -2,7 +2,7 @@
 
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
-token, which only the person who started the server knows. There are no WebSockets, no cookies and
+token, which only the user that started the server has. There are no WebSockets, no cookies and
 no CORS, and no path of a file is ever made from a request: a vocabulary that is opened on the page
 is written to a folder of the server's own, under a number.
 
@@ -126,9 +126,9 @@ def _is_address(name: str) -> bool:
 class Guard:
     """Lets requests of our own page through; refuses all others, WebSockets included."""
 
-    def __init__(self, app: ASGIApp, place: Address, token: str) -> None:
+    def __init__(self, app: ASGIApp, address: Address, token: str) -> None:
         self._app = app
-        self._place = place
+        self._place = address
         self._token = token.encode()
         self._requests = 0
 
@@ -278,10 +278,10 @@ class Desk:
             return PlainTextResponse("this took too long\n", 408)
         finally:
             self._waiting -= 1
-        said = outcome.value if isinstance(outcome, Known) else outcome.reason.value
-        if said:
+        reason = outcome.value if isinstance(outcome, Known) else outcome.reason.value
+        if reason:
             file.unlink()
-            return JSONResponse({"trouble": f"{label} cannot be used: {said}"})
+            return JSONResponse({"trouble": f"{label} cannot be used: {reason}"})
         while label in self._vocabularies:
             label += "'"
         self._vocabularies[label] = (str(file), ())
@@ -312,17 +312,17 @@ class _TooLargeError(Exception):
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
+    async for chunk in request.stream():
+        size += len(chunk)
         if size > limit:
             raise _TooLargeError
-        parts.append(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
-def make_app(desk: Desk, place: Address, token: str) -> Guard:
+def make_app(desk: Desk, address: Address, token: str) -> Guard:
     """Return the server as an ASGI application."""
     routes = [
         *(Route(path, _asset(*asset), methods=["GET"]) for path, asset in _ASSETS.items()),
@@ -330,7 +330,7 @@ def make_app(desk: Desk, place: Address, token: str) -> Guard:
         Route("/ask", desk.ask, methods=["POST"]),
         Route("/vocabulary", desk.open_vocabulary, methods=["POST"]),
     ]
-    return Guard(Starlette(routes=routes), place, token)
+    return Guard(Starlette(routes=routes), address, token)
 
 
 def _asset(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

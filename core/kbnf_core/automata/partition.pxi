@@ -2,11 +2,11 @@
 #
 # After Hopcroft, "An n log n algorithm for minimizing states in a finite automaton" (1971): when a
 # block is split its largest part keeps the number, and only the states that lead to the others are
-# looked at again. What a state does is told by a sum over its edges, of a number for the symbol
-# times one for the block that the edge leads to. So edges of many symbols to one state are added
-# at once, and a sum is brought up to date by what changed. Equal states always have equal sums.
-# Without cycles, as where words have a longest one, blocks are found in one pass from the ends on.
-# Others nearly never have, and in the end it is seen whether some do: then the numbers are others.
+# looked at again. The edges of a state are compared by a sum, of a number for the symbol times one
+# for the block that the edge leads to. So edges of many symbols to one state are added at once, and
+# a sum is brought up to date by what changed. Equal states always have equal sums. Without cycles,
+# as where words have a longest one, blocks are found in one pass from the ends on. Others nearly
+# never have, and in the end it is seen whether some do: then the numbers are others.
 
 cdef struct Runs:
     # Neighbouring edges of a state that lead to one state, as most do: its source, its target, and
@@ -238,7 +238,7 @@ cdef bint _merge_from_ends(
 cdef bint _are_alike(
     const Edges& edges, const vector[uint64_t]& tags, const Partition& p
 ) noexcept nogil:
-    """Tell whether the states of each block have the same tags, and edges to the same blocks."""
+    """Return whether the states of each block have the same tags, and edges to the same blocks."""
     cdef Py_ssize_t i
     cdef int32_t one, first, j, count
     for i in range(<Py_ssize_t> tags.size()):
@@ -368,7 +368,7 @@ cdef void _number_blocks(
     cdef Ints order, of_block
     cdef Py_ssize_t i, at = 0
     cdef int32_t j, k
-    # States of a block have the same edges, so any of them tells the order of the blocks behind.
+    # States of a block have the same edges, so any of them gives the order of the blocks after it.
     of_block.assign(p.first.size(), DEAD)
     for i in range(<Py_ssize_t> starts.size()):
         if starts[i] != DEAD and of_block[p.block[starts[i]]] == DEAD:
@@ -389,7 +389,7 @@ cdef void _number_blocks(
 # Equivalence of states for a number of steps; see ``kernel.Automata.blocks``.
 
 cdef string _signature(const Edges& edges, const Ints& block, int32_t state) noexcept:
-    """Return what tells a state from others of its block: symbols and the blocks they lead to."""
+    """Return the signature of a state within its block: its symbols and the blocks after them."""
     cdef vector[uint64_t] pairs
     cdef int32_t j
     cdef string key

@@ -149,7 +149,7 @@ def smallest(rows, tags, int32_t start, bytes classes):
 
 
 cdef struct Letters:
-    # States that read a part of a symbol's text: the one behind a text says which symbol.
+    # States that read a part of a symbol's text: the one after a text says which symbol.
     Edges edges
     Ints symbols
 
@@ -162,7 +162,7 @@ cdef void _spell_state(
     int32_t count,
     Edges& roots,
 ) noexcept:
-    """Add the texts of the symbols that leave a state: its edges, and the nodes behind them."""
+    """Add the texts of the symbols that leave a state: its edges, and the nodes after them."""
     cdef Py_ssize_t place, last = letters.symbols.size() - 1
     cdef int32_t i
     cdef Ints found, node

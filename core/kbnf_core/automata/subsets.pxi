@@ -26,7 +26,7 @@ cdef class _Subsets:
     cdef vector[uint8_t] pumps
     cdef bint has_pumps
     cdef uint64_t all_tags
-    # The number of subsets with all tags that hold such a state: they accept whatever comes.
+    # The number of subsets with all tags that contain such a state: they accept any continuation.
     cdef int32_t universal
     cdef uint64_t stop
     cdef int64_t limit, closure_limit, closure_elements, work, spent
@@ -232,7 +232,7 @@ cdef class _Subsets:
         return found
 
     cdef int32_t after(self, int32_t target) except -3 nogil:
-        """Return the number of what is entered with one state; remembered, for it is common."""
+        """Return the number of the subset entered with one state; memoised, for it is common."""
         if self.known[target] == UNKNOWN:
             self.known[target] = self.number(
                 self.closed.data() + self.closure_first[target],
@@ -241,7 +241,7 @@ cdef class _Subsets:
         return self.known[target]
 
     cdef int32_t after_all(self, const uint64_t* move, const uint64_t* end) except -3 nogil:
-        """Return the number of what is entered with all targets of some edges."""
+        """Return the number of the subset entered with all targets of some edges."""
         cdef int32_t target
         self.reached.clear()
         while move != end:

@@ -61,7 +61,9 @@ def single_characters(dfa: Dfa) -> CodePoints | None:
     if sum(dfa.accepting) != 1:
         return None
     end = dfa.accepting.index(True)
-    if {*dfa.rows[end]} != {DEAD} or {dfa.rows[0][each] for each in dfa.classes[:128]} - {
+    if {*dfa.rows[end]} != {DEAD} or {
+        dfa.rows[0][byte_class] for byte_class in dfa.classes[:128]
+    } - {
         DEAD,
         end,
     }:

@@ -116,9 +116,9 @@ class _Writer:
     def definitions(self) -> tuple[Definition, ...]:
         """Return all definitions, those of a family by number where it is defined."""
         plain = {
-            id(each): self._without_numbers(each, each.name.value, 0)
-            for each in self._document.definitions
-            if each.variable is None
+            id(definition): self._without_numbers(definition, definition.name.value, 0)
+            for definition in self._document.definitions
+            if definition.variable is None
         }
         made: dict[int, dict[int, Definition]] = {}
         self._write_members(made)
@@ -133,8 +133,12 @@ class _Writer:
                 self._write_members(made)
         return tuple(
             copy
-            for each in self._document.definitions
-            for copy in ([plain[id(each)]] if each.variable is None else _in_order(made[id(each)]))
+            for definition in self._document.definitions
+            for copy in (
+                [plain[id(definition)]]
+                if definition.variable is None
+                else _in_order(made[id(definition)])
+            )
         )
 
     def _write_members(self, made: dict[int, dict[int, Definition]]) -> None:
@@ -150,15 +154,15 @@ class _Writer:
         def parts_of(node: Expression) -> tuple[Expression, ...]:
             return children(node) if id(node) in self._numbered else ()
 
-        def one(node: Expression, parts: list[Expression]) -> Expression:
+        def one(node: Expression, inner: list[Expression]) -> Expression:
             self._budget.spend()
             if id(node) not in self._numbered:
                 return node
             if isinstance(node, Reference) and node.number is not None:
                 return self._called(node, node.number, number)
             if isinstance(node, Repetition) and node.is_counted_by_number:
-                return _counted(node, parts[0], number)
-            return rebuild(node, parts, lambda leaf: leaf)
+                return _counted(node, inner[0], number)
+            return rebuild(node, inner, lambda leaf: leaf)
 
         name = Name(title, definition.name.span)
         body = fold(definition.body, parts_of, one)
@@ -173,7 +177,7 @@ class _Writer:
         last = self._columns if number.relation else min(least, self._columns)
         first = max(least, 0) if number.relation else least
         numbers = range(first, last + 1) if first >= 0 else ()
-        calls = [self._call(family, each, node) for each in numbers]
+        calls = [self._call(family, argument, node) for argument in numbers]
         if not calls:
             return nothing(node.span)
         return calls[0] if len(calls) == 1 else Alternation(tuple(calls), node.span)
@@ -194,7 +198,7 @@ def _with_numbers(document: Document) -> Iterator[int]:
     """Yield the identity of each node that has a number in it."""
     inside: set[int] = set()
     for node in document.nodes():
-        if numbers_in(node) or any(id(part) in inside for part in children(node)):
+        if numbers_in(node) or any(id(child) in inside for child in children(node)):
             inside.add(id(node))
             yield id(node)
 

@@ -60,16 +60,16 @@ def rename(definition: Definition, names: Mapping[str, str]) -> Definition:
 
 
 def rebuild(
-    node: Expression, parts: list[Expression], change: Callable[[Leaf], Expression]
+    node: Expression, inner: list[Expression], change: Callable[[Leaf], Expression]
 ) -> Expression:
     """Return ``node`` with other parts; ``change`` gives what stands for a leaf."""
     match node:
         case Bracket() | Repetition():
-            return replace(node, body=parts[0])
+            return replace(node, body=inner[0])
         case Sequence():
-            return replace(node, items=tuple(parts))
+            return replace(node, items=tuple(inner))
         case Alternation():
-            return replace(node, branches=tuple(parts))
+            return replace(node, branches=tuple(inner))
         case _:
             return change(node)
 
@@ -86,18 +86,18 @@ def at(span: Span) -> Placing:
 def placed(definition: Definition, where: Placing) -> Definition:
     """Return ``definition`` with the spans of all its parts mapped."""
 
-    def change(node: Expression, parts: list[Expression]) -> Expression:
-        return _placed(node, parts, where)
+    def change(node: Expression, inner: list[Expression]) -> Expression:
+        return _placed(node, inner, where)
 
     body = fold(definition.body, children, change)
     return Definition(_name(definition.name, where), body, where(definition.span))
 
 
-def _placed(node: Expression, parts: list[Expression], where: Placing) -> Expression:
+def _placed(node: Expression, inner: list[Expression], where: Placing) -> Expression:
     span = where(node.span)
     match node:
         case Repetition():
-            return replace(node, body=parts[0], operator=where(node.operator), span=span)
+            return replace(node, body=inner[0], operator=where(node.operator), span=span)
         case Terminal() | Pattern() | TokenName():
             return replace(node, text=_text(node.text, where), span=span)
         case Exception_(Terminal(text) as excluded):
@@ -108,7 +108,7 @@ def _placed(node: Expression, parts: list[Expression], where: Placing) -> Expres
         case Reference(name):
             return replace(node, name=_name(name, where), span=span)
         case _:
-            return replace(rebuild(node, parts, lambda leaf: leaf), span=span)
+            return replace(rebuild(node, inner, lambda leaf: leaf), span=span)
 
 
 def _name(name: Name, where: Placing) -> Name:
@@ -159,8 +159,8 @@ def _rename(definition: Definition, names: Mapping[str, str]) -> Definition:
     return replace(renamed, body=fold(renamed.body, children, _with_each_once))
 
 
-def _with_each_once(node: Expression, parts: list[Expression]) -> Expression:
-    node = rebuild(node, parts, lambda leaf: leaf)
+def _with_each_once(node: Expression, inner: list[Expression]) -> Expression:
+    node = rebuild(node, inner, lambda leaf: leaf)
     if not isinstance(node, Alternation):
         return node
     branches = tuple({print_expression(branch): branch for branch in node.branches}.values())
@@ -176,8 +176,8 @@ def _classes(definitions: Collection[Definition]) -> dict[str, int]:
     called = {definition.name.value: _called(definition) for definition in definitions}
     callers: dict[str, list[str]] = {name: [] for name in called}
     for name, names in called.items():
-        for each in set(names) & called.keys():
-            callers[each].append(name)
+        for callee in set(names) & called.keys():
+            callers[callee].append(name)
     shapes: dict[str, int] = {}
     classes = {
         definition.name.value: shapes.setdefault(_shape(definition), len(shapes))
@@ -188,14 +188,14 @@ def _classes(definitions: Collection[Definition]) -> dict[str, int]:
         members[number].add(name)
     pending = set(called)
     while pending:
-        parts: dict[int, dict[tuple[object, ...], set[str]]] = {}
+        split: dict[int, dict[tuple[object, ...], set[str]]] = {}
         for name in pending:
-            key = tuple(classes.get(each, each) for each in called[name])
-            parts.setdefault(classes[name], {}).setdefault(key, set()).add(name)
+            key = tuple(classes.get(callee, callee) for callee in called[name])
+            split.setdefault(classes[name], {}).setdefault(key, set()).add(name)
         moved: set[str] = set()
-        for number, found in parts.items():
+        for number, by_key in split.items():
             # The others of the class call what they did, and none of these does.
-            groups = sorted(found.values(), key=len)
+            groups = sorted(by_key.values(), key=len)
             rest = len(members[number]) - sum(map(len, groups))
             if rest < len(groups[-1]):
                 groups[-1:] = [members[number].difference(*groups)] if rest else []

@@ -40,7 +40,7 @@ def is_prefix_free(tables: Tables) -> bool:
     begins = fixpoint(
         {name: ways.callees for name, ways in enumerate(ways_in)},
         0,
-        lambda name, known: reduce(or_, ways_in[name].over(known), 0),
+        lambda name, values: reduce(or_, ways_in[name].over(values), 0),
     )
     ways = [_ways_on(tables, state).over(begins) for state in range(tables.state_count)]
     lengthens = _lengthens(tables, ways)
@@ -76,8 +76,10 @@ def shortest_longer(states: StateTable, most: int) -> bytes | None:
 def _owners(tables: Tables) -> npt.NDArray[np.int64]:
     """Return the nonterminal that each state belongs to, int[states]."""
     order = np.argsort(tables.entry)
-    places = np.searchsorted(tables.entry[order], np.arange(tables.state_count), side="right") - 1
-    owners: npt.NDArray[np.int64] = order[places]
+    owner_indexes = (
+        np.searchsorted(tables.entry[order], np.arange(tables.state_count), side="right") - 1
+    )
+    owners: npt.NDArray[np.int64] = order[owner_indexes]
     return owners
 
 
@@ -96,7 +98,9 @@ def _ways_on(tables: Tables, state: int) -> _WaysOn:
     edges = slice(tables.edge_start[state], tables.edge_start[state + 1])
     tokens = slice(tables.token_start[state], tables.token_start[state + 1])
     calls = slice(tables.call_start[state], tables.call_start[state + 1])
-    terminals = (tables.class_count + each for each in tables.token_terminal[tokens].tolist())
+    terminals = (
+        tables.class_count + terminal for terminal in tables.token_terminal[tokens].tolist()
+    )
     symbols = (*tables.edge_class[edges].tolist(), *terminals)
     return _WaysOn([1 << symbol for symbol in symbols], tables.call_nonterminal[calls].tolist())
 
@@ -113,8 +117,8 @@ def _lengthens(tables: Tables, ways: list[list[Symbols]]) -> Mapping[int, Symbol
             if tables.accepting[tables.call_return[call]]:
                 last[owners[state]].append(int(tables.call_nonterminal[call]))
 
-    def evaluate(name: int, known: Mapping[int, Symbols]) -> Symbols:
-        return reduce(or_, (known[callee] for callee in last[name]), own[name])
+    def evaluate(name: int, lengthening: Mapping[int, Symbols]) -> Symbols:
+        return reduce(or_, (lengthening[callee] for callee in last[name]), own[name])
 
     return fixpoint(last, 0, evaluate)
 

@@ -133,10 +133,10 @@ class Scannerless:
     def reached(self) -> "Scannerless":
         """Return the rules to which the start leads."""
         graph: dict[str, set[str]] = {}
-        for each in self.definitions:
-            graph.setdefault(each.name.value, set()).update(n.value for n in uses_in(each.body))
+        for rule in self.definitions:
+            graph.setdefault(rule.name.value, set()).update(n.value for n in uses_in(rule.body))
         names = reachable([self.start], graph)
-        kept = [each for each in self.definitions if each.name.value in names]
+        kept = [rule for rule in self.definitions if rule.name.value in names]
         return replace(self, definitions=kept)
 
 
@@ -158,7 +158,7 @@ def without_lexer(
     names = FreshNames(rule.name.value for rule in rules)
     for token in tokens:
         names.take(token.name.value)
-    tokens = [part for token in tokens for part in _split(token, names)]
+    tokens = [split_token for token in tokens for split_token in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
     # Before the tokens are looked at one by one, as this is all that counts for many.
     budget.part = start
@@ -204,21 +204,21 @@ def _split(token: Token, names: FreshNames) -> Iterator[Token]:
     """
     dfa = token.dfa if token.is_skipped and not token.is_last else None
     ways: dict[CodePoints, list[int]] = {}
-    parts: list[Expression] = []
+    bodies: list[Expression] = []
     if dfa is not None:
         texts = _Texts(dfa)
         for state in (state for state, accepts in enumerate(dfa.accepting) if accepts):
             ways.setdefault(texts.ends(state), []).append(state)
         for states in ways.values() if len(ways) > 1 else ():
             ends = [state in states for state in range(dfa.state_count)]
-            part = trimmed(dfa.rows, ends, dfa.classes)[0]
-            form = write_dfa(part, token.span)
+            rows = trimmed(dfa.rows, ends, dfa.classes)[0]
+            form = write_dfa(rows, token.span)
             if form is not None:
-                parts.append(form)
-    if len(parts) < 2 or len(parts) < len(ways):
+                bodies.append(form)
+    if len(bodies) < 2 or len(bodies) < len(ways):
         yield token
         return
-    for number, body in enumerate(parts):
+    for number, body in enumerate(bodies):
         name = names.fresh(token.name.value) if number else token.name.value
         yield replace(token, name=Name(name, token.name.span), body=body)
 
@@ -235,13 +235,15 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iter
         mode = words.setdefault(token.mode, set())
         others = patterns.setdefault(token.mode, {})
         first = _beginning_bytes(dfa)
-        rivals_in_form = {id(each): each for byte in first for each in others.get(byte, ())}
+        rivals_in_form = {id(rival): rival for byte in first for rival in others.get(byte, ())}
         word = only_word(dfa)
         rivals = mode if word is None else (word,)
         budget.spend(len(rivals) + dfa.state_count + _PAIR * len(rivals_in_form))
-        common = {each for each in rivals if dfa.accepts(each)}
+        common = {rival for rival in rivals if dfa.accepts(rival)}
         earlier = [operations.literals(common & mode)] if common & mode else []
-        earlier += [each for each in rivals_in_form.values() if common_word(each, dfa) is not None]
+        earlier += [
+            rival for rival in rivals_in_form.values() if common_word(rival, dfa) is not None
+        ]
         if word is None:
             for byte in first:
                 others.setdefault(byte, []).append(dfa)
@@ -272,7 +274,7 @@ def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> 
     if form is not None:
         token.body = form
         return
-    shared = next(filter(None, (common_word(each, dfa) for each in words)), b"").decode()
+    shared = next(filter(None, (common_word(rival, dfa) for rival in words)), b"").decode()
     message = f"`{token.name.value}` keeps texts of other tokens, such as `{shared}`"
     yield Loss(LEXING, message, token.span)
 
@@ -335,32 +337,32 @@ class _Followers:
     def _evaluate(self, name: str, beginnings: Mapping[str, tuple[bool, int]]) -> tuple[bool, int]:
         """Return whether a rule may be empty, and the tokens that it may begin with."""
 
-        def one(node: Expression, parts: list[tuple[bool, int]]) -> tuple[bool, int]:
-            return self._beginning(node, parts, beginnings)
+        def one(node: Expression, inner: list[tuple[bool, int]]) -> tuple[bool, int]:
+            return self._beginning(node, inner, beginnings)
 
         result = [fold(body, children, one) for body in self._bodies[name]]
-        return any(each[0] for each in result), reduce(or_, (each[1] for each in result))
+        return any(fact[0] for fact in result), reduce(or_, (fact[1] for fact in result))
 
     def _beginning(
         self,
         node: Expression,
-        parts: list[tuple[bool, int]],
+        inner: list[tuple[bool, int]],
         beginnings: Mapping[str, tuple[bool, int]],
     ) -> tuple[bool, int]:
         match node:
             case Row():
                 first = 0
-                for nullable, tokens in parts:
+                for nullable, tokens in inner:
                     first |= tokens
                     if not nullable:
                         return False, first
                 return True, first
             case Alternation():
-                return any(part[0] for part in parts), reduce(or_, (part[1] for part in parts))
+                return any(child[0] for child in inner), reduce(or_, (child[1] for child in inner))
             case Repetition(_, low):
-                return parts[0][0] or low == 0, parts[0][1]
+                return inner[0][0] or low == 0, inner[0][1]
             case Bracket(kind):
-                return parts[0][0] or kind is not BracketKind.GROUP, parts[0][1]
+                return inner[0][0] or kind is not BracketKind.GROUP, inner[0][1]
             case _:
                 bit = self._kinds.bit(node)
                 if bit is not None:
@@ -397,7 +399,7 @@ class _Followers:
                 case Bracket(BracketKind.REPEATED, inner):
                     stack.append((inner, after | beginnings[id(inner)][1]))
                 case Alternation() | Bracket() | Repetition():
-                    stack.extend((part, after) for part in children(node))
+                    stack.extend((child, after) for child in children(node))
                 case _ if self._kinds.bit(node) is not None:
                     self.next[id(node)] = self.next.get(id(node), 0) | after
                 case _ if _key(node) in self._follow:
@@ -461,9 +463,9 @@ def _rivals(
 
 def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
     """Return the automaton of all tokens; None where it is too large."""
-    known = [dfa for dfa in (each.dfa for each in tokens) if dfa is not None]
+    automata = [dfa for dfa in (token.dfa for token in tokens) if dfa is not None]
     try:
-        return operations.union(*known, limits=limits)
+        return operations.union(*automata, limits=limits)
     except LimitError:
         return None
 
@@ -486,7 +488,11 @@ class _Texts:
         """Return the characters that lead from a state to the end of a text."""
         if state not in self._ends and self._edges is not None and self.dfa and state != DEAD:
             ends = self.dfa.accepting
-            points = (each for each, target in self._edges.edges(state) if ends[target])
+            points = (
+                points_of_edge
+                for points_of_edge, target in self._edges.edges(state)
+                if ends[target]
+            )
             self._ends[state] = reduce(union, points, ())
         return self._ends.get(state, ())
 
@@ -564,12 +570,12 @@ class _Writer:
         return Scannerless([head, *written, *between], text, self._losses, generated)
 
     def _body(self, body: Expression) -> Expression:
-        def one(node: Expression, parts: list[Expression]) -> Expression:
-            bit = None if parts else self._kinds.bit(node)
+        def one(node: Expression, inner: list[Expression]) -> Expression:
+            bit = None if inner else self._kinds.bit(node)
             if isinstance(node, Row):
-                return sequence(*parts, span=node.span)
+                return sequence(*inner, span=node.span)
             if bit is None:
-                return rebuild(node, parts, lambda leaf: leaf)
+                return rebuild(node, inner, lambda leaf: leaf)
             number = bit.bit_length() - 1
             ends = [each for each in self._unended if not self._parted[each] & bit]
             before = self._row(ends)
@@ -589,7 +595,7 @@ class _Writer:
         if parted and parted == follow:
             return self._space
         if parted and not self._losses:
-            first, second = (self._word(each) for each in (number, _lowest(parted)))
+            first, second = (self._word(token_number) for token_number in (number, _lowest(parted)))
             message = "tokens may touch that the lexer would read as one, such as"
             message += f" `{first}` and `{second}` in `{first}{second}`"
             self._losses.append(Loss(LEXING, message, leaf.span))
@@ -604,7 +610,7 @@ class _Writer:
         """Yield the rules of skipped tokens: any number, and at least one."""
         ways = [self._any_of(self._free)] if self._free else []
         for number in self._unended:
-            after = [form for each in self._free for form in self._ending(number, each)]
+            after = [form for skipped in self._free for form in self._ending(number, skipped)]
             if after:
                 ways.append(sequence(self._row([number], 1), alternation(after)))
         one = alternation(ways) if ways else EMPTY
@@ -634,10 +640,10 @@ class _Writer:
         Only where one may follow another, as comments that have the end of their line in them, is
         there more than one.
         """
-        unended = sum(1 << each for each in self._unended)
+        unended = sum(1 << number for number in self._unended)
         if not last:
             return EMPTY
-        if all(self._parted[each] & unended == unended for each in self._unended):
+        if all(self._parted[number] & unended == unended for number in self._unended):
             return repeated(self._any_of(last), least, 1)
         row = sequence(repeated(self._any_of(self._unended), 0, None), self._any_of(last))
         return repeated(row, least, 1)

@@ -56,7 +56,9 @@ def print_kbnf(
         definitions = [rename(definition, names) for definition in definitions]
         comments = filter(None, map(_without_start, comments))
         changed = {old: new for old, new in names.items() if old != new}
-    has_start = start in changed or any(_SETTING.match(each.text) for each in document.comments)
+    has_start = start in changed or any(
+        _SETTING.match(comment.text) for comment in document.comments
+    )
     is_explicit = finish != _FINISH or document.remarks is not None
     settings = [f"finish={finish}"] if finish and is_explicit else []
     if start != _START and not has_start:
@@ -103,8 +105,8 @@ def _written(definition: Definition) -> Written:
 
 def _without_start(comment: Comment) -> Comment | None:
     """Return a comment without the setting of the start, which gets another name; None for that."""
-    text, found = _SETTING.subn(r"\g<1>", comment.text, count=1)
-    return None if found and text.strip() == "kbnf:" else replace(comment, text=text)
+    text, count = _SETTING.subn(r"\g<1>", comment.text, count=1)
+    return None if count and text.strip() == "kbnf:" else replace(comment, text=text)
 
 
 def _comment(text: str) -> str:

@@ -164,9 +164,9 @@ def _odd_tokens(automaton: TokenAutomaton) -> list[list[int]]:
     vocabulary, terminals = automaton.masks.vocabulary, automaton.masks.terminals
     ends = vocabulary.eos_token_ids
     alike: dict[object, list[int]] = {}
-    for each in sorted(ends | terminals.ids()):
-        key = (vocabulary.token(each), terminals.matching(each), each in ends)
-        alike.setdefault(key, []).append(each)
+    for token_id in sorted(ends | terminals.ids()):
+        key = (vocabulary.token(token_id), terminals.matching(token_id), token_id in ends)
+        alike.setdefault(key, []).append(token_id)
     return list(alike.values())
 
 
@@ -193,14 +193,14 @@ class _Columns:
     def __init__(self, automaton: TokenAutomaton, kept: _Index, width: int) -> None:
         vocabulary, states = automaton.masks.vocabulary, automaton.masks.states
         rule = automaton.rule
-        found = columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
-        if found is None:
+        computed = columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
+        if computed is None:
             raise TableTooLargeError(
                 len(kept),
                 f"telling tokens apart in {len(kept):,} states takes more than {MAX_WORK:,} steps,"
                 " or too much memory: allow fewer states",
             )
-        of, after = found
+        of, after = computed
         if rule.ends_at_tokens:
             after = np.where(states.has_completions[after] != 0, ~after, after)
         self._of = np.zeros(width, np.int32)

@@ -115,7 +115,7 @@ class DeviceGrammars:
         """Bytes on the device."""
         tables = (self.transitions, self._allowed, self._token_class)
         flags = (self._accepting, self.final, self._waiting)
-        return sum(part.numel() * part.element_size() for part in (*tables, *flags))
+        return sum(tensor.numel() * tensor.element_size() for tensor in (*tables, *flags))
 
     def start(self, grammar_index: torch.Tensor | Sequence[int]) -> torch.Tensor:
         """Return int32[batch], the first states of the grammars with these numbers."""
@@ -222,7 +222,9 @@ def tokens_to_end(
     while reached.size:
         needs[reached] = steps
         steps += 1
-        into = np.concatenate([edges[starts[each] : starts[each + 1]] for each in reached]) % count
+        into = (
+            np.concatenate([edges[starts[state] : starts[state + 1]] for state in reached]) % count
+        )
         reached = np.unique(into[needs[into] == _ENDLESS])
     return needs
 
@@ -271,8 +273,8 @@ class RowTable:
         """
         rows = self._rows[row_ids.long()]
         allowed = ((rows.unsqueeze(-1) >> self._bits) & 1).flatten(1)[:, : logits.shape[1]].bool()
-        known = logits[:, : allowed.shape[1]]
-        known.masked_fill_(~allowed, float("-inf"))
+        own = logits[:, : allowed.shape[1]]
+        own.masked_fill_(~allowed, float("-inf"))
         logits[:, allowed.shape[1] :] = float("-inf")
         return logits
 
@@ -331,14 +333,14 @@ class DeviceBatch:
 
     def mask_logits_(self, logits: torch.Tensor) -> torch.Tensor:
         """Set the logits of tokens that cannot occur to minus infinity, in place; return them."""
-        places = self.on_engines
-        if not places:
+        rows = self.on_engines
+        if not rows:
             return self._group.mask_logits_(logits, self.state)
-        own = logits[places]
+        own = logits[rows]
         self._group.mask_logits_(logits, self.state)
-        ids = [self._constraint.rows.of(self._engines[place]) for place in places]
+        ids = [self._constraint.rows.of(self._engines[row]) for row in rows]
         row_ids = torch.tensor(ids, device=logits.device)
-        logits[places] = self._constraint.rows.mask_logits_(own, row_ids)
+        logits[rows] = self._constraint.rows.mask_logits_(own, row_ids)
         return logits
 
     def advance(self, tokens: torch.Tensor) -> None:
@@ -347,29 +349,29 @@ class DeviceBatch:
         if self._constraint.is_whole:
             return
         self._tokens.append(tokens.clone())
-        for place, engine in self._engines.items():
-            engine.accept_tokens([int(tokens[place])])
+        for row, engine in self._engines.items():
+            engine.accept_tokens([int(tokens[row])])
         missed = self._group.missed(self.state)
         if bool(missed.any()):
-            for place in missed.nonzero()[:, 0].tolist():
-                if place not in self._engines:
-                    self._engines[place] = self._replayed(place)
+            for row in missed.nonzero()[:, 0].tolist():
+                if row not in self._engines:
+                    self._engines[row] = self._replayed(row)
 
     def is_final(self) -> torch.Tensor:
         """Return bool[batch]: the text is over."""
         final = self._group.is_final(self.state)
-        for place, engine in self._engines.items():
-            final[place] = engine.is_finished()
+        for row, engine in self._engines.items():
+            final[row] = engine.is_finished()
         return final
 
     def accepting(self) -> torch.Tensor:
         """Return bool[batch]: the text may end here."""
         accepting = self._group.accepting(self.state)
-        for place, engine in self._engines.items():
-            accepting[place] = engine.can_finish()
+        for row, engine in self._engines.items():
+            accepting[row] = engine.can_finish()
         return accepting
 
-    def _replayed(self, place: int) -> Engine:
-        engine = self._constraint.engine(self._index[place])
-        engine.accept_tokens([int(tokens[place]) for tokens in self._tokens])
+    def _replayed(self, row: int) -> Engine:
+        engine = self._constraint.engine(self._index[row])
+        engine.accept_tokens([int(tokens[row]) for tokens in self._tokens])
         return engine

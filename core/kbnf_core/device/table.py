@@ -199,7 +199,7 @@ class _Checked:
         if about.get("digest") != digest(arrays):
             self._refuse("damaged: its digest is another one")
         fingerprint, finish = about.get("fingerprint"), about.get("finish")
-        if not isinstance(fingerprint, str) or finish not in {each.value for each in Finish}:
+        if not isinstance(fingerprint, str) or finish not in {member.value for member in Finish}:
             self._refuse("damaged: it names no vocabulary or no way to finish")
         way = Finish(finish)
         return TokenTable(
@@ -305,8 +305,10 @@ def _common_classes(
     Tokens beyond the maps get a class of their own, whose token is one after the last.
     """
     classes = np.zeros(len(maps[0]), np.int64)
-    for each in maps:
-        _, classes = np.unique(classes * (int(each.max()) + 1) + each, return_inverse=True)
+    for class_map in maps:
+        _, classes = np.unique(
+            classes * (int(class_map.max()) + 1) + class_map, return_inverse=True
+        )
     _, first = np.unique(classes, return_index=True)
     token_class = np.full(width, len(first), np.int32)
     token_class[: len(classes)] = classes

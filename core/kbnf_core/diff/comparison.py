@@ -83,8 +83,8 @@ class Answer:
         """The bytes of the witness, if it has no tokens without bytes."""
         if self.verdict is not Verdict.SOME:
             return None
-        pieces = [piece for piece in self.witness if isinstance(piece, bytes)]
-        return b"".join(pieces) if len(pieces) == len(self.witness) else None
+        chunks = [symbol for symbol in self.witness if isinstance(symbol, bytes)]
+        return b"".join(chunks) if len(chunks) == len(self.witness) else None
 
     @property
     def shown(self) -> str:
@@ -121,16 +121,16 @@ _RELATIONS = {
 }
 
 
-def _shown(piece: bytes | TokenTerminal) -> str:
-    if isinstance(piece, bytes):
+def _shown(symbol: bytes | TokenTerminal) -> str:
+    if isinstance(symbol, bytes):
         try:
-            return quote(piece.decode())
+            return quote(symbol.decode())
         except UnicodeDecodeError:
-            return '#b"' + "".join(f"\\x{byte:02x}" for byte in piece) + '"'
-    if piece.name is not None:
-        return f"#token{quote(piece.name)}"
-    ranges = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in piece.ranges)
-    return f"#token[{'^' if piece.negated else ''}{ranges}]"
+            return '#b"' + "".join(f"\\x{byte:02x}" for byte in symbol) + '"'
+    if symbol.name is not None:
+        return f"#token{quote(symbol.name)}"
+    ranges = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in symbol.ranges)
+    return f"#token[{'^' if symbol.negated else ''}{ranges}]"
 
 
 WORK = 500_000
@@ -209,11 +209,11 @@ class _Subject:
         return takes[LEFT], takes[RIGHT]
 
     def _symbols(self, text: Text) -> Iterator[int | frozenset[int]]:
-        for piece in text:
-            if isinstance(piece, bytes):
-                yield from piece.translate(self.machine.classes)
+        for chunk in text:
+            if isinstance(chunk, bytes):
+                yield from chunk.translate(self.machine.classes)
             else:
-                yield frozenset((self.machine.terminals.index(piece),))
+                yield frozenset((self.machine.terminals.index(chunk),))
 
 
 class _GrammarComparison:
@@ -266,7 +266,7 @@ class _GrammarComparison:
 
     def _answers(self, other: Answer) -> list[Answer]:
         """Return the witnesses that are known, and ``other`` where none is."""
-        return [_some(each, self._terminals, other) for each in self._known]
+        return [_some(witness, self._terminals, other) for witness in self._known]
 
     def _machine(self) -> Machine:
         """Return both grammars cut at brackets in the first view that fits, or as they are."""
@@ -283,12 +283,12 @@ class _GrammarComparison:
 
         Components that do not balance are made parts of their callers, if that is possible.
         """
-        parts = tuple(_Parts(grammar) for grammar in self._grammars)
+        grammars = tuple(_Parts(grammar) for grammar in self._grammars)
         for _ in range(_ROUNDS):
             try:
-                left, right = (each.tables(budget) for each in parts)
+                left, right = (grammar.tables(budget) for grammar in grammars)
                 machine, owners = side_by_side(left, right, view.special, budget)
-                sides = zip(parts, (left, right), (0, len(left.names)), strict=True)
+                sides = zip(grammars, (left, right), (0, len(left.names)), strict=True)
                 for side, tables, first in sides:
                     absorb(machine, side.right_linear(tables, first), budget)
                 result = cut(machine, view, owners, budget)
@@ -298,7 +298,7 @@ class _GrammarComparison:
                 return result
             names = (*left.names, *right.names)
             for component in result.components:
-                if not parts[component >= len(left.names)].add(names[component]):
+                if not grammars[component >= len(left.names)].add(names[component]):
                     return None
         return None
 
@@ -321,7 +321,7 @@ class _Refinement:
     """
 
     def __init__(
-        self, subject: _Subject, abstract: bool, known: list[Witness | None], budget: Budget
+        self, subject: _Subject, abstract: bool, witnesses: list[Witness | None], budget: Budget
     ) -> None:
         machine = subject.machine
         left, right = (machine.called_from(start) for start in machine.starts)
@@ -329,7 +329,7 @@ class _Refinement:
         self._symbols = frozenset(left & right) if abstract else frozenset[int]()
         self._walked: set[tuple[int, int]] = set()
         self._budget = budget
-        self._known = known
+        self._known = witnesses
         self._first: dict[int, Set[int]] = {}
 
     def run(self) -> list[Answer]:
@@ -411,10 +411,10 @@ class _Refinement:
         searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
         answers = []
         for side in (LEFT, RIGHT):
-            known = self._known[side]
-            if known is not None:
-                shorter = Answer(Verdict.UNKNOWN, searched=min(searched, known.length - 1))
-                answers.append(_some(known, self._subject.machine.terminals, shorter))
+            earlier = self._known[side]
+            if earlier is not None:
+                shorter = Answer(Verdict.UNKNOWN, searched=min(searched, earlier.length - 1))
+                answers.append(_some(earlier, self._subject.machine.terminals, shorter))
             elif outcome.complete and outcome.witnesses[side] is None:
                 answers.append(Answer(Verdict.NONE))
             else:
@@ -439,7 +439,7 @@ def _some(witness: Witness | None, terminals: tuple[TokenTerminal, ...], other: 
 def _is_certain(text: Text, terminals: tuple[TokenTerminal, ...]) -> bool:
     """Return whether no token of a text can be one that another terminal matches, too."""
     ranges = sum(1 for terminal in terminals if terminal.name is None)
-    return ranges < 2 or all(isinstance(piece, bytes) or piece.name for piece in text)
+    return ranges < 2 or all(isinstance(symbol, bytes) or symbol.name for symbol in text)
 
 
 def _is_closed(machine: Machine, side: int) -> bool:
@@ -469,8 +469,8 @@ class _Parts:
 
         What large rules were split into (``lower.inline``) has no name of its own.
         """
-        known = self._inlined | self._absorbed | {self._grammar.start}
-        if name in known or name not in self._calls:
+        inside = self._inlined | self._absorbed | {self._grammar.start}
+        if name in inside or name not in self._calls:
             return False
         (self._absorbed if name in self._recursive else self._inlined).add(name)
         return True
@@ -526,12 +526,12 @@ def compare_schemas(
     if result.relation in (Relation.EQUAL, Relation.UNKNOWN):
         return result
     texts = [text for side in (result.old_only, result.new_only) for text in _compact(side.witness)]
-    for what, view in _VIEWS:
+    for aspect, view in _VIEWS:
         one, two = (_grammar(text, {**options, **view}) for text, options in sides)
         if one is None or two is None or any(_fits(one, t) != _fits(two, t) for t in texts):
             continue
         if compare(one, two).relation is Relation.EQUAL:
-            return replace(result, notes=(f"they differ in {what} alone",))
+            return replace(result, notes=(f"they differ in {aspect} alone",))
     return result
 
 
@@ -547,14 +547,14 @@ def _fits(grammar: Grammar, text: str) -> bool:
 
 
 def compare_with_schema(
-    schema: str, options: Mapping[str, Any], other: Grammar, found: Comparison
+    schema: str, options: Mapping[str, Any], other: Grammar, comparison: Comparison
 ) -> Comparison:
     """Note with which options a schema has the texts of ``other``, where those of 0.2 are enough.
 
-    ``found`` is how the two differ.
+    ``comparison`` is how the two differ.
     """
-    if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
-        return found
+    if comparison.relation in (Relation.EQUAL, Relation.UNKNOWN):
+        return comparison
 
     def is_equal(wanted: Mapping[str, Any]) -> bool:
         grammar = _grammar(schema, wanted)
@@ -562,14 +562,14 @@ def compare_with_schema(
 
     wanted = {**BEFORE_0_3, **options}
     if not is_equal(wanted):
-        return found
+        return comparison
     for name in BEFORE_0_3:
-        fewer = {each: value for each, value in wanted.items() if each != name}
+        fewer = {option: value for option, value in wanted.items() if option != name}
         if name not in options and is_equal(fewer):
             wanted = fewer
     flags = " ".join(_flags({name: wanted[name] for name in wanted if name not in options}))
     return replace(
-        found, notes=(f"they differ in options alone: the schema with {flags} is equal",)
+        comparison, notes=(f"they differ in options alone: the schema with {flags} is equal",)
     )
 
 

@@ -95,15 +95,15 @@ def side_by_side(
     nonterminals are, those of the right grammar after those of the left.
     """
     sides = (left, right)
-    parts = [side.classes.tobytes() for side in sides]
-    classes = join([separate(apart), *parts])
+    class_tables = [side.classes.tobytes() for side in sides]
+    classes = join([separate(apart), *class_tables])
     terminals = tuple(dict.fromkeys((*left.token_terminals, *right.token_terminals)))
     machine = Machine(classes, terminals, (left.start, len(left.names) + right.start))
     owners: list[int] = []
-    for tables, part in zip(sides, parts, strict=True):
-        columns: list[list[int]] = [[] for _ in range(class_count(part))]
+    for tables, side_classes in zip(sides, class_tables, strict=True):
+        columns: list[list[int]] = [[] for _ in range(class_count(side_classes))]
         for number, byte in enumerate(first_bytes(classes)):
-            columns[part[byte]].append(number)
+            columns[side_classes[byte]].append(number)
         numbers = [terminals.index(token_terminal) for token_terminal in tables.token_terminals]
         _spend_edges(budget, tables, columns)
         owners += _add(machine, tables, columns, numbers)
@@ -125,7 +125,7 @@ def _add(
     entry = tables.entry.tolist()
     machine.entry += [by + state for state in entry]
     machine.accepting += tables.accepting.tolist()
-    for start, symbol, target, numbers, found in (
+    for start, symbol, target, numbers, edge_lists in (
         (tables.edge_start, tables.edge_class, tables.edge_target, columns, machine.steps),
         (tables.token_start, tables.token_terminal, tables.token_target, terminals, machine.tokens),
         (tables.call_start, tables.call_nonterminal, tables.call_return, None, machine.calls),
@@ -139,13 +139,13 @@ def _add(
                 elif isinstance(number := numbers[symbols[i]], int):
                     edges.append((number, by + targets[i]))
                 else:
-                    edges.extend((each, by + targets[i]) for each in number)
-            found.append(edges)
+                    edges.extend((class_number, by + targets[i]) for class_number in number)
+            edge_lists.append(edges)
     order = sorted(range(len(entry)), key=entry.__getitem__)
-    ends = [*(entry[each] for each in order[1:]), tables.state_count]
+    ends = [*(entry[nonterminal] for nonterminal in order[1:]), tables.state_count]
     owners: list[int] = []
-    for each, end in zip(order, ends, strict=True):
-        owners += [component + each] * (end - len(owners))
+    for nonterminal, end in zip(order, ends, strict=True):
+        owners += [component + nonterminal] * (end - len(owners))
     return owners
 
 
@@ -186,18 +186,18 @@ def merge(machine: Machine, budget: Budget) -> Machine:
     count, classes = len(machine.accepting), class_count(machine.classes)
     call, nest, entered, back = range(classes, classes + 4)
     edges: list[tuple[int, int, int]] = []
-    places: dict[tuple[int, int], int] = {}
+    call_states: dict[tuple[int, int], int] = {}
     for state in range(count):
         edges += [(state, symbol, to) for symbol, to in machine.steps[state]]
         edges += [(state, back + 1 + symbol, to) for symbol, to in machine.tokens[state]]
         for callee, to in machine.calls[state]:
-            place = places.setdefault((callee, to), count + len(places))
-            edges.append((state, nest if callee in machine.nests else call, place))
-    for (callee, to), place in places.items():
-        edges += [(place, entered, machine.entry[callee]), (place, back, to)]
+            call_state = call_states.setdefault((callee, to), count + len(call_states))
+            edges.append((state, nest if callee in machine.nests else call, call_state))
+    for (callee, to), call_state in call_states.items():
+        edges += [(call_state, entered, machine.entry[callee]), (call_state, back, to)]
     columns = np.array(edges, np.int32).reshape(-1, 3).T
     source, symbol, target = (column.tobytes() for column in columns)
-    flags = bytes(machine.accepting) + bytes(len(places))
+    flags = bytes(machine.accepting) + bytes(len(call_states))
     rounds = len(flags)
     return _quotient(machine, AUTOMATA.blocks(source, symbol, target, flags, rounds)[:count])
 
@@ -206,13 +206,15 @@ def _quotient(machine: Machine, block: Sequence[int]) -> Machine:
     numbers = {name: number for number, name in enumerate(dict.fromkeys(block))}
     components: dict[tuple[int, int | None], int] = {}
     renamed = [
-        components.setdefault((numbers[block[entry]], machine.nests.get(each)), len(components))
-        for each, entry in enumerate(machine.entry)
+        components.setdefault(
+            (numbers[block[entry]], machine.nests.get(component)), len(components)
+        )
+        for component, entry in enumerate(machine.entry)
     ]
     left, right = machine.starts
     result = Machine(machine.classes, machine.terminals, (renamed[left], renamed[right]))
     result.entry = [entry for entry, _ in components]
-    result.nests = {renamed[each]: opening for each, opening in machine.nests.items()}
+    result.nests = {renamed[component]: opening for component, opening in machine.nests.items()}
     firsts: dict[int, int] = {}
     for state, name in enumerate(block):
         firsts.setdefault(name, state)
@@ -240,7 +242,9 @@ def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool], budget
     calls: list[Edges] = []
     tokens: list[Edges] = []
     for state, edges in enumerate(machine.calls):
-        symbols = [(first + each, to) for each, to in edges if is_symbol(state, each)]
+        symbols = [
+            (first + nonterminal, to) for nonterminal, to in edges if is_symbol(state, nonterminal)
+        ]
         calls.append([edge for edge in edges if not is_symbol(state, edge[0])])
         tokens.append([*machine.tokens[state], *symbols])
     edge_start, edge_class, edge_target = _columns(machine.steps)

@@ -112,7 +112,7 @@ class _Cut:
         self._opening = {machine.classes[byte] for byte in view.opening}
         self._closing = {machine.classes[byte] for byte in view.closing}
         contexts = range(1 + 2 * len(view.quotes))
-        self._after = [[view.after(each, byte) for byte in spelling] for each in contexts]
+        self._after = [[view.after(context, byte) for byte in spelling] for context in contexts]
         self._regions: dict[Region, _RegionContent] = {}
         self._queue: list[tuple[Region, Node]] = []
         self._unbalanced: set[int] = set()
@@ -121,8 +121,8 @@ class _Cut:
         roots = [self._component(start, UNQUOTED) for start in self._machine.starts]
         for region, node in self._queue:
             self._visit(region, *node)
-        for region, found in self._regions.items():
-            if region.component is not None and len(found.ends) > 1:
+        for region, content in self._regions.items():
+            if region.component is not None and len(content.ends) > 1:
                 self._unbalanced.add(region.component)
         for root in roots:
             if any(end != UNQUOTED for end in self._regions[root].ends):
@@ -150,14 +150,14 @@ class _Cut:
             self._queue.append((region, node))
 
     def _visit(self, region: Region, state: int, context: int) -> None:
-        machine, found = self._machine, self._regions[region]
+        machine, content = self._machine, self._regions[region]
         steps, calls = machine.steps[state], machine.calls[state]
         self._budget.spend(1 + (len(steps) + len(calls)) // EDGES)
         if machine.accepting[state]:
             if region.component is None:
                 self._unbalanced.add(self._owners[region.state])
             else:
-                self._end(found, context)
+                self._end(content, context)
         for symbol, target in steps:
             self._step(region, (state, context), symbol, target)
         for _, target in machine.tokens[state]:
@@ -185,19 +185,19 @@ class _Cut:
         else:
             self._unbalanced.add(region.component)
 
-    def _end(self, found: _RegionContent, context: int) -> None:
-        if context not in found.ends:
-            found.ends[context] = None
-            self._budget.spend(len(found.waiting) // EDGES)
-            for region, back in found.waiting:
+    def _end(self, content: _RegionContent, context: int) -> None:
+        if context not in content.ends:
+            content.ends[context] = None
+            self._budget.spend(len(content.waiting) // EDGES)
+            for region, back in content.waiting:
                 if back is not None:
                     self._add(region, (back, context))
 
-    def _close(self, found: _RegionContent, symbol: int, target: int) -> None:
-        if (symbol, target) not in found.closes:
-            found.closes[symbol, target] = None
-            self._budget.spend(len(found.waiting) // EDGES)
-            for region, _ in found.waiting:
+    def _close(self, content: _RegionContent, symbol: int, target: int) -> None:
+        if (symbol, target) not in content.closes:
+            content.closes[symbol, target] = None
+            self._budget.spend(len(content.waiting) // EDGES)
+            for region, _ in content.waiting:
                 self._add(region, (target, UNQUOTED))
 
 
@@ -235,29 +235,29 @@ class _NestWriter:
 
     def run(self, roots: list[Region]) -> Machine:
         left, right = (self._number(root) for root in roots)
-        for part in self._queue:
-            self._write(part)
+        for component in self._queue:
+            self._write(component)
         self._new.starts = (left, right)
         return self._new
 
-    def _number(self, part: Region | _Nest) -> int:
-        number = self._components.get(part)
+    def _number(self, component: Region | _Nest) -> int:
+        number = self._components.get(component)
         if number is None:
-            number = self._components[part] = len(self._components)
+            number = self._components[component] = len(self._components)
             self._new.entry.append(self._new.add_state())
-            if isinstance(part, _Nest):
-                self._new.nests[number] = part.opening
-            self._queue.append(part)
+            if isinstance(component, _Nest):
+                self._new.nests[number] = component.opening
+            self._queue.append(component)
         return number
 
-    def _write(self, part: Region | _Nest) -> None:
-        entry = self._new.entry[self._components[part]]
-        if isinstance(part, Region):
-            region, nest = part, None
-            numbers = {(part.state, part.context): entry}
-            self._new.accepting[entry] = self._old.accepting[part.state]
+    def _write(self, component: Region | _Nest) -> None:
+        entry = self._new.entry[self._components[component]]
+        if isinstance(component, Region):
+            region, nest = component, None
+            numbers = {(component.state, component.context): entry}
+            self._new.accepting[entry] = self._old.accepting[component.state]
         else:
-            region, nest, numbers = part.inside, part, {}
+            region, nest, numbers = component.inside, component, {}
         for node in self._regions[region].nodes:
             if node not in numbers:
                 accepting = nest is None and self._old.accepting[node[0]]

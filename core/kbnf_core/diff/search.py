@@ -120,7 +120,7 @@ class Search:
         is_symbol: Callable[[int, int], bool],
         texts: "ComponentTexts",
         eager: Over,
-        known: Sequence[Witness | None],
+        witnesses: Sequence[Witness | None],
         budget: Budget,
     ) -> None:
         self._machine = machine
@@ -136,7 +136,7 @@ class Search:
         self._order = count()
         self._is_beyond = False
         self._reported: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
-        self._found = list(known)
+        self._found = list(witnesses)
 
     def run(self) -> SearchOutcome:
         """Search until both sides have a witness, all is seen, or the budget is used up."""
@@ -145,13 +145,13 @@ class Search:
         below = -1
         try:
             while self._heap and None in self._found and not self._is_beyond:
-                length, _, place = heapq.heappop(self._heap)
+                length, _, node = heapq.heappop(self._heap)
                 # Entries of the heap are not updated: one of a larger length was replaced.
-                if length == self._length[place]:
-                    if place.level == TOP:
+                if length == self._length[node]:
+                    if node.level == TOP:
                         # Lengths leave the heap in order, so all shorter texts have been seen.
                         below = min(length - 1, _EXACT)
-                    self._visit(place, length)
+                    self._visit(node, length)
         except WorkLimitError:
             return SearchOutcome((self._found[0], self._found[1]), False, below)
         return SearchOutcome((self._found[0], self._found[1]), not self._is_beyond, below)
@@ -159,45 +159,45 @@ class Search:
     def _begin(self, components: Kind) -> int:
         return self.states.enter(sorted(components))
 
-    def _reach(self, place: _Place, length: int, way: tuple[_Place, _Read]) -> None:
+    def _reach(self, node: _Place, length: int, way: tuple[_Place, _Read]) -> None:
         # Dijkstra: a node is reached again only by a shorter way.
-        if place.state != DEAD and length < self._length.get(place, length + 1):
-            self._length[place] = length
-            self._way[place] = way
-            heapq.heappush(self._heap, (length, next(self._order), place))
+        if node.state != DEAD and length < self._length.get(node, length + 1):
+            self._length[node] = length
+            self._way[node] = way
+            heapq.heappush(self._heap, (length, next(self._order), node))
 
-    def _visit(self, place: _Place, length: int) -> None:
-        states, state = self.states, place.state
+    def _visit(self, node: _Place, length: int) -> None:
+        states, state = self.states, node.state
         positions = sum(1 + len(states.items.items(items)) for _, items in states.pairs(state))
         # A step over a state costs as much as it has positions, which ambiguity multiplies.
         self._budget.spend(1 + positions)
         ends = frozenset(states.completions(state))
-        over = place.over
-        if place.level != TOP:
+        over = node.over
+        if node.level != TOP:
             if ends:
                 # Inside of nests, their ends are kinds of texts between the brackets.
-                self._settle(place, ends & place.level, length)
+                self._settle(node, ends & node.level, length)
         else:
-            over = self._end(place, ends)
+            over = self._end(node, ends)
             if self._is_pointless(state, over):
                 return
         for symbol in states.live_classes(state):
             self._budget.spend(1 + positions // _POSITIONS)
-            after = _Place(place.level, states.step(state, symbol), over)
-            self._reach(after, length + 1, (place, _Read(symbol)))
-        self._visit_symbols(place, over, length)
+            after = _Place(node.level, states.step(state, symbol), over)
+            self._reach(after, length + 1, (node, _Read(symbol)))
+        self._visit_symbols(node, over, length)
 
-    def _end(self, place: _Place, ends: Kind) -> Over:
+    def _end(self, node: _Place, ends: Kind) -> Over:
         """Note a difference; return which sides are over."""
         starts = self._machine.starts
-        takes = [start in ends and not o for start, o in zip(starts, place.over, strict=True)]
+        takes = [start in ends and not o for start, o in zip(starts, node.over, strict=True)]
         for side in (LEFT, RIGHT):
             if takes[side] and not takes[1 - side] and self._found[side] is None:
-                if self._length[place] > MOST_BYTES:
+                if self._length[node] > MOST_BYTES:
                     self._is_beyond = True
                 else:
-                    self._found[side] = self._witness(place)
-        ended = zip(place.over, takes, self._eager, strict=True)
+                    self._found[side] = self._witness(node)
+        ended = zip(node.over, takes, self._eager, strict=True)
         left, right = (before or (now and eager) for before, now, eager in ended)
         return left, right
 
@@ -213,9 +213,9 @@ class Search:
         ]
         return len(sides) < 2 and all(self._found[side] is not None for side in sides)
 
-    def _visit_symbols(self, place: _Place, over: tuple[bool, bool], length: int) -> None:
+    def _visit_symbols(self, node: _Place, over: tuple[bool, bool], length: int) -> None:
         groups: dict[int, set[int]] = {}
-        for terminal in sorted(self.states.token_terminals(place.state)):
+        for terminal in sorted(self.states.token_terminals(node.state)):
             component = terminal - self._first
             # Nests that open with the same bracket are read together: the bracket does not choose.
             if component in self._machine.nests:
@@ -224,20 +224,18 @@ class Search:
             size = 1 if component < 0 else self._texts.length(component)
             if size is not None:
                 read = _Read(self._texts.class_count + terminal)
-                self._go_on(place, over, frozenset((terminal,)), length + size, read)
+                self._go_on(node, over, frozenset((terminal,)), length + size, read)
         for nests in groups.values():
-            self._visit_nests(place, over, frozenset(nests), length)
+            self._visit_nests(node, over, frozenset(nests), length)
 
     def _go_on(
-        self, place: _Place, over: tuple[bool, bool], terminals: Kind, length: int, read: _Read
+        self, node: _Place, over: tuple[bool, bool], terminals: Kind, length: int, read: _Read
     ) -> None:
         self._budget.spend(5)
-        after = self.states.step_token(place.state, terminals)
-        self._reach(_Place(place.level, after, over), length, (place, read))
+        after = self.states.step_token(node.state, terminals)
+        self._reach(_Place(node.level, after, over), length, (node, read))
 
-    def _visit_nests(
-        self, place: _Place, over: tuple[bool, bool], nests: Kind, length: int
-    ) -> None:
+    def _visit_nests(self, node: _Place, over: tuple[bool, bool], nests: Kind, length: int) -> None:
         level = self._levels.get(nests)
         if level is None:
             level = self._levels[nests] = _SearchLevel()
@@ -248,27 +246,27 @@ class Search:
         if len(nests) == 1:
             size = self._texts.length(next(iter(nests)))
             if size is not None:
-                self._resume(place, over, nests, nests, length + size)
+                self._resume(node, over, nests, nests, length + size)
             return
         # Kinds found later resume the callers that wait now; those found before do so at once.
-        level.waiting.append((place, over, length))
+        level.waiting.append((node, over, length))
         for kind, (size, _) in level.kinds.items():
-            self._resume(place, over, nests, kind, length + size)
+            self._resume(node, over, nests, kind, length + size)
 
-    def _settle(self, place: _Place, kind: Kind, length: int) -> None:
-        level = self._levels[place.level]
+    def _settle(self, node: _Place, kind: Kind, length: int) -> None:
+        level = self._levels[node.level]
         # Only the shortest text of a kind can be part of a shortest difference.
         if kind in level.kinds and level.kinds[kind][0] <= length:
             return
-        level.kinds[kind] = (length, place)
+        level.kinds[kind] = (length, node)
         for waiting, over, before in level.waiting:
-            self._resume(waiting, over, place.level, kind, before + length)
+            self._resume(waiting, over, node.level, kind, before + length)
 
     def _resume(
-        self, place: _Place, over: tuple[bool, bool], nests: Kind, kind: Kind, length: int
+        self, node: _Place, over: tuple[bool, bool], nests: Kind, kind: Kind, length: int
     ) -> None:
-        terminals = frozenset(self._first + each for each in kind)
-        self._go_on(place, over, terminals, length, _Read(-1, nests, kind))
+        terminals = frozenset(self._first + nonterminal for nonterminal in kind)
+        self._go_on(node, over, terminals, length, _Read(-1, nests, kind))
 
     def _alive(self, state: int) -> frozenset[int]:
         """Return the starts that have not died."""
@@ -279,15 +277,15 @@ class Search:
 
     def _below(self, origin: int, reports: frozenset[int]) -> frozenset[int]:
         """Return the starts that something reports to, from stack node to stack node."""
-        known = self._reported.get((origin, reports))
-        if known is not None:
-            return known
-        found: set[int] = set()
+        cached = self._reported.get((origin, reports))
+        if cached is not None:
+            return cached
+        below: set[int] = set()
         seen = {(origin, report) for report in reports}
         queue = list(seen)
         for node, report in queue:
             if node == BOTTOM:
-                found.add(report)
+                below.add(report)
                 continue
             waiting = self.states.stack.waiting(node, report)
             self._budget.spend(1 + len(waiting) // _POSITIONS)
@@ -296,14 +294,14 @@ class Search:
             }
             queue.extend(fresh - seen)
             seen |= fresh
-        self._reported[origin, reports] = frozenset(found)
+        self._reported[origin, reports] = frozenset(below)
         return self._reported[origin, reports]
 
-    def _witness(self, place: _Place) -> Witness:
+    def _witness(self, node: _Place) -> Witness:
         """Return the text that led to a place; texts between brackets are looked up."""
-        pieces: list[Text] = []
+        texts: list[Text] = []
         passed: list[tuple[int, int]] = []
-        stack = [iter(self._reads(place))]
+        stack = [iter(self._reads(node))]
         while stack:
             state, read = next(stack[-1], (DEAD, _START))
             if state == DEAD:
@@ -311,32 +309,32 @@ class Search:
             elif len(read.nests) > 1:
                 stack.append(iter(self._reads(self._levels[read.nests].kinds[read.kind][1])))
             elif read.nests:
-                pieces.append(self._texts.of(next(iter(read.nests))))
+                texts.append(self._texts.of(next(iter(read.nests))))
             else:
                 passed.append((state, read.symbol))
-                pieces.append(self._texts.spelt(read.symbol))
-        text = joined(piece for each in pieces for piece in each)
-        return Witness(text, self._length[place], tuple(passed))
+                texts.append(self._texts.spelt(read.symbol))
+        text = joined(chunk for each in texts for chunk in each)
+        return Witness(text, self._length[node], tuple(passed))
 
-    def _reads(self, place: _Place) -> list[tuple[int, _Read]]:
+    def _reads(self, node: _Place) -> list[tuple[int, _Read]]:
         """Return the states on the way to a node within its level, and the symbol read there."""
         result: list[tuple[int, _Read]] = []
-        before, read = self._way[place]
+        before, read = self._way[node]
         while read != _START:
             result.append((before.state, read))
             before, read = self._way[before]
         return result[::-1]
 
 
-def joined(pieces: Iterable[bytes | TokenTerminal]) -> Text:
+def joined(symbols: Iterable[bytes | TokenTerminal]) -> Text:
     """Return a text in which neighbouring bytes are one piece."""
     result: list[bytes | TokenTerminal] = []
-    for piece in pieces:
+    for symbol in symbols:
         last = result[-1] if result else None
-        if isinstance(piece, bytes) and isinstance(last, bytes):
-            result[-1] = last + piece
+        if isinstance(symbol, bytes) and isinstance(last, bytes):
+            result[-1] = last + symbol
         else:
-            result.append(piece)
+            result.append(symbol)
     return tuple(result)
 
 
@@ -361,13 +359,13 @@ class ComponentTexts:
         stack = [component]
         while stack:
             way = self._way(stack[-1])
-            called = (each for each in map(self._called, way) if each is not None)
-            missing = [each for each in called if each not in self._known]
+            called = (callee for callee in map(self._called, way) if callee is not None)
+            missing = [callee for callee in called if callee not in self._known]
             if missing:
                 stack.extend(missing)
                 continue
-            pieces = [piece for symbol in way for piece in self.spelt(symbol)]
-            self._known[stack.pop()] = joined(pieces)
+            chunks = [chunk for symbol in way for chunk in self.spelt(symbol)]
+            self._known[stack.pop()] = joined(chunks)
         return self._known[component]
 
     def spelt(self, symbol: int) -> Text:
@@ -395,7 +393,7 @@ class ComponentTexts:
                 *((self.class_count + t, 1.0, to) for t, to in machine.tokens[state]),
                 *((first + c, lengths[self._count + c], to) for c, to in machine.calls[state]),
             )
-            symbol, cost, state = next(each for each in costs if each[1] + lengths[each[2]] == left)
+            symbol, cost, state = next(step for step in costs if step[1] + lengths[step[2]] == left)
             left -= cost
             way.append(symbol)
         return way

@@ -66,11 +66,15 @@ class _Pairs:
         self._budget = budget
         self._found: list[Way | None] = [None, None]
         self._ways: list[Way] = [(0, 0)]
-        parts = [tables.classes.tobytes() for tables in sides]
-        classes = join(parts)
+        class_tables = [tables.classes.tobytes() for tables in sides]
+        classes = join(class_tables)
         spelling = legible_bytes(classes)
         columns = zip(
-            *([part[byte] for byte in first_bytes(classes)] for part in parts), strict=True
+            *(
+                [side_classes[byte] for byte in first_bytes(classes)]
+                for side_classes in class_tables
+            ),
+            strict=True,
         )
         self._letters = [(byte, column) for byte, column in zip(spelling, columns, strict=True)]
 

@@ -91,7 +91,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ExampleOutcome:
-    """An example and its outcome; ``message`` says what is wrong, if anything.
+    """An example and its outcome; ``message`` describes the mistake, if any.
 
     ``offset``: how many bytes of a text that should be accepted were right; None otherwise.
     """
@@ -112,50 +112,52 @@ def read_comments(document: Document) -> Iterator[Example]:
         head = _HEAD.match(comment.text)
         if head is not None:
             line = document.source.position(comment.span.start).line
-            place = f"{document.source.name}:{line}"
-            yield from _read(comment.text, head, line, place)
+            position = f"{document.source.name}:{line}"
+            yield from _read(comment.text, head, line, position)
 
 
-def _read(text: str, head: re.Match[str], line: int, place: str) -> Iterator[Example]:
-    found: list[str] = []
+def _read(text: str, head: re.Match[str], line: int, position: str) -> Iterator[Example]:
+    texts: list[str] = []
     end = head.end()
     while (match := _TEXT.match(text, end)) is not None:
-        found.append(_decode(match[1], place))
+        texts.append(_decode(match[1], position))
         end = match.end()
-    if not found:
-        raise ExampleError(place, f"`{head[1]}` needs a quoted text")
-    for each in found:
+    if not texts:
+        raise ExampleError(position, f"`{head[1]}` needs a quoted text")
+    for text_of_example in texts:
         why = " ".join(text[end:].split())
-        yield Example(f"line {line}", each.encode(), head[1] == "accept", why)
+        yield Example(f"line {line}", text_of_example.encode(), head[1] == "accept", why)
 
 
-def _decode(raw: str, place: str) -> str:
+def _decode(raw: str, position: str) -> str:
     values = []
-    for piece in pieces(raw, 0):
-        if piece.value is None:
-            raise ExampleError(place, f"no such escape: {raw[piece.span.start : piece.span.end]}")
-        values.append(piece.value)
+    for character in pieces(raw, 0):
+        if character.value is None:
+            raise ExampleError(
+                position, f"no such escape: {raw[character.span.start : character.span.end]}"
+            )
+        values.append(character.value)
     return "".join(values)
 
 
-def can_come(engine: Engine, what: What) -> bool:
+def can_come(engine: Engine, symbol: What) -> bool:
     """Return whether a token is in the mask, or bytes are viable; the engine does not move.
 
     A token that the vocabulary does not have, or that is empty, cannot.
     """
-    if isinstance(what, int):
+    if isinstance(symbol, int):
         engine.compute_allowed_token_ids()
-        return what in engine.get_allowed_token_ids_from_last_computation()
+        return symbol in engine.get_allowed_token_ids_from_last_computation()
     try:
-        copy.copy(engine).try_accept_new_bytes(what)
+        copy.copy(engine).try_accept_new_bytes(symbol)
     except EngineError:
         return False
-    return bool(what)
+    return bool(symbol)
 
 
-def show(what: What) -> str:
+def show(symbol: What) -> str:
     """Return the name of a token or bytes in a message."""
-    return f"token {what}" if isinstance(what, int) else repr(what)
+    return f"token {symbol}" if isinstance(symbol, int) else repr(symbol)
 
 
 SUFFIX = ".examples.toml"
@@ -193,61 +195,61 @@ class _CaseReader:
         for index, item in enumerate(self._list(document, "next")):
             yield from self._expectations(item, f"next[{index}]")
 
-    def _example(self, item: Any, place: str, accepted: bool) -> Example:
+    def _example(self, item: Any, name: str, accepted: bool) -> Example:
         if isinstance(item, str):
-            return Example(place, item.encode(), accepted)
+            return Example(name, item.encode(), accepted)
         keys = {"text", "hex", "why"}
-        self._check_keys(item, keys | {"captures"} if accepted else keys, place)
+        self._check_keys(item, keys | {"captures"} if accepted else keys, name)
         why = item.get("why", "")
         if not isinstance(why, str):
-            raise self._error(f"`why` of {place} is not a text")
-        captures = self._captures(item.get("captures", {}), place)
-        return Example(place, self._data(item, place), accepted, why, captures)
+            raise self._error(f"`why` of {name} is not a text")
+        captures = self._captures(item.get("captures", {}), name)
+        return Example(name, self._data(item, name), accepted, why, captures)
 
-    def _captures(self, table: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def _captures(self, table: Any, name: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if not isinstance(table, dict):
-            raise self._error(f"`captures` of {place} is not a table of rules and texts")
+            raise self._error(f"`captures` of {name} is not a table of rules and texts")
         result = []
         for rule, texts in table.items():
             listed = [texts] if isinstance(texts, str) else texts
             if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
                 raise self._error(
-                    f"`captures.{rule}` of {place} is neither text nor a list of texts"
+                    f"`captures.{rule}` of {name} is neither text nor a list of texts"
                 )
             result.append((rule, tuple(listed)))
         return tuple(result)
 
-    def _data(self, item: dict[str, Any], place: str) -> bytes:
+    def _data(self, item: dict[str, Any], name: str) -> bytes:
         match item.get("text"), item.get("hex"):
             case str(text), None:
                 return text.encode()
             case None, str(digits):
-                return self._from_hex(digits, place)
+                return self._from_hex(digits, name)
             case _:
-                raise self._error(f"{place} needs a `text` or its bytes as `hex`")
+                raise self._error(f"{name} needs a `text` or its bytes as `hex`")
 
-    def _from_hex(self, digits: str, place: str) -> bytes:
+    def _from_hex(self, digits: str, name: str) -> bytes:
         try:
             return bytes.fromhex(digits)
         except ValueError:
-            raise self._error(f"`hex` of {place} is not made of hexadecimal digits") from None
+            raise self._error(f"`hex` of {name} is not made of hexadecimal digits") from None
 
-    def _expectations(self, item: Any, place: str) -> Iterator[Expectation]:
-        self._check_keys(item, {"after", "allowed", "rejected"}, place)
+    def _expectations(self, item: Any, prefix: str) -> Iterator[Expectation]:
+        self._check_keys(item, {"after", "allowed", "rejected"}, prefix)
         after = item.get("after", "")
         if not isinstance(after, str):
-            raise self._error(f"`after` of {place} is not a text")
+            raise self._error(f"`after` of {prefix} is not a text")
         for key, allowed in (("allowed", True), ("rejected", False)):
-            for index, what in enumerate(self._list(item, key)):
-                name = f"{place}.{key}[{index}]"
-                yield Expectation(name, after.encode(), self._what(what, name), allowed)
+            for index, symbol in enumerate(self._list(item, key)):
+                name = f"{prefix}.{key}[{index}]"
+                yield Expectation(name, after.encode(), self._what(symbol, name), allowed)
 
-    def _what(self, value: Any, place: str) -> What:
+    def _what(self, value: Any, name: str) -> What:
         if isinstance(value, str) and value:
             return value.encode()
         if type(value) is int and value >= 0:
             return value
-        raise self._error(f"{place} is neither the text nor the id of a token")
+        raise self._error(f"{name} is neither the text nor the id of a token")
 
     def _list(self, table: dict[str, Any], key: str) -> list[Any]:
         value = table.get(key, [])
@@ -255,12 +257,12 @@ class _CaseReader:
             raise self._error(f"`{key}` is not a list")
         return value
 
-    def _check_keys(self, table: Any, keys: set[str], place: str) -> None:
+    def _check_keys(self, table: Any, keys: set[str], name: str) -> None:
         if not isinstance(table, dict):
-            raise self._error(f"{place} is not a text or a table")
+            raise self._error(f"{name} is not a text or a table")
         unknown = sorted(table.keys() - keys)
         if unknown:
-            raise self._error(f"unknown key `{unknown[0]}` in {place}")
+            raise self._error(f"unknown key `{unknown[0]}` in {name}")
 
     def _error(self, reason: str) -> ExampleError:
         return ExampleError(self._name, reason)
@@ -272,13 +274,13 @@ def with_expectation(text: str, name: str, expectation: Expectation) -> str:
     ``name`` stands for the file, and does not matter in ``expectation``. Raises ``ExampleError``
     for a file that is malformed or cannot be added to, and for bytes that are not UTF-8.
     """
-    known = [each for each in read_toml(text, name) if isinstance(each, Expectation)]
-    if any(replace(each, name=expectation.name) == expectation for each in known):
+    expectations = [case for case in read_toml(text, name) if isinstance(case, Expectation)]
+    if any(replace(case, name=expectation.name) == expectation for case in expectations):
         return text
     try:
         after = _quoted(expectation.after)
-        what = expectation.what
-        token = str(what) if isinstance(what, int) else _quoted(what)
+        symbol = expectation.what
+        token = str(symbol) if isinstance(symbol, int) else _quoted(symbol)
     except UnicodeDecodeError:
         raise ExampleError(name, "an example is about text in UTF-8") from None
     key = "allowed" if expectation.allowed else "rejected"
@@ -335,9 +337,9 @@ def _wrong_capture(engine: Engine, example: Example) -> str:
     for rule, wanted in example.captures:
         if rule not in engine.grammar.parser.names:
             return f"the grammar has no rule `{rule}`"
-        found = tuple(node.text for node in tree.find_all(rule))
-        if found != wanted:
-            texts = ", ".join(map(repr, found)) or "nothing"
+        texts_of_rule = tuple(node.text for node in tree.find_all(rule))
+        if texts_of_rule != wanted:
+            texts = ", ".join(map(repr, texts_of_rule)) or "nothing"
             return f"`{rule}` matches {texts}, not {', '.join(map(repr, wanted)) or 'nothing'}"
     return ""
 
@@ -348,16 +350,18 @@ def _run_expectation(engine: Engine, expectation: Expectation) -> ExampleOutcome
     except EngineError as error:
         message = f"the text in front of it is refused: {error}"
         return ExampleOutcome(expectation, Status.FAILED, message)
-    what, vocabulary = expectation.what, engine.vocabulary
-    ids = vocabulary.token_ids(what) if isinstance(what, bytes) else (what,)
+    symbol, vocabulary = expectation.what, engine.vocabulary
+    ids = vocabulary.token_ids(symbol) if isinstance(symbol, bytes) else (symbol,)
     if not ids or ids[0] not in vocabulary:
-        return ExampleOutcome(expectation, Status.SKIPPED, f"the vocabulary has no token {what!r}")
+        return ExampleOutcome(
+            expectation, Status.SKIPPED, f"the vocabulary has no token {symbol!r}"
+        )
     if all(can_come(engine, token_id) == expectation.allowed for token_id in ids):
         return ExampleOutcome(expectation, Status.PASSED)
     verdict = "is not allowed" if expectation.allowed else "is allowed"
     reason = engine.why(ids[0]).reason if expectation.allowed else ""
     return ExampleOutcome(
-        expectation, Status.FAILED, ": ".join(filter(None, (f"{show(what)} {verdict}", reason)))
+        expectation, Status.FAILED, ": ".join(filter(None, (f"{show(symbol)} {verdict}", reason)))
     )
 
 
@@ -413,17 +417,17 @@ def cover(
     rules = tuple(dict.fromkeys(name for name in written.values() if name is not None))
     used_rules = {name for rule, name in written.items() if rule in used}
     named = {
-        rule: Alternative(name, each.span)
-        for rule, each in alternatives.items()
-        if (name := written.get(each.rule)) is not None
+        rule: Alternative(name, alternative.span)
+        for rule, alternative in alternatives.items()
+        if (name := written.get(alternative.rule)) is not None
     }
-    every = sorted(set(named.values()), key=lambda each: each.span)
-    taken = {each for rule, each in named.items() if rule in used}
+    every = sorted(set(named.values()), key=lambda alternative: alternative.span)
+    taken = {alternative for rule, alternative in named.items() if rule in used}
     return Coverage(
         rules,
         tuple(name for name in rules if name not in used_rules),
         tuple(every),
-        tuple(each for each in every if each not in taken),
+        tuple(alternative for alternative in every if alternative not in taken),
         given_up,
     )
 
@@ -434,11 +438,11 @@ def _with_rules_for_alternatives(grammar: Grammar) -> tuple[Grammar, dict[str, A
     alternatives: dict[str, Alternative] = {}
     for name, body in grammar.rules.items():
 
-        def marked(node: Node, parts: list[Node], owner: str = name) -> Node:
+        def marked(node: Node, children: list[Node], owner: str = name) -> Node:
             if not isinstance(node, Choice):
-                return rebuild(node, parts)
+                return rebuild(node, children)
             calls_of: list[Node] = []
-            for branch, part in zip(node.branches, parts, strict=True):
+            for branch, part in zip(node.branches, children, strict=True):
                 if isinstance(branch, Choice):
                     calls_of.append(part)
                     continue

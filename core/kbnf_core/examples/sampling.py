@@ -114,27 +114,27 @@ def _draw_all(
     budget, left = Budget(MAX_WORK), engine.remaining
     for _ in range(0 if derivations.is_empty else draws):
         try:
-            pieces = derivations.draw(random, length, budget)
+            symbols = derivations.draw(random, length, budget)
         except WorkLimitError:
             return
         engine.reset()
         engine.remaining = left
-        yield _written(engine, pieces, random)
+        yield _written(engine, symbols, random)
 
 
-def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes | None:
+def _written(engine: "Engine", symbols: Sequence[Piece], random: Random) -> bytes | None:
     """Return the prefix of a derived text that the engine accepts, up to where it finishes."""
     from kbnf_core.mask.masks import TokenTerminals
     from kbnf_core.vocab.trie import fewest_tokens
 
     vocabulary = engine.vocabulary
     text: list[bytes] = []
-    for piece in pieces:
+    for symbol in symbols:
         tokens: Sequence[int] | None
-        if isinstance(piece, bytes):
-            tokens = fewest_tokens(vocabulary.trie, piece)
+        if isinstance(symbol, bytes):
+            tokens = fewest_tokens(vocabulary.trie, symbol)
         else:
-            ids = sorted(TokenTerminals([piece], vocabulary).ids())
+            ids = sorted(TokenTerminals([symbol], vocabulary).ids())
             tokens = [random.choice(ids)] if ids else None
         for token_id in tokens or ():
             if engine.is_finished():

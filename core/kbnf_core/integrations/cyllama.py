@@ -120,25 +120,27 @@ class KbnfModel:
         )
         passes = 0
         logits: Logits | None = None
-        known: list[int] = []
+        prompt_and_text: list[int] = []
 
         def forward(new: list[int]) -> Logits:
             nonlocal passes, logits
-            known.extend(new)
+            prompt_and_text.extend(new)
             passes += 1
-            logits = self._evaluate(known)
+            logits = self._evaluate(prompt_and_text)
             return logits.copy()
 
         log: list[dict[str, Any]] = []
         written: list[int] = []
-        parts = write(
+        steps = write(
             engine, tokens, forward, lambda logits: int(choose(logits)), limit=limit, forced=forced
         )
-        for part in parts:
-            written += part
+        for step in steps:
+            written += step
             if top:
-                log += _records(part, logits, top)
-        written = [each for each in written if each not in self.vocabulary.eos_token_ids]
+                log += _records(step, logits, top)
+        written = [
+            token_id for token_id in written if token_id not in self.vocabulary.eos_token_ids
+        ]
         data = self.vocabulary.decode(written)
         return WrittenText(written, data.decode("utf-8", "replace"), passes, log)
 
@@ -146,7 +148,7 @@ class KbnfModel:
         """Return the logits after some tokens, of which the context may have the first already."""
         pairs = zip(tokens[:-1], self._held, strict=False)
         kept = next(
-            (place for place, (one, other) in enumerate(pairs) if one != other),
+            (index for index, (one, other) in enumerate(pairs) if one != other),
             min(len(tokens) - 1, len(self._held)),
         )
         self._held = []
@@ -168,8 +170,8 @@ def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[st
     scores -= np.log(np.exp(scores).sum())
     best = np.argpartition(-scores, min(top, len(scores) - 1))[:top]
     likely = [
-        {"token_id": int(each), "logprob": float(scores[each])}
-        for each in best[np.argsort(-scores[best], kind="stable")]
+        {"token_id": int(token_id), "logprob": float(scores[token_id])}
+        for token_id in best[np.argsort(-scores[best], kind="stable")]
     ]
     chosen = {"token_id": tokens[0], "logprob": float(scores[tokens[0]]), "top_logprobs": likely}
     return [chosen, *forced[1:]]

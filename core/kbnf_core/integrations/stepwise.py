@@ -104,8 +104,8 @@ class EngineText:
                 _logger.error("a text is closed, since its mask cannot be made: %s", error)
                 self.close()
         if self._is_over:
-            for each in range(row, row + len(draft) + 1):
-                fill_ends(self._engine.vocabulary, out[each])
+            for index in range(row, row + len(draft) + 1):
+                fill_ends(self._engine.vocabulary, out[index])
 
     def mask(self, logits: L) -> L:
         """Mask the logits, (n,) or (1, n), of the next token, in place if possible."""

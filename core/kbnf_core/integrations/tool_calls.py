@@ -78,12 +78,12 @@ class ToolCalls:
     def __init__(
         self, format_: str, tools: Iterable[Mapping[str, Any]], *, any_name: bool = False
     ) -> None:
-        known = self._schemas = dict(map(_named, tools))
-        language = _language(format_) if known or any_name else None
+        schemas = self._schemas = dict(map(_named, tools))
+        language = _language(format_) if schemas or any_name else None
         self._reader = (
             None
             if language is None
-            else MessageReader(language._replace(tools=known), any_name=any_name)
+            else MessageReader(language._replace(tools=schemas), any_name=any_name)
         )
         self.begun: list[dict[str, Any]] = []
         """The calls that were given out, by their numbers, also those that ``cut`` closed."""
@@ -92,7 +92,7 @@ class ToolCalls:
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The calls so far."""
-        return [each for number, each in enumerate(self.begun) if number not in self._cut]
+        return [call for number, call in enumerate(self.begun) if number not in self._cut]
 
     @property
     def tolerated(self) -> list[Tolerated]:
@@ -107,7 +107,7 @@ class ToolCalls:
     def whole(self, text: str) -> tuple[str, list[dict[str, Any]]]:
         """Return the text around the calls in a whole text, and the calls that have ended."""
         result = [*self.feed(text), *self.finish()]
-        return "".join(each.text for each in result if each.kind == "text"), self.calls
+        return "".join(delta.text for delta in result if delta.kind == "text"), self.calls
 
     def feed(self, text: str) -> list[Delta]:
         """Return the content that is certain after the next chunk of the text."""
@@ -126,9 +126,9 @@ class ToolCalls:
         return self._new(self._reader)
 
     def _said(self) -> str:
-        what = [f"{each.what} at {each.start}" for each in self.tolerated[:MOST_SAID]]
-        what += [] if self.cut is None else [f"a call is cut at {self.cut}"]
-        return "; ".join(what)
+        changes = [f"{change.what} at {change.start}" for change in self.tolerated[:MOST_SAID]]
+        changes += [] if self.cut is None else [f"a call is cut at {self.cut}"]
+        return "; ".join(changes)
 
     def _new(self, reader: MessageReader) -> list[Delta]:
         """Return the deltas of a reader since the last call."""
@@ -162,9 +162,9 @@ def _warn(name: str, schema: str) -> None:
 
 def extend(holder: Any, key: Any, text: str) -> None:
     """Add to a text in a list or a dict: in place, as nothing else has it meanwhile."""
-    known, holder[key] = holder[key], ""
-    known += text
-    holder[key] = known
+    value, holder[key] = holder[key], ""
+    value += text
+    holder[key] = value
 
 
 def _named(tool: Mapping[str, Any]) -> tuple[str, Any]:

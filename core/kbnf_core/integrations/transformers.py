@@ -164,13 +164,13 @@ class KbnfLogitsProcessor(LogitsProcessor):
             fill_bitmasks([text.engine for text in texts], bitmask)
         except (KbnfError, MemoryError):
             # One by one, so that only the row at fault is closed.
-            for place, text in enumerate(texts):
+            for index, text in enumerate(texts):
                 engine = text.engine
-                text.is_over |= engine is not None and not fill_or_end(engine, bitmask, place)
+                text.is_over |= engine is not None and not fill_or_end(engine, bitmask, index)
         for row, text in zip(bitmask, texts, strict=True):
             if text.is_over:
                 row[:] = self._ends
-        constrained = [place for place, text in enumerate(texts) if text.engine is not None]
+        constrained = [index for index, text in enumerate(texts) if text.engine is not None]
         # Of a tensor of torch it returns one, which its type does not say.
         return cast("torch.FloatTensor", apply_bitmask(scores.clone(), bitmask, rows=constrained))
 
@@ -182,12 +182,12 @@ class KbnfLogitsProcessor(LogitsProcessor):
                 f"got {count} grammars for {len(rows)} rows; it is one for each prompt"
             )
         share = len(rows) // count
-        keys = [(place // share, *row) for place, row in enumerate(rows)]
-        found = [self._find(key) for key in keys]
-        if not all(found):
+        keys = [(index // share, *row) for index, row in enumerate(rows)]
+        kept_texts = [self._find(key) for key in keys]
+        if not all(kept_texts):
             self._calls.clear()
         begun = [copy(self._beginnings[key[0]]) for key in keys]
-        texts = [known or text for known, text in zip(found, begun, strict=True)]
+        texts = [kept or text for kept, text in zip(kept_texts, begun, strict=True)]
         self._calls.append(dict(zip(keys, texts, strict=True)))
         return texts
 

@@ -80,10 +80,10 @@ class KbnfGenerate:
 
         def forward(new: list[int]) -> torch.Tensor:
             nonlocal cache
-            told = torch.tensor([new], device=input_ids.device)
-            found: Any = model(input_ids=told, past_key_values=cache, use_cache=True)
-            cache, self.passes = found.past_key_values, self.passes + 1
-            scores: torch.Tensor = found.logits[:, -1].float()
+            fed = torch.tensor([new], device=input_ids.device)
+            output: Any = model(input_ids=fed, past_key_values=cache, use_cache=True)
+            cache, self.passes = output.past_key_values, self.passes + 1
+            scores: torch.Tensor = output.logits[:, -1].float()
             return scores
 
         def choose(scores: torch.Tensor) -> int:

@@ -47,9 +47,9 @@ class RowsOnDevice:
         after: str,
         budget: int | None,
     ) -> None:
-        found = [_table(grammar, vocabulary, after) for grammar in grammars]
-        self._tables = [each for each in found if each is not None]
-        self.taken = [each is not None for each in found]
+        tables = [_table(grammar, vocabulary, after) for grammar in grammars]
+        self._tables = [table for table in tables if table is not None]
+        self.taken = [table is not None for table in tables]
         self._budget = budget
         self._group: DeviceGrammars | None = None
         self._ends: NearestEnds | None = None
@@ -94,11 +94,15 @@ class RowsOnDevice:
         if before is not None and before.ids.device == ids.device:
             shorter = _hashes(ids[:, :-1], prompt)
             parent = (shorter[:, None] == before.hashes[None, :]).long().argmax(1)
-            known = (shorter == before.hashes[parent]) & (ids[:, :-1] == before.ids[parent]).all(1)
+            is_prefix = (shorter == before.hashes[parent]) & (
+                ids[:, :-1] == before.ids[parent]
+            ).all(1)
             earlier = before.state[parent]
-            state = torch.where(known, group.advance(earlier, ids[:, -1]), state)
+            state = torch.where(is_prefix, group.advance(earlier, ids[:, -1]), state)
             # While a row waits for its text nothing is used up.
-            left = torch.where(known, before.left[parent] - (~group.waiting(earlier)).int(), left)
+            left = torch.where(
+                is_prefix, before.left[parent] - (~group.waiting(earlier)).int(), left
+            )
         self._calls.pop(width, None)
         self._calls[width] = _DeviceCall(ids.clone(), hashes, state, left)
         if len(self._calls) > REMEMBERED_WIDTHS:

@@ -69,16 +69,16 @@ def call(name: str, span: Span = NOWHERE) -> tree.Reference:
     return tree.Reference(tree.Name(name, span), span)
 
 
-def is_empty(part: Form) -> bool:
-    """Return whether a part is the empty text, as written."""
-    return isinstance(part, tree.Terminal) and not part.text.value
+def is_empty(form: Form) -> bool:
+    """Return whether a form is the empty text, as written."""
+    return isinstance(form, tree.Terminal) and not form.text.value
 
 
-def sequence(*parts: Form, span: Span = NOWHERE) -> Form:
-    """Return the sequence of the parts; adjacent texts that nobody wrote are joined."""
+def sequence(*forms: Form, span: Span = NOWHERE) -> Form:
+    """Return the sequence of the forms; adjacent texts that nobody wrote are joined."""
     items: list[Form] = []
-    for part in parts:
-        for item in part.items if isinstance(part, tree.Sequence) else (part,):
+    for form in forms:
+        for item in form.items if isinstance(form, tree.Sequence) else (form,):
             last = items[-1] if items else None
             if is_empty(item):
                 continue
@@ -91,15 +91,15 @@ def sequence(*parts: Form, span: Span = NOWHERE) -> Form:
     return items[0] if len(items) == 1 else tree.Sequence(tuple(items), span)
 
 
-def _is_made(part: Form | None) -> TypeGuard[tree.Terminal]:
-    return isinstance(part, tree.Terminal) and part.span is NOWHERE
+def _is_made(form: Form | None) -> TypeGuard[tree.Terminal]:
+    return isinstance(form, tree.Terminal) and form.span is NOWHERE
 
 
-def alternation(parts: Iterable[Form], span: Span = NOWHERE) -> Form:
-    """Return the alternation of one or more parts; the empty one makes the others optional."""
+def alternation(forms: Iterable[Form], span: Span = NOWHERE) -> Form:
+    """Return the alternation of one or more forms; the empty one makes the others optional."""
     branches: list[Form] = []
-    for part in parts:
-        branches.extend(part.branches if isinstance(part, tree.Alternation) else (part,))
+    for form in forms:
+        branches.extend(form.branches if isinstance(form, tree.Alternation) else (form,))
     solid = [branch for branch in branches if not is_empty(branch)]
     if not solid:
         return text("", span)
@@ -107,30 +107,30 @@ def alternation(parts: Iterable[Form], span: Span = NOWHERE) -> Form:
     return whole if len(solid) == len(branches) else repeated(whole, 0, 1, span)
 
 
-def distinct(parts: Sequence[Form]) -> Iterable[Form]:
-    """Return parts without those that are written like another one."""
-    if len(parts) < 2:
-        return parts
+def distinct(forms: Sequence[Form]) -> Iterable[Form]:
+    """Return forms without those that are written like another one."""
+    if len(forms) < 2:
+        return forms
     result: dict[str, Form] = {}
-    for part in parts:
-        result.setdefault(print_expression(part), part)
+    for form in forms:
+        result.setdefault(print_expression(form), form)
     return result.values()
 
 
-def optional(part: Form) -> Form:
-    """Return the part or nothing."""
-    return repeated(part, 0, 1)
+def optional(form: Form) -> Form:
+    """Return the form or nothing."""
+    return repeated(form, 0, 1)
 
 
-def repeated(part: Form, low: int, high: int | None, span: Span = NOWHERE) -> Form:
-    """Return ``low`` to ``high`` times the part."""
-    if is_empty(part) or high == 0:
+def repeated(form: Form, low: int, high: int | None, span: Span = NOWHERE) -> Form:
+    """Return ``low`` to ``high`` times the form."""
+    if is_empty(form) or high == 0:
         return text("", span)
     if (low, high) == (1, 1):
-        return part
-    if isinstance(part, tree.Repetition) and (low, high) == (0, 1) and part.low < 2:
-        return part if part.low == 0 else tree.Repetition(part.body, 0, part.high, span, span)
-    return tree.Repetition(part, low, high, span, span)
+        return form
+    if isinstance(form, tree.Repetition) and (low, high) == (0, 1) and form.low < 2:
+        return form if form.low == 0 else tree.Repetition(form.body, 0, form.high, span, span)
+    return tree.Repetition(form, low, high, span, span)
 
 
 MOST = DEFAULT_LIMITS.repetition
@@ -156,16 +156,16 @@ def within_counts(body: Form, low: int, high: int | None) -> Form:
 def placed(root: Form, span: Span) -> Form:
     """Return a form whose parts without a place are at ``span``; one that is a call always is."""
 
-    def open_parts(part: Form) -> Sequence[Form]:
-        return tree.children(part) if part.span == NOWHERE else ()
+    def open_parts(node: Form) -> Sequence[Form]:
+        return tree.children(node) if node.span == NOWHERE else ()
 
-    def one(part: Form, parts: list[Form]) -> Form:
-        return part if part is EMPTY or part.span != NOWHERE else _at(part, parts, span)
+    def one(node: Form, inner_forms: list[Form]) -> Form:
+        return node if node is EMPTY or node.span != NOWHERE else _at(node, inner_forms, span)
 
     if span is NOWHERE:
         return root
     inner = open_parts(root)
-    if any(part.span == NOWHERE for part in inner):
+    if any(node.span == NOWHERE for node in inner):
         return fold(root, open_parts, one)
     return _at(root, inner, span) if isinstance(root, tree.Reference) else one(root, [*inner])
 
@@ -173,16 +173,16 @@ def placed(root: Form, span: Span) -> Form:
 def changed(root: Form, leaf: Callable[[tree.Leaf], Form]) -> Form:
     """Return a form with other leaves; those that are empty are left out."""
 
-    def one(node: Form, parts: list[Form]) -> Form:
+    def one(node: Form, inner: list[Form]) -> Form:
         match node:
             case tree.Sequence():
-                return sequence(*parts, span=node.span)
+                return sequence(*inner, span=node.span)
             case tree.Alternation():
-                return alternation(parts, node.span)
+                return alternation(inner, node.span)
             case tree.Repetition(_, low, high):
-                return repeated(parts[0], low, high, node.span)
+                return repeated(inner[0], low, high, node.span)
             case tree.Bracket():
-                return replace(node, body=parts[0])
+                return replace(node, body=inner[0])
             case _:
                 return leaf(node)
 
@@ -190,15 +190,15 @@ def changed(root: Form, leaf: Callable[[tree.Leaf], Form]) -> Form:
     return placed(made, root.span) if made.span == NOWHERE else made
 
 
-def _at(form: Form, parts: Sequence[Form], span: Span) -> Form:
+def _at(form: Form, inner: Sequence[Form], span: Span) -> Form:
     """Return a form with other parts and another place."""
     match form:
         case tree.Sequence():
-            return tree.Sequence(tuple(parts), span)
+            return tree.Sequence(tuple(inner), span)
         case tree.Alternation():
-            return tree.Alternation(tuple(parts), span)
+            return tree.Alternation(tuple(inner), span)
         case tree.Repetition(_, low, high):
-            return tree.Repetition(parts[0], low, high, span, span)
+            return tree.Repetition(inner[0], low, high, span, span)
         case tree.Reference(name):
             return tree.Reference(name, span)
         case _:
@@ -221,18 +221,18 @@ def of_ir(
     unless somebody wrote each. Counts may be of any size.
     """
 
-    def one(node: ir.Node, parts: list[Form]) -> Form:
+    def one(node: ir.Node, inner: list[Form]) -> Form:
         match node:
             case ir.Literal(data):
                 result: Form = text(data.decode())
             case ir.Call() | ir.Regular():
                 result = leaf(node)
             case ir.Sequence():
-                result = sequence(*parts)
+                result = sequence(*inner)
             case ir.Choice():
-                result = alternation(branches(parts))
+                result = alternation(branches(inner))
             case ir.Repeat(_, low, high):
-                result = within_counts(parts[0], low, high)
+                result = within_counts(inner[0], low, high)
             case ir.Token(ir.TokenTerminal(name, ranges, negated)):
                 result = tree.TokenSet(ranges, negated, node.span)
                 if name is not None:

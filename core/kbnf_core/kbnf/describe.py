@@ -84,17 +84,17 @@ def describe(root: Expression, origins: Mapping[str, str]) -> Iterator[Line]:
         while isinstance(node, Bracket) and node.kind is BracketKind.GROUP:
             node = node.body
         match node:
-            case Alternation(branches=parts):
+            case Alternation(branches=children):
                 yield Line(depth, "one of:", node.span)
-            case Sequence(items=parts):
+            case Sequence(items=children):
                 yield Line(depth, "one after the other:", node.span)
             case Repetition() | Bracket():
-                parts = (node.body,)
+                children = (node.body,)
                 yield Line(depth, f"{_times_of(node)}:", node.span)
             case _:
                 yield from _leaf(node, depth, origins)
                 continue
-        pending += [(part, depth + 1) for part in reversed(parts)]
+        pending += [(child, depth + 1) for child in reversed(children)]
 
 
 def _times_of(node: Repetition | Bracket) -> str:
@@ -175,13 +175,13 @@ def _regex_lines(root: Node) -> list[_Words]:
             case str():
                 lines.append((depth, f"the text {quote(node)}"))
             case algebra.Sequence():
-                parts = _joined(node.parts)
-                if len(parts) != 1:
-                    lines.append((depth, "one after the other:" if parts else "nothing"))
-                pending += [(part, depth + (len(parts) != 1)) for part in reversed(parts)]
+                children = _joined(node.parts)
+                if len(children) != 1:
+                    lines.append((depth, "one after the other:" if children else "nothing"))
+                pending += [(child, depth + (len(children) != 1)) for child in reversed(children)]
             case algebra.Choice():
                 lines.append((depth, "one of:"))
-                pending += [(part, depth + 1) for part in reversed(node.branches)]
+                pending += [(child, depth + 1) for child in reversed(node.branches)]
             case algebra.Repeat():
                 high = None if node.high is None else str(node.high)
                 lines.append((depth, f"{times(str(node.low), high)}:"))
@@ -195,13 +195,13 @@ def _regex_lines(root: Node) -> list[_Words]:
     return lines
 
 
-def _joined(parts: tuple[Node, ...]) -> list[Node | str]:
+def _joined(nodes: tuple[Node, ...]) -> list[Node | str]:
     """Return parts with neighbouring single characters as one text."""
     joined: list[Node | str] = []
-    for part in parts:
-        letter = _single(part)
+    for node in nodes:
+        letter = _single(node)
         if letter is None:
-            joined.append(part)
+            joined.append(node)
         elif joined and isinstance(last := joined[-1], str):
             joined[-1] = last + letter
         else:

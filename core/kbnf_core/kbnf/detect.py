@@ -114,10 +114,10 @@ _SINGLE_QUOTED = re.compile(r"(?:::=|[|(])[ \t]*'")
 
 def other_language(source: Source) -> Diagnostic | None:
     """Return the finding (E008) that names the language of ``source``, if it is known."""
-    found = _recognise(source)
-    if found is None:
+    recognised = _recognise(source)
+    if recognised is None:
         return None
-    language, span = found
+    language, span = recognised
     message = f"this looks like {language.name}, not KBNF"
     file = source.path or "FILE"
     helps: tuple[str, ...] = (
@@ -146,9 +146,9 @@ def _recognise(source: Source) -> tuple[_Language, Span] | None:
     foreign = _FOREIGN_EXTENSIONS.get(PurePath(source.path or "").suffix.lower())
     if foreign is not None:
         return foreign, Span(0, 0)
-    for each in _FOREIGN:
-        if sign := each.sign.search(source.text):
-            return each, Span(*sign.span(sign.lastindex or 0))
+    for candidate in _FOREIGN:
+        if sign := candidate.sign.search(source.text):
+            return candidate, Span(*sign.span(sign.lastindex or 0))
     # Of the same length, so that places stay what they are.
     text = _DOUBLE_QUOTED.sub(lambda match: " " * len(match[0]), source.text)
     if any(map(_ends_rule, text.split("\n"))):

@@ -56,7 +56,7 @@ def collect_rules(document: Document) -> tuple[RuleDiagram, ...]:
         for used in uses_in(definition.body):
             users.setdefault(used.value, {})[definition.name.value] = None
     return tuple(
-        RuleDiagram(name, tuple(each), tuple(users[name])) for name, each in definitions.items()
+        RuleDiagram(name, tuple(bodies), tuple(users[name])) for name, bodies in definitions.items()
     )
 
 
@@ -108,19 +108,19 @@ def _write_links_once(item: Item) -> None:
 
 
 def _draw(root: tree.Expression, source: Source | None, anchor: str) -> Item:
-    return fold(root, tree.children, lambda node, parts: _draw_one(node, parts, source, anchor))
+    return fold(root, tree.children, lambda node, items: _draw_one(node, items, source, anchor))
 
 
-def _draw_one(node: tree.Expression, parts: list[Item], source: Source | None, anchor: str) -> Item:
+def _draw_one(node: tree.Expression, items: list[Item], source: Source | None, anchor: str) -> Item:
     match node:
         case tree.Sequence():
-            return _sequence(parts)
+            return _sequence(items)
         case tree.Alternation():
-            return railroad.Choice(0, *parts)
+            return railroad.Choice(0, *items)
         case tree.Bracket(kind):
-            return _bracket(kind, parts[0])
+            return _bracket(kind, items[0])
         case tree.Repetition():
-            return _repetition(*bounds_of(node), parts[0])
+            return _repetition(*bounds_of(node), items[0])
         case tree.Reference(name):
             title = f"{name.value}{node.number or ''}"
             return _box(railroad.NonTerminal, title, href=anchor.format(name.value))
@@ -271,20 +271,20 @@ $used$text</section>""")
 
 def render_svg(document: Document) -> str:
     """Return one SVG with the diagrams of all rules, one below the other."""
-    parts: list[str] = []
+    elements: list[str] = []
     top, width = float(_MARGIN), 0.0
     for rule in collect_rules(document):
         drawing = Drawing(rule, document.written_in, "#" + _ANCHOR)
         anchor = _ANCHOR.format(rule.name)
         title = f'<text x="{_MARGIN}" y="{top + 20:g}">{escape(rule.title)}</text>'
         top += _TITLE_HEIGHT
-        parts += [title, drawing.svg(id=anchor, x=str(_MARGIN), y=f"{top:g}")]
+        elements += [title, drawing.svg(id=anchor, x=str(_MARGIN), y=f"{top:g}")]
         top += drawing.height + _MARGIN
         width = max(width, drawing.width + 2 * _MARGIN)
     size = f'width="{width:g}" height="{top:g}" viewBox="0 0 {width:g} {top:g}"'
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     style = f"<style>\n{SHEET_STYLE}{DIAGRAM_STYLE}</style>"
-    return "\n".join([f'<svg class="sheet" {names} {size}>', style, *parts, "</svg>\n"])
+    return "\n".join([f'<svg class="sheet" {names} {size}>', style, *elements, "</svg>\n"])
 
 
 def render_html(document: Document, start: str) -> str:

@@ -61,10 +61,10 @@ def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:
         return raw[1:-1], range(start + 1, start + len(raw))
     values: list[str] = []
     origins: list[int] = []
-    for piece in pieces(raw, start):
-        value = "\ufffd" if piece.value is None else piece.value
+    for character in pieces(raw, start):
+        value = "\ufffd" if character.value is None else character.value
         values.append(value)
-        origins.extend(range(piece.span.start, piece.span.start + len(value)))
+        origins.extend(range(character.span.start, character.span.start + len(value)))
     return "".join(values), (*origins, start + len(raw) - 1)
 
 
@@ -83,8 +83,10 @@ def decode_raw(raw: str, start: int) -> tuple[str, Sequence[int]]:
 def decode_bytes(raw: str, start: int) -> bytes:
     r"""Return the bytes that ``raw`` spells in ``#b"..."``: ``\xHH`` is a byte there."""
     return b"".join(
-        bytes([piece.byte]) if piece.byte is not None else (piece.value or "\ufffd").encode()
-        for piece in pieces(raw, start)
+        bytes([character.byte])
+        if character.byte is not None
+        else (character.value or "\ufffd").encode()
+        for character in pieces(raw, start)
     )
 
 

@@ -38,9 +38,9 @@ _ESCAPED_FORMS = {
 _SPELLINGS = {"a": "\\x07", "v": "\\x0b", "e": "\\x1b"}
 
 
-def bad_escape(source: Source, piece: QuotedPiece, in_regex: bool) -> Diagnostic:
+def bad_escape(source: Source, character: QuotedPiece, in_regex: bool) -> Diagnostic:
     """Return the finding (E007) for a piece of a quoted text that spells nothing."""
-    span, written = piece.span, source.slice(piece.span)
+    span, written = character.span, source.slice(character.span)
     pair = _PAIR.fullmatch(written)
     if pair is not None:
         return _pair(source, span, int(pair["first"], 16), int(pair["second"], 16))
@@ -67,17 +67,17 @@ def _pair(source: Source, span: Span, high: int, low: int) -> Diagnostic:
     return _replaced(source, span, span, text, message)
 
 
-def meant_for_regex(source: Source, piece: QuotedPiece) -> Diagnostic:
+def meant_for_regex(source: Source, character: QuotedPiece) -> Diagnostic:
     r"""Return the finding for ``\b`` in a pattern whose other backslashes are the regex's."""
-    written = source.slice(piece.span)
-    name = {"\b": "a backspace", "\f": "a form feed"}[piece.value or ""]
-    return _doubled(source, piece.span, written, f"{shown(written)} is {name} here")
+    written = source.slice(character.span)
+    name = {"\b": "a backspace", "\f": "a form feed"}[character.value or ""]
+    return _doubled(source, character.span, written, f"{shown(written)} is {name} here")
 
 
 def _doubled(source: Source, span: Span, written: str, message: str = "") -> Diagnostic:
     r"""Explain ``#"\\d"``, where the backslash is meant for the regex."""
-    place = Span(span.start, span.start)
-    fix = Fix("double the backslash", (Edit(place, "\\"),))
+    start = Span(span.start, span.start)
+    fix = Fix("double the backslash", (Edit(start, "\\"),))
     help_ = (
         f"write {shown(chr(92) + written)}, because string escapes are decoded before the regex;"
         ' or a raw pattern, `#r"..."`'
@@ -169,7 +169,7 @@ _BRACKET = re.compile(r"(?s)(\\.)|\[(?!:)")
 
 def class_fix(written: str, span: Span) -> Fix:
     """Return the fix that makes a pattern of a character class, in which `[` is the sign itself."""
-    inside = _BRACKET.sub(lambda found: found[1] or r"\[", written[1:])
+    inside = _BRACKET.sub(lambda match: match[1] or r"\[", written[1:])
     pattern = '#"[' + inside.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return Fix(f"write `{pattern}`", (Edit(span, pattern),))
 
@@ -445,7 +445,7 @@ def open_string(source: Source, word: Word) -> Diagnostic:
     written = quote * 2 if is_raw else f"\\{quote}"
     help_ = f"close it with `{quote}`; inside the text this quote is written `{written}`"
     words = _QUOTED.finditer(source.text[:start])
-    cut = next((each for each in words if each[1] and _ends_in_class(each[3])), None)
+    cut = next((entry for entry in words if entry[1] and _ends_in_class(entry[3])), None)
     if cut is not None:
         inside = cut[2] * 2 if cut[1] == "#r" else f"\\{cut[2]}"
         at = source.text.count("\n", 0, cut.start()) + 1
@@ -484,9 +484,9 @@ def missing_last_semicolon(source: Source, last: Word) -> Diagnostic:
 
 
 def _missing(source: Source, last: Word, code: str, message: str) -> Diagnostic:
-    place = Span(span_of(last).end, span_of(last).end)
-    fix = Fix("insert `;`", (Edit(place, ";"),))
-    return Diagnostic(code, message, source, place, "expected `;`", fixes=(fix,))
+    end = Span(span_of(last).end, span_of(last).end)
+    fix = Fix("insert `;`", (Edit(end, ";"),))
+    return Diagnostic(code, message, source, end, "expected `;`", fixes=(fix,))
 
 
 def no_definition(source: Source, statement: Statement) -> Diagnostic:
@@ -608,7 +608,7 @@ def _wrong_closer(mistake: Mistake) -> Diagnostic | None:
 def _empty_alternative(mistake: Mistake) -> Diagnostic | None:
     if mistake.kind not in _AFTER_ALTERNATIVE or mistake.before.type not in _BEFORE_ALTERNATIVE:
         return None
-    place = Span(mistake.span.start, mistake.span.start)
+    start = Span(mistake.span.start, mistake.span.start)
     return Diagnostic(
         "E011",
         "this alternative is empty",
@@ -616,7 +616,7 @@ def _empty_alternative(mistake: Mistake) -> Diagnostic | None:
         mistake.span,
         "expected a symbol before this point",
         helps=("write `''` for the empty text, or `[x]` for an optional part",),
-        fixes=(Fix("write `''`", (Edit(place, "'' "),), safe=False),),
+        fixes=(Fix("write `''`", (Edit(start, "'' "),), safe=False),),
     )
 
 

@@ -143,8 +143,8 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
                 continue
             case Printed(text) if "\n" in text:
                 group.hard = True
-                for each in groups:
-                    each.stop, each.hard_before_stop = width + text.index("\n"), False
+                for open_group in groups:
+                    open_group.stop, open_group.hard_before_stop = width + text.index("\n"), False
         rooms.append(most if group.hard_before_stop else group.stop - width)
         if isinstance(piece, Break):
             group.stop, group.hard_before_stop = width, False
@@ -274,12 +274,14 @@ def contents_of(source: Source, read: KeptWords) -> FormattedText:
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
     statements = []
     for words in raw:
-        parts = [FormattedWord(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        formatted = [
+            FormattedWord(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words
+        ]
         # The grammar takes a last definition without `;` as well.
-        if parts[-1].type != "END":
-            end = parts[-1].span.end
-            parts.append(FormattedWord("END", ";", Gap(), Span(end, end)))
-        statements.append(FormattedStatement(tuple(parts)))
+        if formatted[-1].type != "END":
+            end = formatted[-1].span.end
+            formatted.append(FormattedWord("END", ";", Gap(), Span(end, end)))
+        statements.append(FormattedStatement(tuple(formatted)))
     return FormattedText(*_end_lines_with_comments(statements, next(gaps)))
 
 
@@ -447,7 +449,7 @@ class _DefinitionLayout:
         if word in self._filled:
             before = Break(When.FULL)
         else:
-            has_break = any(each.gap.has_break for each in (word, *following))
+            has_break = any(written.gap.has_break for written in (word, *following))
             before = _LINE_END if has_break else Break(When.BROKEN)
         self.pieces.append(Close())
         self._stick(word, before)
@@ -656,9 +658,9 @@ def moved_statements(
     return frozenset(moved)
 
 
-def _without_ends(parts: set[_Part]) -> set[_Part]:
+def _without_ends(fragments: set[_Part]) -> set[_Part]:
     """Return the parts that a finding can begin at, which excludes ``;``."""
-    return {part for part in parts if part[1] != _END}
+    return {fragment for fragment in fragments if fragment[1] != _END}
 
 
 def _lines(contents: FormattedText, source: Source) -> dict[int, set[_Part]]:
@@ -669,7 +671,7 @@ def _lines(contents: FormattedText, source: Source) -> dict[int, set[_Part]]:
         for index, word in enumerate(statement.words):
             first += source.text.count("\n", counted, word.span.start)
             counted = word.span.start
-            place = _END if word.type == "END" else index
-            for part in range(word.text.count("\n") + 1):
-                lines[first + part].add((number, place, part))
+            word_index = _END if word.type == "END" else index
+            for line_number in range(word.text.count("\n") + 1):
+                lines[first + line_number].add((number, word_index, line_number))
     return lines

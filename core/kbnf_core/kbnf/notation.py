@@ -48,52 +48,52 @@ class Notation:
         """Return the name of a rule."""
         return Name(word.value, span_of(word))
 
-    def definition(self, parts: list[Any]) -> Definition:
+    def definition(self, values: list[Any]) -> Definition:
         """``name = alternation``, with a word before it that makes its span longer."""
-        *_, name, sign, body = parts
-        span = span_of(parts[0]).cover(span_of(sign) if body.span == NOWHERE else body.span)
+        *_, name, sign, body = values
+        span = span_of(values[0]).cover(span_of(sign) if body.span == NOWHERE else body.span)
         placed = build.placed(body, span) if body is build.EMPTY else body
         return Definition(self.name(name), placed, span)
 
-    def alternation(self, parts: list[Any]) -> Expression:
+    def alternation(self, values: list[Any]) -> Expression:
         """``x | y``, or one alternative alone."""
-        branches = [part for part in parts if not isinstance(part, Word)]
+        branches = [value for value in values if not isinstance(value, Word)]
         return build.alternation(branches, cover(branches))
 
-    def sequence(self, parts: list[Any]) -> Expression:
+    def sequence(self, values: list[Any]) -> Expression:
         """One item after the other; words between them are left out."""
-        items = [part for part in parts if not isinstance(part, Word)]
+        items = [value for value in values if not isinstance(value, Word)]
         return build.sequence(*items, span=cover(items))
 
-    def use(self, parts: list[Word]) -> Expression:
+    def use(self, words: list[Word]) -> Expression:
         """``name``."""
-        return build.call(self.name(parts[0]).value, span_of(parts[0]))
+        return build.call(self.name(words[0]).value, span_of(words[0]))
 
-    def string(self, parts: list[Word]) -> Expression:
+    def string(self, words: list[Word]) -> Expression:
         """``"text"``."""
-        return build.text(self.unescaped(parts[0]), span_of(parts[0]))
+        return build.text(self.unescaped(words[0]), span_of(words[0]))
 
     def unescaped(self, word: Word) -> str:
         """Return the text between quotes."""
         return word.value[1:-1]
 
-    def range(self, parts: list[Word]) -> Expression:
+    def range(self, words: list[Word]) -> Expression:
         """Return one character of a range: ``"a" .. "z"``."""
-        low, high = (self.unescaped(parts[index]) for index in (0, 2))
+        low, high = (self.unescaped(words[index]) for index in (0, 2))
         bounds = [(ord(low), ord(high))] if len(low) == len(high) == 1 else []
-        return one_of(bounds, span_of(parts[0]).cover(span_of(parts[2])))
+        return one_of(bounds, span_of(words[0]).cover(span_of(words[2])))
 
-    def repeated(self, parts: list[Any]) -> Expression:
+    def repeated(self, values: list[Any]) -> Expression:
         """``x?``, ``x*``, ``x+`` or ``x...``."""
-        body, operator = parts
+        body, operator = values
         low, high = _COUNTS.get(operator.value[:1], (1, None))
         return build.repeated(body, low, high, cover([body]).cover(span_of(operator)))
 
-    def group(self, parts: list[Any]) -> Expression:
+    def group(self, values: list[Any]) -> Expression:
         """``( x )``, ``[ x ]`` or ``{ x }``."""
-        body: Expression = parts[-2]
-        low, high = {"LSQB": (0, 1), "LBRACE": (0, None)}.get(parts[0].type, (1, 1))
-        return build.repeated(body, low, high, span_of(parts[0]).cover(span_of(parts[-1])))
+        body: Expression = values[-2]
+        low, high = {"LSQB": (0, 1), "LBRACE": (0, None)}.get(values[0].type, (1, 1))
+        return build.repeated(body, low, high, span_of(values[0]).cover(span_of(values[-1])))
 
 
 def cover(nodes: Iterable[Expression]) -> Span:
@@ -178,7 +178,9 @@ class Rules(Metasyntax[Tree]):
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
         """Return a finding about a statement without a sign after its first words, else None."""
         word = statement.words[0]
-        if word.type in _FIRST and any(each.type in SIGNS for each in statement.words[1:3]):
+        if word.type in _FIRST and any(
+            following.type in SIGNS for following in statement.words[1:3]
+        ):
             return None
         message = f"expected a rule, found {shown(word.value)}"
         helps = (self._hints.rule,)
@@ -198,9 +200,9 @@ class Rules(Metasyntax[Tree]):
         if word is not None and word.type in _OPENED:
             code, thing = _OPENED[word.type]
             closing = _CLOSING.get(word.value[0], word.value[0])
-            place = Span(word.start_pos, word.start_pos + 1)
+            span = Span(word.start_pos, word.start_pos + 1)
             message, help_ = f"this {thing} is never closed", f"close it with `{closing}`"
-            return Diagnostic(code, message, mistake.source, place, helps=(help_,))
+            return Diagnostic(code, message, mistake.source, span, helps=(help_,))
         if mistake.kind == "WRONG_SIGN":
             message = f"a rule is defined with `{hints.sign}`, not {mistake.found}"
             return mistake.finding("E006", message)

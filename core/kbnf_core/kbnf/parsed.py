@@ -186,8 +186,8 @@ class Attributes(NamedTuple):
         ``origins`` names, for a rule that was made of another one, that rule.
         """
         written = {origins.get(name, name) for name in rules}
-        known = written & self.temperatures.keys()
-        return max((self.temperatures[name] for name in known), default=None)
+        named = written & self.temperatures.keys()
+        return max((self.temperatures[name] for name in named), default=None)
 
 
 NO_ATTRIBUTES = Attributes()

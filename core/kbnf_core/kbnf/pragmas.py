@@ -142,17 +142,17 @@ class _Lines:
 
     def _find_text(self) -> list[int]:
         """Return for each line itself, or else the next line, that has more than comments."""
-        pieces: list[str] = []
+        texts: list[str] = []
         end = 0
         for comment in self._comments:
-            pieces.append(self._source.text[end : comment.span.start])
-            pieces.append("\n" * comment.text.count("\n"))
+            texts.append(self._source.text[end : comment.span.start])
+            texts.append("\n" * comment.text.count("\n"))
             end = comment.span.end
-        pieces.append(self._source.text[end:])
-        lines = "".join(pieces).split("\n")
-        found = len(lines)
+        texts.append(self._source.text[end:])
+        lines = "".join(texts).split("\n")
+        last = len(lines)
         numbers = []
         for number in range(len(lines), 0, -1):
-            found = number if lines[number - 1].strip() else found
-            numbers.append(found)
+            last = number if lines[number - 1].strip() else last
+            numbers.append(last)
         return numbers[::-1]

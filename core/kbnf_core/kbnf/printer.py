@@ -45,7 +45,7 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def quote(text: str) -> str:
     """Return ``text`` as a KBNF string; ValueError if it contains half of a surrogate pair."""
     mark = _mark(text)
-    return mark + _NOT_PLAIN[mark].sub(lambda found: _spell(found[0], mark), text) + mark
+    return mark + _NOT_PLAIN[mark].sub(lambda match: _spell(match[0], mark), text) + mark
 
 
 def quote_raw(text: str) -> str:
@@ -124,14 +124,17 @@ def _operator(node: Repetition) -> str:
 
 
 def _add(
-    pending: list[_Piece], parts: tuple[Expression, ...], separator: str, looser: tuple[type, ...]
+    pending: list[_Piece],
+    expressions: tuple[Expression, ...],
+    separator: str,
+    looser: tuple[type, ...],
 ) -> None:
     """Add parts, the first last, in parentheses where they bind too loosely."""
-    for part in reversed(parts):
-        if isinstance(part, looser):
-            pending += [")", part, "(", separator]
+    for expression in reversed(expressions):
+        if isinstance(expression, looser):
+            pending += [")", expression, "(", separator]
         else:
-            pending += [part, separator]
+            pending += [expression, separator]
     pending.pop()
 
 

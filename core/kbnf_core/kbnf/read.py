@@ -81,11 +81,11 @@ def without_raw(text: str) -> str:
         for node in postorder(definition.body)
         if isinstance(node, Pattern) and node.is_raw
     ]
-    pieces, end = [], 0
-    for pattern in sorted(patterns, key=lambda each: each.span.start):
-        pieces += [text[end : pattern.span.start], f"#{quote(pattern.text.value)}"]
+    texts, end = [], 0
+    for pattern in sorted(patterns, key=lambda pattern_read: pattern_read.span.start):
+        texts += [text[end : pattern.span.start], f"#{quote(pattern.text.value)}"]
         end = pattern.span.end
-    return "".join((*pieces, text[end:]))
+    return "".join((*texts, text[end:]))
 
 
 DEFINITION_LINE = re.compile(
@@ -397,24 +397,24 @@ def check_words(
 def _check_string(source: Source, word: Word, in_regex: bool) -> Iterator[Diagnostic]:
     if "\\" not in word.value:
         return
-    found = list(pieces(word.value, span_of(word).start))
-    if all(piece.value is not None for piece in found):
+    quoted_characters = list(pieces(word.value, span_of(word).start))
+    if all(quoted.value is not None for quoted in quoted_characters):
         return
     from kbnf_core.kbnf.explain import bad_escape, meant_for_regex
 
-    for piece in found:
-        if piece.value is None:
-            yield bad_escape(source, piece, in_regex)
-        elif in_regex and piece.value in ("\b", "\f"):
+    for quoted in quoted_characters:
+        if quoted.value is None:
+            yield bad_escape(source, quoted, in_regex)
+        elif in_regex and quoted.value in ("\b", "\f"):
             # Beside `\w` it is the regex that was meant, and one fix must not settle the other.
-            yield meant_for_regex(source, piece)
+            yield meant_for_regex(source, quoted)
 
 
 def _lacks_mark(words: list[Word], index: int) -> bool:
     """Return whether a text with wrong escapes is after an ``r``, as Python's raw strings."""
     mark = words[index - 1]
     touches = mark.value == "r" and mark.end_pos == words[index].start_pos
-    return touches and any(piece.value is None for piece in pieces(words[index].value, 0))
+    return touches and any(character.value is None for character in pieces(words[index].value, 0))
 
 
 def _lacking_mark(source: Source, mark: Word) -> Diagnostic:
@@ -533,9 +533,9 @@ MANY = 10**18
 class TreeBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: tuple[Word, Word, Expression, Word]) -> Definition:
+    def definition(self, values: tuple[Word, Word, Expression, Word]) -> Definition:
         """``name ::= alternation ;``."""
-        head, _, body, end = parts
+        head, _, body, end = values
         name, mark, variable = head.value.partition(MARK)
         start = head.start_pos + len(name)
         bound = Name(variable, Span(start + len(MARK), head.end_pos)) if mark else None
@@ -549,100 +549,100 @@ class TreeBuilder:
         """``x y``."""
         return Sequence(tuple(items), _from(items[0], items[-1]))
 
-    def repetition(self, parts: tuple[Expression, Operator]) -> Repetition:
+    def repetition(self, values: tuple[Expression, Operator]) -> Repetition:
         """``x`` and its operator."""
-        body, (low, high, operator, numbers) = parts
+        body, (low, high, operator, numbers) = values
         span = Span(body.span.start, operator.end)
         return Repetition(body, low, high, operator, span, numbers)
 
-    def operator(self, parts: Tokens) -> Operator:
+    def operator(self, tokens: Tokens) -> Operator:
         """``?``, ``*`` or ``+``."""
-        low, high = _BOUNDS[parts[0].type]
-        return Operator(low, high, _span(parts[0]))
+        low, high = _BOUNDS[tokens[0].type]
+        return Operator(low, high, _span(tokens[0]))
 
-    def exactly(self, parts: Tokens) -> Operator:
+    def exactly(self, tokens: Tokens) -> Operator:
         """``{3}``."""
-        start, count, end = parts
+        start, count, end = tokens
         bound, value = _bound(count)
         return Operator(bound, bound, _cover(start, end), (value, value))
 
-    def at_least(self, parts: Tokens) -> Operator:
+    def at_least(self, tokens: Tokens) -> Operator:
         """``{2,}``."""
-        start, low, end = parts
+        start, low, end = tokens
         bound, value = _bound(low)
         return Operator(bound, None, _cover(start, end), (value, None))
 
-    def at_most(self, parts: Tokens) -> Operator:
+    def at_most(self, tokens: Tokens) -> Operator:
         """``{,5}``."""
-        start, high, end = parts
+        start, high, end = tokens
         bound, value = _bound(high)
         return Operator(0, bound, _cover(start, end), (None, value))
 
-    def between(self, parts: Tokens) -> Operator:
+    def between(self, tokens: Tokens) -> Operator:
         """``{2,5}``."""
-        start, low, high, end = parts
+        start, low, high, end = tokens
         (least, first), (most, second) = _bound(low), _bound(high)
         return Operator(least, most, _cover(start, end), (first, second))
 
-    def reference(self, parts: Tokens) -> Reference:
+    def reference(self, tokens: Tokens) -> Reference:
         """``name``, used as a symbol."""
-        word = parts[0]
+        word = tokens[0]
         name, mark, written = word.value.partition(MARK)
         end = word.start_pos + len(name)
         number = _number(mark + written, end) if mark else None
         return Reference(Name(name, Span(word.start_pos, end)), _span(word), number)
 
-    def name(self, parts: Tokens) -> Name:
+    def name(self, tokens: Tokens) -> Name:
         """``name``, as the argument of `except!`."""
-        return _name(parts[0])
+        return _name(tokens[0])
 
-    def terminal(self, parts: Tokens) -> Terminal:
+    def terminal(self, tokens: Tokens) -> Terminal:
         """``"text"`` alone."""
-        text = _text(parts[0])
+        text = _text(tokens[0])
         return Terminal(text, text.span)
 
-    def byte_string(self, parts: Tokens) -> ByteString:
+    def byte_string(self, tokens: Tokens) -> ByteString:
         """``#b"..."``."""
-        mark, text = parts
+        mark, text = tokens
         return ByteString(decode_bytes(text.value, _span(text).start), _cover(mark, text))
 
-    def pattern(self, parts: Tokens) -> Pattern:
+    def pattern(self, tokens: Tokens) -> Pattern:
         """``#"..."`` and its relatives."""
-        mark, text = parts
+        mark, text = tokens
         return Pattern(PatternKind(mark.value), _text(text), _cover(mark, text))
 
-    def raw_pattern(self, parts: Tokens) -> Pattern:
+    def raw_pattern(self, tokens: Tokens) -> Pattern:
         """``#r"..."``."""
-        span = _span(parts[0])
-        value, origins = decode_raw(parts[0].value, span.start)
+        span = _span(tokens[0])
+        value, origins = decode_raw(tokens[0].value, span.start)
         text = Text(value, Span(span.start + len("#r"), span.end), origins)
         return Pattern(PatternKind.REGEX, text, span, is_raw=True)
 
-    def bracket(self, parts: tuple[Word, Expression, Word]) -> Bracket:
+    def bracket(self, values: tuple[Word, Expression, Word]) -> Bracket:
         """``(x)``, ``[x]`` or ``{x}``."""
-        start, body, end = parts
+        start, body, end = values
         return Bracket(BracketKind(start.value + end.value), body, _cover(start, end))
 
-    def exception(self, parts: list[Word | Terminal | Name]) -> Exception_:
+    def exception(self, values: list[Word | Terminal | Name]) -> Exception_:
         """``except!(x)`` or ``except!(x, limit)``: the third part is x, the fourth the limit."""
-        excluded = cast(Terminal | Name, parts[2])
-        limit = parts[3] if len(parts) > 4 else "0"
-        return Exception_(excluded, number(cast(str, limit)), _ends(parts))
+        excluded = cast(Terminal | Name, values[2])
+        limit = values[3] if len(values) > 4 else "0"
+        return Exception_(excluded, number(cast(str, limit)), _ends(values))
 
-    def token_name(self, parts: Tokens) -> TokenName:
+    def token_name(self, tokens: Tokens) -> TokenName:
         """``#token"..."``."""
-        mark, text = parts
+        mark, text = tokens
         return TokenName(_text(text), _cover(mark, text))
 
-    def token_set(self, parts: list[Word | tuple[int, int]]) -> TokenSet:
+    def token_set(self, values: list[Word | tuple[int, int]]) -> TokenSet:
         """``#token[...]``."""
-        ranges = tuple(part for part in parts if not isinstance(part, Word))
-        negated = isinstance(parts[1], Word)
-        return TokenSet(ranges, negated, _ends(parts))
+        ranges = tuple(value for value in values if not isinstance(value, Word))
+        negated = isinstance(values[1], Word)
+        return TokenSet(ranges, negated, _ends(values))
 
-    def ids(self, parts: Tokens) -> tuple[int, int]:
+    def ids(self, tokens: Tokens) -> tuple[int, int]:
         """``5`` or ``1-5`` in a token set."""
-        return number(parts[0]), number(parts[-1])
+        return number(tokens[0]), number(tokens[-1])
 
 
 _NUMBER = re.compile(
@@ -687,9 +687,9 @@ def _from(first: Expression, last: Expression) -> Span:
     return Span(first.span.start, last.span.end)
 
 
-def _ends(parts: object) -> Span:
+def _ends(values: object) -> Span:
     """Return the span of a list of parts that starts and ends with a token."""
-    tokens = cast(Tokens, parts)
+    tokens = cast(Tokens, values)
     return _cover(tokens[0], tokens[-1])
 
 

@@ -32,7 +32,7 @@ cdef extern from *:
     #include <stdint.h>
     #define KBNF_NEVER ((int64_t) 1 << 60)
     """
-    # The cost of what cannot be reached.
+    # The cost of an unreachable node.
     int64_t _NEVER "KBNF_NEVER"
 
 
@@ -57,7 +57,7 @@ cdef inline uint64_t _hash_bytes(uint64_t seed, const void* data, size_t size) n
 
 
 cdef inline bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
-    """Tell whether a short list has a number."""
+    """Return whether a short list has a number."""
     cdef size_t i
     for i in range(numbers.size()):
         if numbers[i] == wanted:
@@ -125,7 +125,7 @@ cdef class _Tables:
     cdef const int32_t[::1] entry
     cdef const uint8_t[::1] accepting
     cdef const uint8_t[::1] classes
-    # What is counted, by state and by loop; see ``lower.counts``.
+    # Counts by state and by loop; see ``lower.counts``.
     cdef const int32_t[::1] loop_of
     cdef const int32_t[::1] loop_row
     cdef const int32_t[::1] loop_twin

@@ -41,9 +41,9 @@ cdef extern from *:
         }
     };
 
-    /* What is to be copied, while the list is still being made. Whoever asks for the next rows
-       gets them, so a thread that comes late or never holds up nobody: the caller copies all that
-       is left, and waits only for rows that somebody has begun. */
+    /* Rows to copy, while the list is still being made. Each thread fetches its next rows itself,
+       so a late thread delays nobody: the caller copies all remaining rows, and waits only for rows
+       that another thread has begun. */
     class Rows {
         static constexpr std::ptrdiff_t at_once = 8;
         std::vector<Row> rows;
@@ -108,17 +108,17 @@ cdef extern from *:
 
         void serve() {
             for (;;) {
-                std::unique_lock<std::mutex> held(lock);
-                wanted.wait(held, [this] { return !waiting.empty(); });
+                std::unique_lock<std::mutex> guard(lock);
+                wanted.wait(guard, [this] { return !waiting.empty(); });
                 const std::shared_ptr<Rows> rows = std::move(waiting.front());
                 waiting.pop_front();
-                held.unlock();
+                guard.unlock();
                 rows->help();
             }
         }
 
     public:
-        /* A fork leaves the threads behind, and perhaps the lock taken: then there are new ones. */
+        /* A fork copies no threads, but a lock that one may have taken: so a child has its own. */
         static Helpers &of_process(long process) {
             static Helpers *helpers = nullptr;
             static long owner = -1;
@@ -131,7 +131,7 @@ cdef extern from *:
 
         void call(const std::shared_ptr<Rows> &rows, unsigned count) {
             {
-                const std::lock_guard<std::mutex> held(lock);
+                const std::lock_guard<std::mutex> guard(lock);
                 try {
                     for (; started < count; ++started)
                         std::thread([this] { serve(); }).detach();
@@ -234,7 +234,7 @@ cdef int _check_width(cnp.ndarray words, Py_ssize_t width) except -1:
 cdef int _list_rows(
     Rows* work, cnp.ndarray out, const int64_t[::1] rows, list engines, list masks
 ) except -1:
-    """List what is to be written, and keep it in ``masks``; without ``work`` write it."""
+    """List the rows to write, and keep their owners in ``masks``; without ``work`` write them."""
     cdef Py_ssize_t place, width = cnp.PyArray_DIM(out, 1)
     cdef EngineCore engine
     cdef cnp.ndarray words

@@ -2,13 +2,13 @@
 #
 # **Layer.** Above ``containers.pxi``: it knows the tokenizer, and nothing of grammars.
 #
-# A sequence of tokens is what the tokenizer writes for its text where that holds of each two
-# neighbours (Vieira et al., "Language Models over Canonical Byte-Pair Encodings", ICML 2025). Of
-# two tokens it does not hold where a merge could have joined them earlier: of a part at the right
-# edge of the first, which was there until the merge above it, and a part at the left edge of the
-# second. Tokens whose left edge has a part are its subtree in the tree of left parts; in its order,
-# with children by rank, those whose part lasts longer than some rank are an interval. So a row is a
-# few hundred intervals, and one pass over the tokens.
+# A sequence of tokens is canonical, the one that the tokenizer writes for its text, where each two
+# neighbours are (Vieira et al., "Language Models over Canonical Byte-Pair Encodings", ICML 2025).
+# Two tokens are not where a merge could have joined them earlier: a part at the right edge of the
+# first, which was there until the merge above it, and one at the left edge of the second. Tokens
+# whose left edge has a part are its subtree in the tree of left parts; in its order, with children
+# by rank, those whose part lasts longer than some rank are an interval. So a row is a few hundred
+# intervals, and one pass over the tokens.
 
 cdef enum:
     # Of a group (``mask/pretokens.py``): its tokens cannot come; they can where merges leave them
@@ -57,7 +57,7 @@ cdef class CanonicalRows:
     cdef readonly object always
     cdef readonly object pretokens
     cdef object bytes_after
-    # States are numbered as they are met, by whatever thread.
+    # States are numbered in the order in which any thread reaches them.
     cdef object lock
     cdef const int32_t[::1] groups
     cdef const int16_t[::1] fallback
@@ -191,11 +191,11 @@ cdef class CanonicalRows:
         return 0
 
     def row_after(self, list accepted, Py_ssize_t count):
-        """Return the row of the tokens that may come after the first ones of what was accepted."""
+        """Return the row of the tokens that may come after the first ``count`` accepted ones."""
         return self.row_behind(accepted, count)
 
     cdef cnp.ndarray row_behind(self, list accepted, Py_ssize_t count):
-        """The row of the tokens that may come after the first ones of what was accepted."""
+        """The row of the tokens that may come after the first ``count`` accepted ones."""
         with self.lock:
             return self._row_behind(accepted, count)
 
@@ -220,7 +220,7 @@ cdef class CanonicalRows:
         return <cnp.ndarray> found if found is not NULL else self._find(key, token, state)
 
     cdef int32_t _state_at(self, list accepted, Py_ssize_t count) except UNKNOWN:
-        """The state of the pretokenizer after the first ones of what was accepted."""
+        """The state of the pretokenizer after the first ``count`` accepted tokens."""
         cdef Py_ssize_t place = count
         cdef int32_t before = UNKNOWN, token, state = 0
         if self.pretokens is None:
@@ -239,7 +239,7 @@ cdef class CanonicalRows:
         return state
 
     cdef int32_t _step(self, int32_t state, int32_t before, int32_t token) except UNKNOWN:
-        """The state after a token behind another one."""
+        """The state after a token that follows another one."""
         cdef bint is_joined = before == UNKNOWN or self._stay_apart(before, token)
         cdef uint64_t key = <uint64_t> state << 25 | <uint64_t> is_joined << 24
         cdef int32_t found
@@ -290,14 +290,14 @@ cdef class CanonicalRows:
         return False
 
     cdef int32_t _token(self, list accepted, Py_ssize_t place) except? UNKNOWN:
-        """What is at a place; UNKNOWN for what separates texts, and before the beginning."""
+        """The token at an index; UNKNOWN for a separator of texts, and before the beginning."""
         if place < 0 or isinstance(accepted[place], bytes):
             return UNKNOWN
         cdef int64_t token = accepted[place]
         return <int32_t> token if token < self.size and self.groups[token] else UNKNOWN
 
     cdef uint32_t _begun(self, list accepted, Py_ssize_t count) except? 0:
-        """The bytes of a character that is not complete, behind a 1; 0 where it is."""
+        """The bytes of an incomplete character, after a leading 1; 0 where it is complete."""
         cdef uint32_t found = 0
         cdef int32_t token, value, read
         for read in range(1, _MOST_BYTES_READ):

@@ -120,7 +120,7 @@ def columns(table, trie, const int32_t[::1] states, bint eager, int64_t work):
 
 
 cdef _dense(_Vectors vectors, vector[int32_t]& of, Py_ssize_t width):
-    """The vectors in use, numbered as they come, as rows of a matrix behind a row of zeros."""
+    """The vectors in use, numbered in order of use, as rows of a matrix after a row of zeros."""
     cdef vector[int32_t] number = vector[int32_t](vectors.contents.size(), 0)
     cdef vector[int32_t] used = vector[int32_t](1, _NOWHERE)
     cdef vector[int32_t]* content

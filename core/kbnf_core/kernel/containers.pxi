@@ -27,48 +27,48 @@ cdef extern from *:
         return bytes == 0 ? 0 : bytes <= 24 ? 32 : (bytes + 8 + 15) & ~(size_t)15;
     }
 
-    template <class T> inline size_t held(const T &) { return 0; }
-    inline size_t held(const std::string &text);
-    template <class A, class B> size_t held(const std::pair<A, B> &both);
-    template <class T> size_t held(const std::vector<T> &list);
-    template <class T> size_t held(const std::deque<T> &list);
-    template <class T> size_t held(const std::set<T> &members);
-    template <class K, class V> size_t held(const std::map<K, V> &map);
-    template <class K, class V> size_t held(const std::unordered_map<K, V> &map);
+    template <class T> inline size_t heap_bytes(const T &) { return 0; }
+    inline size_t heap_bytes(const std::string &text);
+    template <class A, class B> size_t heap_bytes(const std::pair<A, B> &both);
+    template <class T> size_t heap_bytes(const std::vector<T> &list);
+    template <class T> size_t heap_bytes(const std::deque<T> &list);
+    template <class T> size_t heap_bytes(const std::set<T> &members);
+    template <class K, class V> size_t heap_bytes(const std::map<K, V> &map);
+    template <class K, class V> size_t heap_bytes(const std::unordered_map<K, V> &map);
 
-    template <class C> inline size_t held_within(const C &container) {
+    template <class C> inline size_t heap_bytes_within(const C &container) {
         size_t bytes = 0;
-        for (const auto &each : container) bytes += held(each);
+        for (const auto &element : container) bytes += heap_bytes(element);
         return bytes;
     }
-    inline size_t held(const std::string &text) {
+    inline size_t heap_bytes(const std::string &text) {
         return text.capacity() > 15 ? block(text.capacity() + 1) : 0;
     }
-    template <class A, class B> size_t held(const std::pair<A, B> &both) {
-        return held(both.first) + held(both.second);
+    template <class A, class B> size_t heap_bytes(const std::pair<A, B> &both) {
+        return heap_bytes(both.first) + heap_bytes(both.second);
     }
-    template <class T> size_t held(const std::vector<T> &list) {
-        return block(list.capacity() * sizeof(T)) + held_within(list);
+    template <class T> size_t heap_bytes(const std::vector<T> &list) {
+        return block(list.capacity() * sizeof(T)) + heap_bytes_within(list);
     }
-    template <class T> size_t held(const std::deque<T> &list) {
+    template <class T> size_t heap_bytes(const std::deque<T> &list) {
         const size_t in_block = sizeof(T) < 512 ? 512 / sizeof(T) : 1;
         const size_t blocks = list.size() / in_block + 1;
         return blocks * block(in_block * sizeof(T)) + block(sizeof(void *) * (blocks + 8))
-            + held_within(list);
+            + heap_bytes_within(list);
     }
-    template <class T> size_t held(const std::set<T> &members) {
-        return members.size() * block(32 + sizeof(T)) + held_within(members);
+    template <class T> size_t heap_bytes(const std::set<T> &members) {
+        return members.size() * block(32 + sizeof(T)) + heap_bytes_within(members);
     }
-    template <class K, class V> size_t held(const std::map<K, V> &map) {
-        return map.size() * block(32 + sizeof(std::pair<const K, V>)) + held_within(map);
+    template <class K, class V> size_t heap_bytes(const std::map<K, V> &map) {
+        return map.size() * block(32 + sizeof(std::pair<const K, V>)) + heap_bytes_within(map);
     }
-    template <class K, class V> size_t held(const std::unordered_map<K, V> &map) {
+    template <class K, class V> size_t heap_bytes(const std::unordered_map<K, V> &map) {
         const size_t node = sizeof(void *) + sizeof(size_t) + sizeof(std::pair<const K, V>);
         return map.size() * block(node) + block(sizeof(void *) * map.bucket_count())
-            + held_within(map);
+            + heap_bytes_within(map);
     }
-    // Cython names the type of what it calls, which would hide the kinds of containers above.
-    template <class C> inline size_t memory_of(const C &container) { return held(container); }
+    // Cython gives the type of its argument in a call, which would hide the overloads above.
+    template <class C> inline size_t memory_of(const C &container) { return heap_bytes(container); }
 
     }
     """
@@ -121,7 +121,7 @@ cdef class _Index:
         return held(self.slots) + held(self.hashes)
 
     cdef inline int32_t next(self, uint64_t hashed, size_t* at) noexcept:
-        """The next number of that hash, UNKNOWN behind the last; ``at`` begins as the hash."""
+        """The next number of that hash, UNKNOWN after the last; ``at`` begins as the hash."""
         cdef size_t mask = self.slots.size() - 1
         cdef int32_t number
         while True:
@@ -234,7 +234,7 @@ cdef str _SIDE_BY_SIDE = (
 
 @cython.final
 cdef class _Lists:
-    """Contents by number and numbers by content; a deque, so that what is handed out stays put.
+    """Contents by number and numbers by content; a deque, for references to elements stay valid.
 
     ``size``: the number of integers in all of them.
     """

@@ -1,4 +1,4 @@
-# Counts beside states: what is counted, far from its bounds, is a state that does not count.
+# Counts beside states: a count far from its bounds is a number beside a state that does not count.
 #
 # **Layer.** Above ``lazy_table.pxi``; walks and engines use its positions.
 #
@@ -11,8 +11,8 @@
 #   and the count is in the position. After a token it is one more for each repetition that began;
 #   where the bound comes near, the state with the item itself is looked up.
 #
-# Rows with calls or token terminals that lead back into their loop are left as they are: then what
-# is counted goes on elsewhere than in a row, and the states of a list of values are few.
+# Rows with calls or token terminals that lead back into their loop are left as they are: then their
+# repetitions go on elsewhere than in a row, and the states of a list of values are few.
 
 cdef enum:
     # What of a state is counted: nothing; one item, by a number in it or by one beside it; more.
@@ -30,7 +30,7 @@ cdef int64_t _WAITS = <int64_t> 1 << 62
 
 
 cdef inline int64_t _state_at(int64_t position) noexcept:
-    """The position without what is counted beside the state; its mask is the same."""
+    """The position without the counts beside its state; the mask is the same."""
     return <int32_t> position if 0 <= position < _WAITS else position
 
 
@@ -48,7 +48,7 @@ cdef class Counting:
     cdef readonly bint is_needed
     # By loop: whether its rows lead back into it by bytes alone.
     cdef vector[uint8_t] is_plain
-    # By item set: the one with rows for what is far; UNKNOWN before it was asked for.
+    # By item set: the one with rows for far counts; UNKNOWN before the first request.
     cdef vector[int32_t] far_sets
     # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the
     # state that is far instead, itself where none is.
@@ -166,7 +166,7 @@ cdef class Counting:
         return counted.first if self._is_far(counted.first, counted.second) else state
 
     cdef int32_t far_set(self, int32_t item_set) except -2:
-        """The item set with rows for what is far; the table's lock is held."""
+        """The item set with rows for far counts; requires the table's lock."""
         cdef vector[int64_t] items
         cdef int32_t found
         if not self.is_needed:
@@ -181,7 +181,7 @@ cdef class Counting:
         return found
 
     cdef int32_t far_pairs(self, int32_t state) except -1:
-        """The state with rows for what is far in any of its pairs; the table's lock is held."""
+        """The state with rows for far counts in any of its pairs; requires the table's lock."""
         cdef vector[Pair] pairs
         cdef int32_t after
         cdef bint found = False
@@ -199,7 +199,7 @@ cdef class Counting:
         return self.explorer._number(pairs, self.explorer.configurations.all_exits.at(state))
 
     cdef bint _replace(self, vector[int64_t]& items) except -1:
-        """Put rows in the place of what is far; return whether there is any."""
+        """Replace items with far counts by rows; return whether there are any."""
         cdef int32_t state, after
         cdef bint found = False
         cdef size_t i
@@ -247,7 +247,7 @@ cdef class Counting:
         return kind
 
     cdef long long _far(self, int32_t state) except -1:
-        """The position at a state without a count beside it; the lock is held."""
+        """The position at a state without a count beside it; requires the lock."""
         cdef Pair counted
         cdef int32_t item
         if self.kind(state) != _COUNTED:
@@ -266,7 +266,7 @@ cdef class Counting:
         return self.items.loop_of[self.counted_items[state]]
 
     cdef int32_t _exact(self, int32_t state, int32_t count, int32_t loop) except -1:
-        """The state in which what is far in a loop has its count again; the lock is held.
+        """The state in which the far count of a loop is explicit again; requires the lock.
 
         Other loops may have rows there because enough came, and they have no upper bounds.
         """
@@ -342,7 +342,7 @@ cdef class Counting:
     cdef int32_t _begun(
         self, int32_t state, const uint8_t* data, int32_t size, int32_t loop
     ) except -1:
-        """How many repetitions begin with bytes that are known to come, while what is far lasts.
+        """How many repetitions begin within some bytes, while the count is far from its bounds.
 
         ``_MANY_ROWS`` where it is open for a while whether one has begun.
         """

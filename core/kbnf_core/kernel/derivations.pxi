@@ -3,13 +3,12 @@
 # **Layer.** The lowest of ``_trees``.
 #
 # Recognition runs over position automata (``parse.positions``) and keeps the number of the state at
-# each place of the text. A state says what is possible there; what was possible at the end leads
-# back: an item of a state came from items of the state before, or from a rule that was complete
-# there, whose items lead back to where it began, and to an item that called it. Stack nodes are
-# named by content, not by place, but whatever was called into a node was called wherever that
-# content is, so that each way back reaches the beginning: there are no dead ends, and where an item
-# has one source only, nothing is to be chosen. A text with one derivation is so read in linear
-# time.
+# each place of the text. A state has the items that are possible there; those at the end lead back:
+# an item of a state came from items of the state before, or from a rule that was complete there,
+# whose items lead back to where it began, and to an item that called it. Stack nodes are named by
+# content, not by place, but a call into a node was made wherever that content is, so that each way
+# back reaches the beginning: there are no dead ends, and where an item has one source only, nothing
+# is to be chosen. A text with one derivation is so read in linear time.
 #
 # What depends only on a state, or on a step from one to the next, is worked out once for each,
 # here. Texts are read back in ``trace.pxi``; where there are several sources, by ``_Region``.
@@ -150,7 +149,7 @@ cdef class Derivations:
         self.most, self.limit = self.made + work, limit
 
     cdef inline int _make(self, int64_t count) except -1:
-        """Count what is to be made; raise WorkLimitError for more than is allowed."""
+        """Count objects before they are made; raise WorkLimitError above the limit."""
         self.made += count
         if self.made > self.most:
             _refuse_text(self.limit)
@@ -365,7 +364,7 @@ cdef class Derivations:
 # are open to its right, are kept only until that is done.
 #
 # Work is counted: configurations and links made, ways looked at. Each place of the text that is
-# passed allows for some more, up to what is allowed at once, so that a text of any length is read
+# passed allows for some more, up to a maximum at once, so that a text of any length is read
 # that has a few derivations side by side; many side by side are refused, wherever they are. So is a
 # region that is too large to be kept.
 
@@ -395,7 +394,7 @@ cdef struct _Way:
     int32_t edge
 
 cdef struct _Frame:
-    # A call that is open to the right: the item that it returned to, and what was called.
+    # A call that is open to the right: the item that it returned to, and the callee.
     int32_t state
     int32_t stack
     int32_t report
@@ -491,7 +490,7 @@ cdef bint _returns(
 
 
 cdef int32_t _calling(vector[_Level]& levels, int32_t level) noexcept:
-    """The innermost level that is no tail call, if there is one."""
+    """The innermost level that is not a tail call, if there is one."""
     while level != _NOTHING and levels[level].caller == _NOTHING:
         level = levels[level].outer
     return level
@@ -522,15 +521,15 @@ cdef bint _is_before(_Place one, _Place other) noexcept:
 
 
 cdef bint _is_same(_Place one, _Place other) noexcept:
-    """Whether two configurations are the same but for what is open to their right."""
+    """Whether two configurations are the same but for the calls open to their right."""
     return one.at == other.at and one.kind == other.kind and one.index == other.index
 
 
 cdef _Frame _call_of(_Step* step, int32_t after, int32_t complete) noexcept:
     """The call that led from an arrival at the end of a rule to another one.
 
-    What was called at the place where its caller was is waited for by the same stack node, which
-    has become narrower since.
+    A callee that began where its caller began returns to the same stack node, which has become
+    narrower since.
     """
     cdef _Frame frame
     frame.state = step.arrivals[after].state

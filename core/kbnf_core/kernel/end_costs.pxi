@@ -13,13 +13,13 @@
 # - in tokens, it costs the fewest that spell it. No token crosses an anchor; only so do costs add
 #   up. Nor does one read past a byte with which the text may be over (``end_crossings.pxi``).
 #
-# The texts form trees, so what is left of a text is the text of the position where it begins. So
+# The texts form trees, so the rest of a text is the text of the position where that rest begins. So
 # where a cost is finite and not 0, the first token of the text leads to a position that costs one
 # less.
 #
 # **Counts.** A row of a loop (``lower.counts``) costs the way to the end of its repetition, then
-# the repetitions that must still come, then what comes after the last one. Where one token spells
-# as many as k repetitions, n = k * q + r of them cost q and what r cost.
+# the repetitions that must still come, then the continuation after the last one. Where one token
+# spells as many as k repetitions, n = k * q + r of them cost q more than r.
 
 NEVER = _NEVER
 
@@ -61,8 +61,8 @@ cdef class EndCosts(_Tables):
     only end the tokens of a way. ``terminals``: int64[token terminals], what a token of each costs.
 
     Nodes are positions; then nonterminals, each as its nonempty text; then by loop one repetition,
-    and what comes after the last; then positions at which a first repetition has begun, each with
-    all that follows.
+    and the continuation after the last; then positions at which a first repetition has begun, each
+    with all that follows.
     """
 
     cdef _Part trie
@@ -110,7 +110,7 @@ cdef class EndCosts(_Tables):
             self._find_most()
 
     def costs(self):
-        """Return the costs of positions and, behind them, of nonterminals: float64[n], or inf."""
+        """Return the costs of positions and, after them, of nonterminals: float64[n], or inf."""
         cdef cnp.npy_intp count = self.positions + self.names
         cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &count, cnp.NPY_FLOAT64, 0)
         cdef double* out = <double*> cnp.PyArray_DATA(found)
@@ -143,7 +143,7 @@ cdef class EndCosts(_Tables):
         return 0
 
     cdef int32_t _run(self, uint8_t byte) noexcept:
-        """How often the longest token of one byte has it; 0 where that byte alone is no token."""
+        """The length of the longest token of one byte; 0 where that byte alone is not a token."""
         cdef int32_t node = 0, length = 0, found = 0
         if self.trie is None:
             return 1
@@ -456,11 +456,11 @@ cdef class EndCosts(_Tables):
             _sum(self.cost(position), self.repeated(loop, missing)), self.cost(self.behind(loop))
         )
 
-    # A static bound of what any token can add to the cost of a text: nothing to what is below it in
-    # the stack, and as much as its bytes can open. Where a budget is above it, no token can make
-    # the text too long, and the walk that would find out is not made. That is most steps: without
-    # the bound a cold step takes 4.3 times as long under a budget of 2,000 tokens, and 1.8 times
-    # under one that has 25 to spare (64 grammars, 131,072 tokens).
+    # A static bound on the cost that any token can add to a text: nothing below it in the stack,
+    # and as much as its bytes can open. Where a budget is above it, no token can make the text too
+    # long, and the walk that would decide it is not made. That is most steps: without the bound a
+    # cold step takes 4.3 times as long under a budget of 2,000 tokens, and 1.8 times under one that
+    # has 25 to spare (64 grammars, 131,072 tokens).
 
     cdef int64_t most(self, int32_t position) except -1:
         """The most that any position costs which can be reached within the nonterminal."""

@@ -8,7 +8,7 @@
 # derivation of the same bytes can be complete within one of its tokens. Two derivations part at a
 # *conflict*: a position and a byte class for which there are two steps, among the edges there, the
 # calls that can begin with the class (FIRST), and, where the nonterminal may be complete, the
-# return to what can begin with it (FOLLOW). A grammar without conflicts is strong LL(1)
+# return to a continuation that begins with it (FOLLOW). A grammar without conflicts is strong LL(1)
 # (Rosenkrantz and Stearns 1970): there no token of a way is ever refused. From a conflict on, a
 # derivation is complete with one of the classes that can be the last one of a text from there.
 # After these, and no others, a token of a way has to end. An object of JSON ends with a brace, so
@@ -72,7 +72,7 @@ cdef class _ClassSets:
         ) & 1
 
     cdef inline bint unite(self, int32_t number, const uint64_t* others) noexcept:
-        """Add the members of a set; tell whether that changed any."""
+        """Add the members of a set; return whether that changed any."""
         cdef uint64_t* words = &self.words[_WORDS * <size_t> number]
         cdef bint changed = False
         cdef int i
@@ -150,7 +150,7 @@ cdef class _Crossings(_Tables):
         return 0
 
     cdef int _find_follow(self, int32_t start) except -1:
-        """Find what can come after each nonterminal."""
+        """Find the classes that can come after each nonterminal."""
         cdef int32_t position, edge, after
         self.follow = _ClassSets(self.positions)
         self.follow.add(start, _TEXT_END)
@@ -164,7 +164,7 @@ cdef class _Crossings(_Tables):
         return 0
 
     cdef bint conflicts(self, int32_t position) noexcept:
-        """Tell whether there are two steps for a byte at a position."""
+        """Return whether a byte has two steps at a position."""
         cdef uint64_t[_WORDS] taken
         cdef const uint64_t* others
         cdef uint64_t common = 0

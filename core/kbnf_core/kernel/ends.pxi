@@ -22,7 +22,7 @@ cdef int64_t _at(vector[Cost]& costs, int32_t nonterminal) noexcept nogil:
 
 
 cdef bint _improve(vector[Cost]& costs, int32_t nonterminal, int64_t cost, bint to_more) except -1:
-    """Note a cost of a nonterminal if it is the least so far, or the most; tell whether it is."""
+    """Note a cost of a nonterminal if it is the least so far, or the most; return whether it is."""
     cdef size_t i
     for i in range(costs.size()):
         if costs[i].first == nonterminal:
@@ -38,7 +38,7 @@ cdef class _StateCosts:
     """The costs of states to the end of a text, for searches that need no more of ``Ends``."""
 
     cdef int64_t of_state(self, int32_t state) except -1:
-        """Return the cost of a state, ``_NEVER`` without an end; the lock is held."""
+        """Return the cost of a state, ``_NEVER`` without an end; requires the lock."""
         raise NotImplementedError
 
 
@@ -84,7 +84,7 @@ cdef class Ends(_StateCosts):
             self.explorer.release()
 
     def filled(self, int32_t state):
-        """Return the cost of what comes after a state, if that is not empty."""
+        """Return the least cost of a nonempty continuation of a state."""
         cdef vector[Pair] pairs
         cdef vector[int64_t]* members
         cdef int64_t found = _NEVER, item, radix
@@ -137,7 +137,7 @@ cdef class Ends(_StateCosts):
             self.explorer.release()
 
     cdef int64_t of_state(self, int32_t state) except -1:
-        """See ``least``; the lock is held."""
+        """See ``least``; requires the lock."""
         cdef vector[Pair]* pairs
         cdef int64_t found = _NEVER
         cdef size_t i
@@ -158,7 +158,7 @@ cdef class Ends(_StateCosts):
         return found
 
     cdef inline int64_t _of_position(self, int32_t position) noexcept:
-        """What an item's position costs, with what is counted."""
+        """The cost of an item's position, with its counts."""
         cdef Pair counted
         if position < self.items.states:
             return self.costs.of_row(position, <int64_t> 1 << 32)
@@ -261,7 +261,7 @@ cdef class Ends(_StateCosts):
         return 0
 
     cdef int _spread(self, int32_t node, vector[Triple]* edges) except -1:
-        """Find the least to a fixpoint: what is predicted together waits for each other."""
+        """Find the least costs by a fixpoint: items predicted together wait for each other."""
         cdef vector[Cost]* found = &self.least_above[node]
         cdef vector[Cost]* known
         cdef int64_t cost
@@ -450,8 +450,8 @@ cdef struct _Leading:
 cdef class EndWalker:
     """Finds what the tokens of one vocabulary leave to the end, from the states of one table.
 
-    ``eager``: nothing follows what is complete. ``names_tokens``: tokens can come by their names.
-    ``end_cost``: what it costs to end the sequence.
+    ``eager``: nothing follows a complete text. ``names_tokens``: tokens can come by their names.
+    ``end_cost``: the cost of ending the sequence.
 
     In the midst of a text it does not matter which characters a token has, only how many: so the
     tokens of a slice (``mask/slices.py``) are not looked at one by one there.
@@ -666,7 +666,7 @@ cdef class EndWalker:
         return <int32_t> min(<int64_t> _COSTLY, self.ends.of_state(state) + self.end_cost)
 
     cdef bint _find_levels(self, _Part part, int32_t state, _Leading* found) except -1:
-        """Find what tokens cost by their characters; tell whether that is all they differ in.
+        """Find the costs of tokens by their characters; return whether they differ in nothing else.
 
         That is, whether all texts of so many characters lead to one state, or none does.
         """
@@ -693,7 +693,7 @@ cdef class EndWalker:
     cdef bint _read_character(
         self, vector[vector[Pair]]* readings, int32_t state, vector[int32_t]& here
     ) except -1:
-        """Read one character in all ways; tell whether each state of the machine has one state."""
+        """Read a character in all ways; return whether each state of the machine has one state."""
         cdef vector[int32_t] work = vector[int32_t](1, 0)
         cdef int32_t reading, after
         cdef size_t i = 0

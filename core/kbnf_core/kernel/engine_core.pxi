@@ -13,7 +13,7 @@ cdef class TokenSteps:
     """Steps by tokens that are nothing but their bytes, for one way to finish.
 
     A byte of a token that nobody asked for leads on through item sets: states are made only where
-    something completes or is called, and behind the last byte. That one is remembered; in the table
+    something completes or is called, and after the last byte. That one is remembered; in the table
     the bytes between stay unknown.
     """
 
@@ -28,7 +28,7 @@ cdef class TokenSteps:
     cdef const int32_t[::1] starts
     cdef const int32_t[::1] ends
     cdef const uint8_t[::1] blob
-    # By state and token: the state behind it, where the table does not say it.
+    # By state and token: the state after the token, where the table does not have it.
     cdef _Map behind
 
     def __cinit__(self, masks, rule):
@@ -57,7 +57,7 @@ cdef class TokenSteps:
             return UNKNOWN
         if self.starts[token] == self.ends[token]:
             return UNKNOWN
-        # What is counted is above.
+        # Counts are in the upper half of a position.
         state = <int32_t> position
         for i in range(self.starts[token], self.ends[token]):
             if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
@@ -81,7 +81,7 @@ cdef class TokenSteps:
     cdef int32_t _find_behind(
         self, int32_t before, int32_t token, int32_t state, int32_t i
     ) except -2:
-        """The state behind a token whose bytes up to the ``i``-th led to ``state``; or DEAD."""
+        """The state after a token whose bytes up to the ``i``-th led to ``state``; or DEAD."""
         cdef LazyTable explorer = self.explorer
         cdef int32_t begin = self.starts[token], end = self.ends[token]
         cdef uint64_t key = _key(before, token)
@@ -232,7 +232,7 @@ cdef class EngineCore:
     cdef public long long _row_at
     # Tokens that are left to the text, -1 for any number; waiting for its beginning takes none.
     cdef public long long _left
-    # Who works ahead (``mask.ahead.Ahead``), None for nobody.
+    # The worker that fills masks ahead (``mask.ahead.Ahead``), or None.
     cdef public object _ahead
     # The rows of canonical tokens; None where any token of the mask will do.
     cdef public CanonicalRows _canonical
@@ -288,7 +288,7 @@ cdef class EngineCore:
             self._ahead.put(id(self), self._automaton, place)
 
     cdef int64_t _left_after(self, int64_t before, int64_t left, int64_t after) except -2:
-        """What is left after a token, -1 where the text could not end in that."""
+        """The budget after a token, -1 where the text could not end within it."""
         if before < _WAITS:
             left -= 1
         if after >= _WAITS or after < 0 or left < 0:
@@ -336,13 +336,13 @@ cdef class EngineCore:
         return self.masks.kind(place) != 0 or not self.masks.assembler.holds_more_than(1)
 
     def fill_bitmask(self, out, row=None):
-        """Compute what is allowed here and write it as bits into ``out``, or a row of it.
+        """Compute the allowed ids here and write them as bits into ``out``, or a row of it.
 
         ``out``: int32, contiguous, one-dimensional, or two-dimensional with ``row``, or one row: a
-        NumPy array, a torch tensor, what has the buffer protocol or DLPack. Bit ``id % 32`` of
-        word ``id // 32``; surplus words become 0. Where no token can come, these are the ids that
-        end the sequence; without any, all ids after the end and none before it. Raises
-        ``ValueError`` unless ``out`` has a bit for each id, ``TypeError`` for what is no bitmask.
+        NumPy array, a torch tensor, an object with the buffer protocol or DLPack. Bit ``id % 32``
+        of word ``id // 32``; surplus words become 0. Where no token can come, these are the ids
+        that end the sequence; without any, all ids after the end and none before it. Raises
+        ``ValueError`` unless ``out`` has a bit for each id, ``TypeError`` for other objects.
         """
         if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
             out = self._row_of(out, row)
@@ -356,7 +356,7 @@ cdef class EngineCore:
             _copy(<char*> cnp.PyArray_DATA(out), 4 * length, self._row_words())
 
     cdef vector[Piece]* _find_pieces(self) except? NULL:
-        """Compute what is allowed here, and return what it is written from; NULL without that."""
+        """Compute the allowed ids here, and return the pieces that write them; NULL without any."""
         cdef int64_t place = _state_at(self._position)
         if not self._can_find(place) or self.masks.find_kind(place) != _IN_PIECES:
             return NULL
@@ -364,7 +364,7 @@ cdef class EngineCore:
         return &self.masks.pieces[place]
 
     cdef object _row_words(self):
-        """The same as a row; what comes last where nothing is allowed."""
+        """The same as a row; that of the end of the sequence where no token is allowed."""
         self._row = self._find_allowed()
         if self._row is not self.nothing:
             return self._row
@@ -405,7 +405,8 @@ cdef class EngineCore:
         chosen = _shared_bits(words, self._canonical.row_behind(accepted, len(accepted)))
         if chosen is None:
             return words
-        # Of what is forced all the beginnings may come, but only one way through it is canonical.
+        # Every beginning of forced bytes may come, but only one split of them into tokens is
+        # canonical.
         written = self._written_at(position, accepted)
         if written != UNKNOWN:
             return _one_bit(chosen, written)
@@ -472,7 +473,7 @@ cdef class EngineCore:
     cdef int _follow(
         self, token_id, int64_t before, int64_t left, int64_t* position, int64_t* left_after
     ) except -1:
-        """Find the position after a token and what is left then; DEAD where it cannot come."""
+        """Find the position after a token and the budget then; DEAD where it cannot come."""
         cdef int64_t after = UNKNOWN
         if 0 <= before < _WAITS:
             after = self.steps.after(before, token_id)

@@ -44,7 +44,7 @@ cdef class Texts(_Trie):
     cdef int look_back(
         self, list accepted, vector[int32_t]& forced, vector[int32_t]& before
     ) except -1:
-        """Find the context of what comes next: the last tokens, after any without bytes."""
+        """Find the context of the next token: the last tokens, after any without bytes."""
         cdef Py_ssize_t count = len(accepted) + forced.size()
         cdef Py_ssize_t place = count
         cdef int32_t token
@@ -87,13 +87,13 @@ cdef class Texts(_Trie):
         return 0
 
     cdef inline size_t length(self, int32_t token) noexcept:
-        """The number of a token's bytes, 0 for what has none."""
+        """The number of a token's bytes, 0 for a token without any."""
         if token < 0 or token + 1 >= self.starts.shape[0]:
             return 0
         return self.starts[token + 1] - self.starts[token]
 
     cdef inline bint goes_on(self, string& data, size_t place) noexcept:
-        """Whether a token may have the bytes before and behind a place."""
+        """Whether a token may have the bytes before and after an offset."""
         return self.pairs[256 * <uint8_t> data[place - 1] + <uint8_t> data[place]]
 
     cdef int32_t find_from(self, string& data, size_t place) noexcept:
@@ -143,7 +143,7 @@ cdef class Texts(_Trie):
 
 
 cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t place) except? _BYTES:
-    """What is at a place of what was accepted and is forced after it: its id, or ``_BYTES``."""
+    """The id at an index of the accepted tokens and the forced ones after them, or ``_BYTES``."""
     if place >= len(accepted):
         return forced[place - len(accepted)]
     return _BYTES if isinstance(accepted[place], bytes) else accepted[place]
@@ -199,7 +199,7 @@ cdef class _Written:
     cdef bint recall(
         self, int32_t* position, vector[int32_t]& before, vector[int32_t]& found
     ) except -1:
-        """Find what is certain, and the position after it; tell whether that is known."""
+        """Find the certain tokens and the position after them; return whether that is known."""
         cdef int32_t place = self.places.get(_hash_of(position[0], before.data(), before.size()))
         cdef size_t size = before.size()
         cdef _Entry known
@@ -223,7 +223,7 @@ cdef class _Written:
     ) except -1:
         """Remember tokens after a context: all at the first position, one less at each next one.
 
-        Whoever asks before every token asks there next.
+        A caller that asks before every token asks there next.
         """
         cdef size_t i, first, begin
         if count(before.begin(), before.end(), <int32_t> _BYTES):
@@ -260,10 +260,10 @@ cdef inline uint64_t _hash_of(int32_t position, const int32_t* tokens, size_t co
 #
 # A byte is forced where no other can come. Forced *tokens* are those that the tokenizer itself
 # writes for these bytes. What it writes for the last of them depends on what follows: a longer
-# token may stand there. With every tokenizer here (byte pairs, unigrams, longest match) the tokens
-# up to a boundary are those of the text up to that boundary. So each place at which a token can
-# begin that reaches beyond the forced bytes is tried as the last boundary, and the tokens on which
-# all these encodings agree are certain.
+# token may be there. With every tokenizer here (byte pairs, unigrams, longest match) the tokens up
+# to a boundary are those of the text up to that boundary. So each place at which a token can begin
+# that reaches beyond the forced bytes is tried as the last boundary, and the tokens on which all
+# these encodings agree are certain.
 
 cdef enum:
     # In the place of a byte, a class or a token: not computed; not exactly one.
@@ -277,9 +277,9 @@ cdef enum:
 
 @cython.final
 cdef class Forced:
-    """Follows single transitions, looks for tokens beside them, and remembers what is certain.
+    """Follows single transitions, looks for tokens beside them, and memoises certain results.
 
-    What is followed is a *front*: a stack node with an item set that calls and completes nothing,
+    A *front* is followed: a stack node with an item set that calls and completes nothing,
     which takes less time than the state that it stands for, or a state.
     """
 
@@ -291,7 +291,7 @@ cdef class Forced:
     cdef bint takes_eos
     # The state before the first byte where the text may end there.
     cdef int32_t complete_at_once
-    # By byte class: the byte that it is, ``_OPEN`` where it holds several.
+    # By byte class: the byte that it is, ``_OPEN`` where it has several.
     cdef vector[int32_t] only_byte
     # By state: the class that must come; and the one token that can come, and the position after
     # it.
@@ -342,7 +342,7 @@ cdef class Forced:
     def find(self, int32_t position, list accepted, Py_ssize_t limit):
         """Return the tokens that come from ``position`` on, at most ``limit``.
 
-        Those that the tokenizer writes for the forced bytes after what was ``accepted``, and
+        Those that the tokenizer writes for the forced bytes after the ``accepted`` tokens, and
         single ones that can come alone.
         """
         cdef vector[int32_t] forced
@@ -463,10 +463,10 @@ cdef class Forced:
         return False
 
     cdef int32_t* _row(self, Pair front) except NULL:
-        """What comes after a front by class: DEAD where nothing does."""
+        """The successors of a front by class, DEAD where there is none."""
         if front.first != _STATE:
             return self.explorer.items.row(front.second)
-        # Marks what is dead in the row.
+        # Marks the dead entries of the row.
         self.explorer._sources(front.second)
         return self.explorer.row_of(front.second)
 

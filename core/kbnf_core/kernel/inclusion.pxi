@@ -3,24 +3,25 @@
 # **Layer.** Above ``lazy_table.pxi``; a walk asks it before it visits the nodes of a slice.
 #
 # **Terms.** The *machine* is the automaton of a slice (``mask/slices.py``); it reads the texts of
-# the slice's tokens. It begins in state 1, and a *character* is what it reads until it is there
-# again. Characters have *numbers*; those of several bytes share them, by the first byte. A walk is
-# at a *place*: a state of the table or, as ``~item_set``, an item set above BOTTOM. A *position* is
-# less: a state of the table or, as ``~state``, one automaton state above BOTTOM. A *pair* is a
-# position and the state of the machine to which the same bytes lead. *Inclusion* of length n holds
-# at a pair where each text of at most n characters that the machine reads from there can come and
-# completes nothing. An automaton state is *silent* where nothing completes for as long as the
-# machine reads on. A character is *refused* at a position where its first byte cannot come, and
-# *unsure* where it, or one with its number, may lead elsewhere than most do or be refused later.
+# the slice's tokens. It begins in state 1, and a *character* is a text that it reads until it is
+# there again. Characters have *numbers*; those of several bytes share them, by the first byte. A
+# walk is at a *place*: a state of the table or, as ``~item_set``, an item set above BOTTOM. A
+# *position* is less: a state of the table or, as ``~state``, one automaton state above BOTTOM. A
+# *pair* is a position and the state of the machine to which the same bytes lead. There is
+# *inclusion* of length n at a pair where each text of at most n characters that the machine reads
+# from there can come and completes nothing. An automaton state is *silent* where nothing completes
+# for as long as the machine reads on. A character is *refused* at a position where its first byte
+# cannot come, and *unsure* where it, or one with its number, may lead elsewhere than most do or be
+# refused later.
 #
-# **Search.** At an item set inclusion holds where it does at one of its items, and the others are
-# silent: so what is searched are automaton states, and no item set is made for it. Where that leads
-# to a call, states of the table are searched, which takes more time.
+# **Search.** An item set has inclusion where one of its items has it and the others are silent: so
+# the search goes over automaton states, and no item set is made for it. Where it leads to a call,
+# states of the table are searched, which takes more time.
 #
-# **Counting.** What counts characters is at one position after any of them, so one step takes a
-# whole character; it may be a call of what reads one. Where a few characters are refused or unsure,
-# as the slash of a path and the first letter of a name that is left out, inclusion holds for texts
-# without those, and a walk follows the texts that have some.
+# **Counting.** A counter of characters is at one position after any of them, so one step reads a
+# whole character; it may be a call of a nonterminal that reads one. Where a few characters are
+# refused or unsure, as the slash of a path and the first letter of a name that is left out,
+# there is inclusion for texts without those, and a walk follows the texts that have some.
 
 cdef enum:
     # A length: any number of characters can come.
@@ -42,7 +43,7 @@ cdef enum:
     # Characters that must be left beside those refused or unsure; where only fewer can come, such
     # as digits, most of the trie is dead, and to walk is less work than to search.
     _LEAST_TAKEN = 24
-    # Flags of what is known of an automaton state, with any state of the machine, which 0 stands
+    # Flags of the facts known of an automaton state, with any state of the machine, which 0 stands
     # for: it is silent, or it is not; as a callee it reads one character and ends, or it does not.
     _SILENT = 1
     _LOUD = 2
@@ -207,9 +208,10 @@ cdef class Inclusion:
             self.explorer.release()
 
     cdef Reach reach(self, int32_t place, Py_ssize_t nodes) except *:
-        """What is proved from the machine's start, at a walk's beginning.
+        """The inclusion that is proved from the machine's start, at a walk's beginning.
 
-        What is found out on the way holds for the nodes below, so a good look is worth it here.
+        Facts proved on the way are used for the nodes below too, so a thorough search is worth it
+        here.
         """
         cdef Reach found = self._count(place), together
         if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
@@ -224,7 +226,7 @@ cdef class Inclusion:
         return found
 
     cdef Round* round(self, int32_t place) except NULL:
-        """Whether most characters lead back to a place; the lock is held."""
+        """Whether most characters lead back to a place; requires the lock."""
         cdef Round* known = &self.rounds[place]
         if not known.is_known:
             self._find_round(place, known)
@@ -271,7 +273,7 @@ cdef class Inclusion:
     ) except -1:
         """Find the items that there are at a place after characters without some.
 
-        Tell whether they are the same for all such texts; ``common`` has no position then.
+        Return whether they are the same for all such texts; ``common`` has no position then.
         """
         cdef ItemSets known = self.explorer.items
         cdef vector[int64_t]* members
@@ -391,7 +393,7 @@ cdef class Inclusion:
                 known.length, _FREE if found.length == _FREE else <uint8_t> (free.size() - i)
             )
         if not free.empty() and _is_any(found.without):
-            # Only what begins so leads elsewhere: a walk finds the rest behind the first
+            # Only texts with these beginnings lead elsewhere: a walk finds the rest after the first
             # characters.
             memset(&found, 0, sizeof(Reach))
         found.loop = loop
@@ -597,14 +599,14 @@ cdef class Inclusion:
                 found, best = length, i
         for i in range(members.size()):
             position = ~<int32_t> (members[0][i] // items.radix)
-            # What is proved of another one, too, completes nothing.
+            # Where inclusion is proved of another item as well, that item completes nothing.
             if found and i != best and self._known(position, reading).length < found:
                 if not self._is_silent(~position):
                     return 0
         return found
 
     cdef inline Known* _known(self, int32_t position, int32_t reading) except NULL:
-        """What is known of a pair."""
+        """The facts known of a pair."""
         if position >= 0 or ~position >= self.explorer.items.states:
             return &self.of_states[_key(position, reading)]
         if self.of_automata == NULL:
@@ -709,7 +711,7 @@ cdef class Inclusion:
                 break
             i += 1
         if is_closed and limit == _FREE:
-            # The visited pairs are closed: inclusion holds for any length.
+            # The visited pairs are closed: there is inclusion of any length.
             for reached in found:
                 known = self._known(reached.first, reached.second)
                 known.length, known.effort = _FREE, _MOST_PAIRS
@@ -725,9 +727,9 @@ cdef class Inclusion:
         return 0
 
     cdef bint _is_silent(self, int32_t start) except -1:
-        """Tell whether nothing completes while the machine reads on, from any of its states.
+        """Return whether nothing completes while the machine reads on, from any of its states.
 
-        A call may read anything. What is counted is silent where it is so without bounds.
+        A call may read anything. A counted repetition is silent where it is so without bounds.
         """
         cdef ItemSets items = self.explorer.items
         start = items.unbounded(start)
@@ -767,7 +769,7 @@ cdef class Inclusion:
         return True
 
     cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
-        """Add a state that is new to the search; tell whether nothing completes there."""
+        """Add a state that is new to the search; return whether nothing completes there."""
         if self.explorer.items.has_loops:
             state = self.explorer.items.unbounded(state)
         if self.explorer.items.accepting[state]:

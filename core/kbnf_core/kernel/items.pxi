@@ -7,10 +7,10 @@
 # items of a set share one stack node. Everything computed here depends on the item set alone, never
 # on that node, so it is memoised by item set.
 #
-# **Counts.** What a grammar repeats within large bounds is a loop of its tables and a number; see
-# ``lower.counts``. A state behind all of those in the tables is a row of a loop and a count, which
-# gets its number when it is met. A row by itself is one that does not count: it goes round for
-# ever. Outside, such an item is named by row and count alone, the same in every process.
+# **Counts.** A repetition within large bounds is a loop of the tables and a number; see
+# ``lower.counts``. A state after all of those in the tables is a row of a loop and a count, which
+# gets its number when it is reached first. A row by itself is one that does not count: it goes
+# round for ever. Outside, such an item is named by row and count alone, the same in every process.
 #
 # References into a deque stay valid while it grows at its end, so vectors are handed out as
 # pointers.
@@ -147,6 +147,7 @@ cdef class ItemSets(_Tables):
         cdef bint begins = self.loop_begins[row]
         row = self.loop_row[row]
         if source < self.states:
+            # A row by itself does not count, so neither does what it leads to in its loop.
             if self.loop_of[source] == loop:
                 return row
         elif self.loop_of[self.row_of(source)] == loop:
@@ -157,6 +158,7 @@ cdef class ItemSets(_Tables):
             count += 1
             if count == self.loop_high[loop]:
                 return self.loop_last[row]
+            # Without an upper bound, from the lower one on all counts allow the same texts.
             if self.loop_high[loop] < 0 and count >= self.loop_low[loop]:
                 return row
         return self.counted(row, count)
@@ -189,7 +191,7 @@ cdef class ItemSets(_Tables):
         return &self.sets.contents[item_set]
 
     cdef bint _knows(self, int32_t item_set, uint8_t what) except -1:
-        """Tell whether a fact about a set is memoised, and make room for it."""
+        """Return whether a fact about a set is memoised, and make room for it."""
         cdef size_t size = item_set + 1
         if size > self.known.size():
             self.known.resize(size)
@@ -264,7 +266,7 @@ cdef class ItemSets(_Tables):
         return edges < _FEW * <int32_t> items.size()
 
     cdef bint _lay_out(self, int32_t item_set, int32_t byte_class) except -1:
-        """Fetch the targets of all items by class; tell whether each has one at most on a class."""
+        """Fetch the targets of all items by class; return whether none has two on a class."""
         cdef vector[int64_t]* items = self.of(item_set)
         cdef size_t i
         self.columns.clear()
@@ -517,7 +519,7 @@ cdef class ItemSets(_Tables):
         return &self.report_lists[item_set]
 
     cdef vector[Pair]* waits(self, int32_t item_set) except NULL:
-        """The calls of a set that are no tail calls: (nonterminal, item set after it)."""
+        """The calls of a set that are not tail calls: (nonterminal, item set after it)."""
         if not self._knows(item_set, _CALLS):
             self.calls[item_set] = self._find_waits(item_set)
             self.known[item_set] |= _CALLS
@@ -545,7 +547,7 @@ cdef class ItemSets(_Tables):
         return found
 
     cdef bint repeats(self, int32_t item_set) except -1:
-        """Whether something is called in a set, a piece, behind which the same is called again.
+        """Whether something is called in a set, a piece, after which the same is called again.
 
         A token may have as many pieces as it has bytes, such as the characters of a text.
         """
@@ -830,10 +832,10 @@ cdef void _add_all(ordered_set[int32_t]& numbers, vector[int32_t]* more) noexcep
 
 @cython.final
 cdef class Configurations:
-    """Contents by number and numbers by content; a deque, so that what is handed out stays put.
+    """Contents by number and numbers by content; a deque, for references to elements stay valid.
 
     ``size``: the number of pairs and completions of all states.
-    Read with ``at``: a number that is none is an IndexError, whatever an artifact led to.
+    Read with ``at``: any other number is an IndexError, whatever an artifact led to.
     """
 
     def __cinit__(self, ItemSets items):

@@ -16,9 +16,9 @@ cdef enum:
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
-    It begins with the dead state. The rows of states are in segments, none of which ever moves: to
-    grow takes no copy, which would touch all rows anew, and readers hold no lock. The table, which
-    holds this, is not kept alive by it.
+    It begins with the dead state. The rows of states are in segments, none of which ever moves:
+    growth needs no copy, which would touch all rows again, and readers need no lock. The table,
+    which owns this, is not kept alive by it.
     """
 
     def __cinit__(self, table):
@@ -59,7 +59,7 @@ cdef class LazyTable:
         return self.segments[number >> _ROW_BITS] + (number & (_ROWS - 1)) * self.width
 
     def completes(self, int32_t state):
-        """Tell whether something completed into BOTTOM with the byte that led to a state."""
+        """Return whether something completed into BOTTOM with the byte that led to a state."""
         return self.completions.at(<size_t> state) != 0
 
     @property
@@ -99,7 +99,7 @@ cdef class LazyTable:
             self.release()
 
     cdef inline int32_t step_alone(self, int32_t state, uint8_t byte_class) except -2:
-        """The same for who holds the lock."""
+        """The same for a caller that already has the lock."""
         cdef int32_t found = self.row_of(state)[byte_class]
         return found if found != UNKNOWN else self._step_alone(state, byte_class)
 
@@ -112,7 +112,7 @@ cdef class LazyTable:
         """Step by bytes until something completes or is called; return how many were read.
 
         One is, at least. Only the last position gets a state; but where the first has one, that is
-        all. The lock is held.
+        all. Requires the lock.
         """
         cdef uint8_t byte_class = self.classes[data[0]]
         cdef int32_t found = self.row_of(state[0])[byte_class], read = 1
@@ -262,7 +262,7 @@ cdef class LazyTable:
             self.release()
 
     cdef vector[Pair]* _checked_sources(self, int32_t state) except NULL:
-        """The sources of a state whose number may come from anywhere; the lock is held."""
+        """The sources of a state whose number may come from anywhere; requires the lock."""
         self.configurations.all_pairs.at(<size_t> state)
         return self._sources(state)
 
@@ -319,7 +319,7 @@ cdef class LazyTable:
         return ~self.items.live(item_set)
 
     cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0:
-        """The place after a byte, DEAD without one; the lock is held.
+        """The place after a byte, DEAD without one; requires the lock.
 
         ``ended``: the state or, as ``~item_set``, the item set with which something completes into
         BOTTOM there; 0 where nothing does.
@@ -346,13 +346,13 @@ cdef class LazyTable:
         return self.place(after)
 
     cdef vector[int32_t]* ends(self, int32_t ended) except NULL:
-        """The nonterminals that complete with what ``arrive`` told."""
+        """The nonterminals that complete, by the ``ended`` of ``arrive``."""
         if ended < 0:
             return self.items.completed(~ended)
         return &self.configurations.all_exits.at(ended)
 
     cdef int32_t lift(self, int32_t item_set) except -2:
-        """The state of an item set above BOTTOM that was just reached; the lock is held."""
+        """The state of an item set above BOTTOM that was just reached; requires the lock."""
         cdef int32_t found = self._settle_one(Pair(BOTTOM, item_set))
         return found
 
@@ -534,7 +534,7 @@ cdef enum:
 cdef bint _append(
     vector[Pair]& pairs, unordered_set[uint64_t]& known, Pair added
 ) except -1:
-    """Add a pair to a list that has each once, and tell whether it is new.
+    """Add a pair to a list that has each once, and return whether it is new.
 
     ``known``: the pairs of a long list, of which there is one for each place where a text may turn
     (``p ::= 'a' p 'a' | 'a'``), so that a step takes time in proportion to them.

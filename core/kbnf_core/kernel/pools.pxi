@@ -30,7 +30,7 @@ cdef extern from *:
             : words(nullptr), pairs(some), count(number) {}
     };
 
-    /* Write the union of pieces, ``width`` words; those behind it, ``all`` in all, become 0. */
+    /* Write the union of pieces, ``width`` words; those after it, ``all`` in all, become 0. */
     inline void write_pieces(
         const std::vector<Piece> &pieces, uint32_t *out, size_t width, size_t all
     ) {

@@ -26,13 +26,13 @@
 # all text before was deleted; or a byte was inserted, or replaced another, since one was read.
 #
 # Free text that may end, or with which a text begins, can go on as something else, as a call of a
-# tool behind its marker. Where the text, read on as it is, comes to that, an edit of the free text
+# tool after its marker. Where the text, read on as it is, comes to that, an edit of the free text
 # would make free text of the call: it costs as a *marker*, at least.
 #
 # A text that is the beginning of one that fits is closed in the shortest way, which costs less than
 # any edit. At the end of other texts each sign that closes them costs less than elsewhere, but for
 # quotes: after a quote anything is text. So one that is inserted where the state is not free,
-# before what is no letter or digit, costs more than others.
+# before a character that is not a letter or digit, costs more than others.
 #
 # Edits of a node are tried by cost, level by level (rewrites at the first), and what an edit
 # leads to is found when its turn comes, so that few states are made. Of ways that cost the same
@@ -43,20 +43,20 @@ cdef enum:
     _MANY_BYTES = 64
     # The kinds of bytes.
     _BLANK = 0, _SIGN = 1, _WORD = 2
-    # What is known of a state.
+    # Facts about a state.
     _IS_KNOWN = 1, _IS_FORCED = 2, _IS_FREE = 4, _IS_WITHIN = 8
     # The kinds of trials: to look at a node; to try its edits of one level; edits; and ends.
     _AT = 0, _EDITS = 1
     _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7
     _END = 8, _CLOSE = 9, _TRAIL = 10
-    # The edges of a node: the last edit but deletions was none of these; it was an insertion, or
-    # there was none; it deleted the text before.
+    # The edges of a node: the last edit, deletions aside, was of another kind; it was an insertion,
+    # or nothing was edited; it deleted the text before.
     _NO_EDGE = 0, _INSERTED = 1, _LED = 2
     # What an edit loses of the text, if anything: data, or text beside the data.
     _LOST = 1, _STRIPPED = 2
     _RANK_SHIFT = 32
-    # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte
-    # costs of what is around a text; what closing a text costs at most.
+    # In thousandths: the cost of replacing beyond the dearer of deleting and inserting; of a byte
+    # around a text; of closing a text, at most.
     _REPLACED = 100, _AROUND = 2, _MOST_TO_CLOSE = 50
 
 INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
@@ -65,8 +65,8 @@ STRIPPED = _STRIPPED
 
 
 cdef struct _Trial:
-    # What is to be done at a node, after the edit ``parent``. ``before``: the rank of what was
-    # done. ``written``: a hash of the text so far.
+    # An edit to try at a node, after the edit ``parent``. ``before``: the rank of the edits so far.
+    # ``written``: a hash of the text so far.
     int64_t before
     uint64_t written
     int32_t state
@@ -230,9 +230,9 @@ cdef class Repairs:
     def next(self):
         """Return the next text, None where there is no other, or ``is_cut``.
 
-        That is: what it costs in thousandths, its edits in order, and the state after it. An edit:
-        its kind, the span of bytes that it takes the place of, what is there then, whether that was
-        chosen, what was lost, and what all edits up to this one cost.
+        That is: its cost in thousandths, its edits in order, and the state after it. An edit: its
+        kind, the span of bytes that it replaces, the bytes in their place, whether these were
+        chosen, a mark of lost data, and the cost of all edits up to this one.
         """
         cdef int32_t number
         self.explorer.acquire()
@@ -250,7 +250,7 @@ cdef class Repairs:
             self.explorer.release()
 
     def chooses(self, int32_t state, const uint8_t[::1] data):
-        """Tell whether some byte that goes on from a state is chosen."""
+        """Return whether some byte that goes on from a state is chosen."""
         cdef uint8_t byte_class, chosen = False
         cdef Py_ssize_t i
         self.explorer.acquire()
@@ -431,7 +431,7 @@ cdef class Repairs:
         return 0
 
     cdef bint _is_first(self, _Trial& step) except -1:
-        """Note that a node was reached; tell whether to go on from it."""
+        """Note that a node was reached; return whether to go on from it."""
         # Edges take two bits; they are part of the node since they decide which edits it allows.
         cdef uint64_t key = _key(4 * step.state + step.edge, step.position)
         cdef int32_t number
@@ -540,12 +540,12 @@ cdef class Repairs:
         return rows[0]
 
     cdef bint _joins(self, int32_t at) noexcept:
-        """Tell whether a character is between two words."""
+        """Return whether a character is between two words."""
         return 0 < at < self.size and not self._is_word_at(at) and self._is_word_at(at - 1) \
             and self._is_word_at(at + 1)
 
     cdef bint _makes_word(self, int32_t at, int32_t other) noexcept:
-        """Tell whether two characters that are swapped join words, or change a number."""
+        """Return whether two characters that are swapped join words, or change a number."""
         if self._is_word_at(at) and self._is_word_at(other):
             return 48 <= self.data[at] <= 57 or 48 <= self.data[other] <= 57
         return self._joins(at) or self._joins(other)
@@ -604,7 +604,7 @@ cdef class Repairs:
     cdef int32_t _cost_with(
         self, int32_t state, uint8_t byte_class, uint8_t facts, uint8_t* chosen
     ) except -1:
-        """What it costs to add a byte of a class; and tell whether it is chosen."""
+        """The cost of adding a byte of a class; sets whether it is chosen."""
         chosen[0] = False
         if facts & _IS_WITHIN:
             return self.within
@@ -626,7 +626,7 @@ cdef class Repairs:
         return cost
 
     cdef bint _leads_out(self, int32_t state, int32_t position) except -1:
-        """Tell whether the text, read on from a free state, comes to one that is not free."""
+        """Return whether the text, read on from a free state, comes to one that is not free."""
         cdef vector[uint64_t] path
         cdef int32_t found = UNKNOWN
         cdef uint64_t key
@@ -649,7 +649,7 @@ cdef class Repairs:
         return found
 
     cdef bint _is_content(self, int32_t state, uint8_t byte_class, uint8_t facts) except -1:
-        """Tell whether a byte leads from a free state to a free one."""
+        """Return whether a byte leads from a free state to a free one."""
         if not facts & _IS_FREE:
             return False
         return self._facts(self.explorer.step_alone(state, byte_class)) & _IS_FREE != 0

@@ -34,7 +34,7 @@ cdef class _Part(_Trie):
     """A slice of the vocabulary."""
 
     cdef const int32_t[:, ::1] machine
-    # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
+    # Whether a machine reads it: then where there is inclusion, a subtree is admitted at once.
     cdef bint reads
     # By node: its number in the whole trie, the state of the machine, the height of its subtree.
     cdef const int32_t[::1] nodes
@@ -54,7 +54,7 @@ cdef class _Part(_Trie):
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
     # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and
-    # the token of the node behind, -1 where it has several or none.
+    # the token of the node after, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
     cdef const int32_t[::1] only_token
     # Of the whole trie: the node before each, the depth of the deepest one below, and all nodes by
@@ -200,7 +200,7 @@ cdef class Parts:
     cdef bint find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
         """Find rows whose union is what a mask has of all slices: one, as a rule; they are kept.
 
-        Tell whether there are such: without certain characters only what is kept is a row.
+        Return whether there are any: without certain characters only kept unions are rows.
         """
         cdef string key
         cdef vector[uint32_t]* united
@@ -243,8 +243,8 @@ cdef class Parts:
         return found
 
 
-# Passes over a trie, for slices: a node comes before those below it, so what is known of its parent
-# goes down in a loop forwards, and what is known of its children goes up in one backwards.
+# Passes over a trie, for slices: a node comes before those below it, so facts about its parent go
+# down in a loop forwards, and facts about its children go up in one backwards.
 
 cdef object _new(Py_ssize_t rows, Py_ssize_t columns, int kind):
     """An array of zeros of so many rows; of one dimension where there are no columns."""

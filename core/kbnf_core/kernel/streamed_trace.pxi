@@ -3,9 +3,9 @@
 # **Layer.** Above ``trace.pxi``.
 #
 # The events with which all derivations begin that are still possible are found by going through
-# their ways side by side, from a place that all of them go through; it moves on with the text. Of a
-# long text that was not looked at yet, one part after another is: what is certain of the beginning
-# of a text is certain of all of it.
+# their ways side by side, from a place that all of them go through; it moves on with the text. A
+# long text that was not searched yet is searched in sections: an event that is certain of the
+# beginning of a text is certain of all of it.
 
 cdef enum:
     # Kinds of events: a rule has begun, or has ended.
@@ -34,7 +34,7 @@ cdef class StreamedTrace(Trace):
     cdef _Place cut
     cdef size_t before_cut
     cdef readonly size_t said
-    # Up to which byte nothing begins or ends in any derivation but what was said.
+    # Up to which byte nothing begins or ends in any derivation but the events returned.
     cdef readonly int32_t front
 
     def __cinit__(self, Derivations known, int64_t most):
@@ -50,11 +50,11 @@ cdef class StreamedTrace(Trace):
 
     @property
     def settled(self):
-        """The place that what is certain is looked for from: all derivations go through it."""
+        """The index from which certain events are searched: all derivations go through it."""
         return max(self.cut.at, 0)
 
     def cut_to(self, size_t size):
-        """Forget all but the first steps, and what was certain."""
+        """Forget all but the first steps, and the certain events."""
         self.step_at = 0
         self.states.resize(size + 1)
         self.symbols.resize(size)
@@ -68,8 +68,8 @@ cdef class StreamedTrace(Trace):
     def certain_events(self):
         """Return the events that have become certain: labels, ``~label`` of an end, and offsets.
 
-        They are those with which all derivations begin that are still possible, less what was
-        returned before; in the order of the text.
+        They are those with which all derivations begin that are still possible, less those returned
+        before; in the order of the text.
         """
         cdef _Region region
         cdef vector[_Event] found
@@ -136,7 +136,7 @@ cdef class StreamedTrace(Trace):
     cdef bint _go_to_events(
         self, _Region region, vector[_Progress]& current, size_t count
     ) except -1:
-        """Take all ways to their next event; tell whether each has one.
+        """Take all ways to their next event; return whether each has one.
 
         The one that is least far goes on, so that all are seen where they are at one place.
         """
@@ -184,7 +184,7 @@ cdef class StreamedTrace(Trace):
         return not current.empty()
 
     cdef int _end_at(self, _Region region, vector[_Progress]& waiting) except -1:
-        """Let what is certain end at the first event that some ways wait for."""
+        """End the certain events at the first one that some ways wait for."""
         cdef vector[_Event] events
         cdef _Progress one
         for one in waiting:

@@ -19,8 +19,9 @@ cdef class Trace:
     """A text, read over position automata, and its derivations.
 
     Places of it are counted in steps: bytes, and tokens that are matched by id. ``most`` bounds the
-    counted work of a call beyond what each place allows for; past it WorkLimitError is raised. What
-    is found out about states and steps on the way is work like any other, before it is kept.
+    counted work of a call beyond what each place allows for; past it WorkLimitError is raised.
+    Facts about states and steps that are computed on the way are work like any other, before they
+    are kept.
     """
 
     cdef readonly Derivations known
@@ -30,8 +31,8 @@ cdef class Trace:
     cdef vector[int32_t] offsets
     # By place, the token that was read to it, or _NOTHING; empty without tokens.
     cdef vector[int32_t] tokens
-    # Counted work: what is allowed at once, what is left of it, what is done until the next look
-    # for a signal; the place up to which work was allowed for, and which way (1 is back).
+    # Counted work: the maximum at once, the rest of it, the work until the next check for a signal;
+    # the place up to which work was allowed for, and the direction (1 is back).
     cdef int64_t most
     cdef int64_t left
     cdef int64_t patience
@@ -102,7 +103,7 @@ cdef class Trace:
     def read(self, const uint8_t[::1] data):
         """Read bytes as far as they fit; return how many did.
 
-        Where what is remembered of states grows with the text, that is work.
+        Where the memoised facts of states grow with the text, that is work.
         """
         cdef LazyTable explorer = self.known.explorer
         cdef int32_t state = self.states.back()
@@ -134,7 +135,7 @@ cdef class Trace:
             self.known.release()
 
     def read_token(self, terminals, int32_t token_id, int32_t size):
-        """Read a token that matches some terminals, of so many bytes; tell whether it fits."""
+        """Read a token that matches some terminals, of so many bytes; return whether it fits."""
         cdef int32_t state = self.known.explorer.step_token(self.states.back(), terminals)
         cdef size_t i
         if state == DEAD:
@@ -161,7 +162,7 @@ cdef class Trace:
         return self.known.explorer.live_classes(self.states.back())
 
     def is_complete(self):
-        """Tell whether what was read is a whole text."""
+        """Return whether the bytes read are a whole text."""
         return self._ends()
 
     cdef bint _ends(self) except -1:
@@ -280,7 +281,7 @@ cdef class Trace:
         return 0
 
     cdef bint _top(self, int32_t number, _Region region, _Frame* frame) noexcept:
-        """Fetch the innermost open call; tell whether there is one.
+        """Fetch the innermost open call; return whether there is one.
 
         Those of a region have numbers from 0 on; ``~n`` are the first ``n`` of ``opened``.
         """
@@ -414,7 +415,7 @@ cdef class Trace:
         vector[_Way]& chosen,
         bint goes_back,
     ) except -1:
-        """Find the preferred way that avoids ``dead``; tell whether that led to ``origin``.
+        """Find the preferred way that avoids ``dead``; return whether that led to ``origin``.
 
         Where it did not, its last configurations are dead, none if it did not even begin. With
         ``goes_back`` the next best choice is taken instead, and it always leads there.
@@ -508,7 +509,7 @@ cdef class Trace:
     ) except -1:
         """Whether a thread has come from a configuration that it would come to again.
 
-        The same one on another way is no circle: other calls are open there.
+        The same one on another way is not a circle: other calls are open there.
         """
         cdef unordered_set[int32_t] known
         cdef vector[int32_t] pending
@@ -536,7 +537,7 @@ cdef class Trace:
         vector[_Level]& levels,
         int32_t level,
     ) except -2:
-        """Return the level that what was chosen leads to."""
+        """Return the level that the chosen ways lead to."""
         cdef int32_t node = threads[ways[0].first]
         cdef _Link link = region.links[ways[0].second]
         cdef _Place place = region.places[node]
@@ -593,7 +594,7 @@ cdef class Trace:
     def tree(self):
         """Return the preferred derivation: labels, starts, ends and nodes below, in preorder.
 
-        Labels from ``len(names)`` on are token ids. What was read must be a whole text.
+        Labels from ``len(names)`` on are token ids. The bytes read must be a whole text.
         """
         cdef int64_t count = 0
         if self.symbols.empty():
@@ -670,7 +671,7 @@ cdef class Trace:
             self.known.release()
 
     cdef int _skip_back(self, _Place* here) except -1:
-        """Go back over what was read inside of a rule, where nothing is to be chosen or written."""
+        """Go back over steps inside of a rule, where nothing is to be chosen or written."""
         cdef _Sources* sources
         cdef _Step* step
         cdef _Option option
@@ -710,7 +711,7 @@ cdef class Trace:
             found = min(most, found * counts[begin])
             if region.places[begin].frame < 0:
                 return found
-            # To the end of that call, and on from there: what is open to its right is settled.
+            # To the end of that call, and on from there: the calls open to its right are settled.
             frame = region.places[begin].frame
             begin = self._return_of(region, frame, region.around[frame][0])
 

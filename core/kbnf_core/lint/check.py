@@ -107,7 +107,7 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # Which texts are complete depends on tokens that are not known.
-        result = [each for each in result if each.code not in _CUT]
+        result = [finding for finding in result if finding.code not in _CUT]
     return sorted(_apply_ignores(result, reading), key=Diagnostic.sort_key)
 
 
@@ -119,13 +119,13 @@ _NO_VOCABULARY = "W405"
 _CUT = frozenset(("W304", "W307"))
 
 
-def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:
+def _apply_ignores(findings: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:
     ignored = {(ignore.code, ignore.line) for ignore in reading.pragmas.ignores}
     silenced: set[tuple[str, int]] = set()
-    for diagnostic in found:
-        place = diagnostic.code, diagnostic.source.position(diagnostic.span.start).line
-        if place in ignored:
-            silenced.add(place)
+    for diagnostic in findings:
+        position = diagnostic.code, diagnostic.source.position(diagnostic.span.start).line
+        if position in ignored:
+            silenced.add(position)
         else:
             yield diagnostic
     for ignore in reading.pragmas.ignores:
@@ -202,9 +202,9 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """
     result = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:
-        result = (replace(each, fixes=()) for each in result)
+        result = (replace(finding, fixes=()) for finding in result)
     if reading.language.is_converted or reading.plain is not None:
-        first = {(each.code, each.span): each for each in reversed(list(result))}
+        first = {(finding.code, finding.span): finding for finding in reversed(list(result))}
         return reversed(first.values())
     return result
 
@@ -219,10 +219,14 @@ def _run(subject: Subject) -> Iterator[Diagnostic]:
         if subject.has(lint.NEEDS):
             try:
                 subject.budget.spend()
-                found = lint.check(subject)
+                findings = lint.check(subject)
                 # An endless loop lets texts run on, whatever the language of its rule.
-                told = lint is unbounded_loops and subject.reading.language.is_json
-                yield from (each for each in found if told or not subject.is_generated(each))
+                keeps_generated = lint is unbounded_loops and subject.reading.language.is_json
+                yield from (
+                    finding
+                    for finding in findings
+                    if keeps_generated or not subject.is_generated(finding)
+                )
             except WorkLimitError:
                 for rule in lint.RULES:
                     subject.stop(rule.code, subject.budget.why, subject.reading.start_span)
@@ -256,28 +260,28 @@ def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language 
     is not applied. Ends after ``MAX_ROUNDS`` in any case.
     """
     applied: list[Diagnostic] = []
-    found = find(text)
+    findings = find(text)
     for _ in range(MAX_ROUNDS):
-        chosen = _choose(found, unsafe, language)
+        chosen = _choose(findings, unsafe, language)
         if not chosen:
             break
         changed = _apply(text, [edit for _, fix in chosen for edit in fix.edits])
         then = find(changed)
-        if _errors(then) > _errors(found):
+        if _errors(then) > _errors(findings):
             break
         applied.extend(diagnostic for diagnostic, _ in chosen)
-        text, found = changed, then
+        text, findings = changed, then
     return Fixed(text, tuple(applied))
 
 
 def _choose(
-    found: Sequence[Diagnostic], unsafe: bool, language: Language
+    findings: Sequence[Diagnostic], unsafe: bool, language: Language
 ) -> list[tuple[Diagnostic, Fix]]:
     """Return the first fix of each finding, those left out that touch an earlier one."""
-    comments = _comments(found[0].source, language) if found else []
+    comments = _comments(findings[0].source, language) if findings else []
     taken: list[Edit] = []
     chosen = []
-    for diagnostic in sorted(found, key=Diagnostic.sort_key):
+    for diagnostic in sorted(findings, key=Diagnostic.sort_key):
         fix = next((fix for fix in diagnostic.fixes if fix.safe or unsafe), None)
         if fix is None or any(_loses(edit, diagnostic.source, comments) for edit in fix.edits):
             continue
@@ -312,5 +316,5 @@ def _apply(text: str, edits: list[Edit]) -> str:
     return text
 
 
-def _errors(found: Sequence[Diagnostic]) -> int:
-    return sum(diagnostic.severity is Severity.ERROR for diagnostic in found)
+def _errors(findings: Sequence[Diagnostic]) -> int:
+    return sum(diagnostic.severity is Severity.ERROR for diagnostic in findings)

@@ -106,13 +106,13 @@ _Nodes: TypeAlias = frozenset[int]
 
 
 def _children_by_byte(
-    trie: TokenTrie, known: dict[int, dict[int, int]], node: int
+    trie: TokenTrie, cache: dict[int, dict[int, int]], node: int
 ) -> dict[int, int]:
-    """Return the children of a node by their bytes, which ``known`` remembers."""
-    if node not in known:
+    """Return the children of a node by their bytes, which ``cache`` remembers."""
+    if node not in cache:
         children = trie.children(node)
-        known[node] = dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
-    return known[node]
+        cache[node] = dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
+    return cache[node]
 
 
 def _ends(trie: TokenTrie, nodes: _Nodes) -> bool:

@@ -103,9 +103,9 @@ class Subject:
         self.budget = LintBudget(options)
         self._stops: dict[Stop, None] = {}
 
-    def is_generated(self, found: Diagnostic) -> bool:
+    def is_generated(self, finding: Diagnostic) -> bool:
         """Return whether a finding, not an error, is about a part that the author did not write."""
-        return found.severity is not Severity.ERROR and found.span in self._generated
+        return finding.severity is not Severity.ERROR and finding.span in self._generated
 
     def stop(self, code: str, why: str, span: Span) -> None:
         """Note that findings of ``code`` were not looked for everywhere."""
@@ -121,8 +121,10 @@ class Subject:
             by_reason.setdefault(stop.why, []).append(stop)
         if len(by_reason) == 1:
             [why] = by_reason
-            places = len({stop.span for stop in self._stops})
-            notes = [f"the same at {count_of(places - 1, 'more place')}"] if places > 1 else []
+            span_count = len({stop.span for stop in self._stops})
+            notes = (
+                [f"the same at {count_of(span_count - 1, 'more place')}"] if span_count > 1 else []
+            )
         else:
             why = "the grammar is large"
             notes = [_note(reason, stops) for reason, stops in by_reason.items()]
@@ -224,8 +226,8 @@ class Subject:
 
 
 def _note(why: str, stops: Sequence[Stop]) -> str:
-    places = len({stop.span for stop in stops})
-    where = f", at {places:,} places" if places > 1 else ""
+    span_count = len({stop.span for stop in stops})
+    where = f", at {span_count:,} places" if span_count > 1 else ""
     return f"{_listed({stop.code for stop in stops})}: {why}{where}"
 
 
@@ -297,9 +299,9 @@ def show(word: bytes) -> str:
 
 def show_name(reading: Reading, nonterminal: str) -> str:
     """Return the name of a nonterminal, ``this`` where a conversion generated it."""
-    place = reading.name_span(nonterminal)
+    span = reading.name_span(nonterminal)
     nonterminal = reading.document.origins.get(nonterminal, nonterminal)
-    written = reading.document.source.slice(place)
+    written = reading.document.source.slice(span)
     # A name may be written with marks around it, as in `?sum` or `<sum>`.
     return f"`{nonterminal}`" if nonterminal and nonterminal in written else "this"
 

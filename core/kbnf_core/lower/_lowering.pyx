@@ -2,7 +2,7 @@
 # distutils: language = c++
 """Lowering, compiled; a function that says so is that of the same name in a module of ``lower``.
 
-Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
+Nodes and automata are Python objects; the traversal of them and the columns of edges are compiled.
 """
 
 from importlib import import_module
@@ -102,7 +102,7 @@ def nonterminals_in(bytes symbols, int32_t class_count, int32_t count):
     cdef list found = []
     seen.assign(count, 0)
     for i in range(<Py_ssize_t> (len(symbols) // sizeof(int32_t))):
-        # What is below the first is far above the last.
+        # Unsigned, a symbol below the first one is far above the last.
         number = <uint32_t> column[i] - <uint32_t> class_count
         if number < <uint32_t> count:
             seen[number] = 1
@@ -122,7 +122,8 @@ cdef void _finish_starts(Ints& starts) noexcept:
 def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
 
-    ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
+    ``numbers`` are those of the nonterminals, by symbol; ``terminals`` is the number of token
+    terminals.
 
     A call that nothing can follow is a tail call, but for one at the beginning of a rule of a rule
     that begins with itself. In n levels of operators (``sum ::= sum '+' term | term``) each level
@@ -136,7 +137,7 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     cdef const int32_t* source
     cdef const int32_t* symbol
     cdef const int32_t* target
-    # Behind each state, how many edges came so far.
+    # After each state, how many edges came so far.
     cdef int32_t* behind
     cdef int32_t* classes
     cdef int32_t* targets

@@ -1,7 +1,7 @@
 # The automaton of a nonterminal, with epsilons: Thompson's construction (1968).
 #
-# What is to be connected is a stack of nodes with the states before and behind them. An automaton
-# that is there already, of a regular part or an inlined rule, is copied as columns of edges.
+# The work is a stack of nodes with the states before and after them. An automaton that is there
+# already, of a regular part or an inlined rule, is copied as columns of edges.
 
 def edges_of(rows, const uint8_t[::1] classes, chosen):
     """Return the columns of edges one after the other; the symbols are those of ``chosen`` bytes.
@@ -89,7 +89,7 @@ cdef class _Connection:
     """The automaton of one nonterminal as it grows; see ``nfa.NfaBuilder``."""
 
     cdef Automaton nfa
-    # What is to be connected yet: a node, and from where to where.
+    # The nodes to connect yet, and from where to where.
     cdef list work
     cdef vector[Ends] ends
     cdef object builder, rules, facts, inlined, calls, fragments

@@ -139,7 +139,7 @@ cdef class _Folder:
         return 0
 
     cdef int within(self, int32_t head, int32_t number, Ints& heads, Ints& found) except -1:
-        """Find the states between the heads of a loop, given one, and what comes after."""
+        """Find the states between the heads of a loop, given one, and the states after it."""
         cdef Ints work
         cdef int32_t state
         cdef vector[uint8_t] seen = vector[uint8_t](self.rows.size(), 0)
@@ -174,7 +174,7 @@ cdef class _Folder:
     cdef int check_ends(self, const Ints& heads, const Ints& within, int32_t behind) except -1:
         """Require that it is soon clear whether a repetition goes on, begins anew or ends.
 
-        Bytes that are repetitions may go on beside what comes after, which is not counted.
+        Bytes that are repetitions may go on beside the continuation, which is not counted.
         """
         cdef vector[Ends] work
         cdef unordered_set[uint64_t] seen

@@ -4,7 +4,7 @@ A string of at most 100,000 characters is in one of a few states, those of one c
 so many characters left. So a repetition whose bounds are large is built as the automaton of what it
 repeats, once, with three symbols of its own around it:
 
-    begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> after
+    begin -enter-> head,  head -(body)-> end,  end -again-> head,  head -exit-> after
 
 Texts of an automaton of at most so many bytes (``except!`` with a bound) are such a loop, too, in
 which each byte is repeated; it has a head, and a state after the byte, for each state.
@@ -13,9 +13,9 @@ They are letters like any other while the automaton of the rule is made determin
 the states before, within and after the repetition are never merged. Then ``fold`` takes them out.
 The states within become three blocks of states:
 
-- *rows*: where a repetition may end, it can begin anew, or what comes after can occur;
-- rows *below*, while more must come (``low``): it can begin anew;
-- rows of the *last* repetition (``high``): what comes after can occur.
+- *rows*: where a repetition may end, it can begin again, or the continuation can occur;
+- rows *below*, while more must come (``low``): it can begin again;
+- rows of the *last* repetition (``high``): the continuation can occur.
 
 The first two are cycles, as if there were no bounds. The recogniser counts: each edge that begins
 another round adds one, and the number says which block it leads to (``kernel/items.pxi``). A state

@@ -1,4 +1,4 @@
-# What is asked of the nodes of rules: their facts, which are inlined, which are large.
+# Analyses of the nodes of rules: their facts, which are inlined, which are large.
 #
 # The parts of a body are a list, parts before wholes. So whatever is found of a node from its parts
 # is found by one pass over that list with a stack of values, and without recursion.
@@ -263,7 +263,7 @@ def passing_on(names, nodes, facts):
 
 
 cdef bint _may_pass_on(node, facts) except -1:
-    """Tell whether there may be a call in a branch with nothing beside it."""
+    """Return whether there may be a call in a branch with nothing beside it."""
     cdef bint is_filled = False
     kind = type(node)
     if kind is not _Sequence:
@@ -320,7 +320,7 @@ cdef bint _is_counting(list nodes, bint bytes_too) except -1:
 def estimate_size(nodes, sizes, inlined):
     """Return an estimate of a body's automaton states, counted repetitions unrolled.
 
-    ``nodes`` are its parts, parts before wholes. What is more than ``HUGE`` counts as that.
+    ``nodes`` are its parts, parts before wholes. A size above ``HUGE`` counts as that.
     """
     cdef vector[int64_t] values
     cdef Py_ssize_t first
@@ -442,7 +442,7 @@ def count_uses(names, nodes, callees):
 
 
 def leaves_of(bodies):
-    """Return what the leaves of some bodies hold, each once.
+    """Return the contents of the leaves of some bodies, each once.
 
     The byte classes of automata, the bytes of literals in order, and the token terminals.
     """

@@ -53,11 +53,11 @@ def ids_of(words: Bitmask, size: int) -> npt.NDArray[np.int64]:
 
 def only_id(words: Bitmask) -> int | None:
     """Return the id whose bit is set; None unless it is just one."""
-    places = words.nonzero()[0]
-    if len(places) != 1:
+    nonzero = words.nonzero()[0]
+    if len(nonzero) != 1:
         return None
-    word = int(words[places[0]])
-    return None if word & (word - 1) else int(places[0]) * 32 + word.bit_length() - 1
+    word = int(words[nonzero[0]])
+    return None if word & (word - 1) else int(nonzero[0]) * 32 + word.bit_length() - 1
 
 
 def is_tensor(value: object) -> bool:
@@ -132,7 +132,7 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
 
 def checked_tree(parents: Any, tokens: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
-    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
+    above, read = (np.ascontiguousarray(values, np.int64) for values in (parents, tokens))
     if above.ndim != 1 or above.shape != read.shape:
         raise ValueError(
             f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
@@ -282,8 +282,8 @@ def _refused(words: Any, logits: "torch.Tensor", size: int) -> "torch.Tensor":
 
     packed = words if is_tensor(words) else torch.from_numpy(np.array(words))
     packed = packed.to(logits.device, non_blocking=True)
-    places = torch.arange(32, dtype=torch.int32, device=logits.device)
-    bits = ((packed.unsqueeze(-1) >> places) & 1).flatten(1)
+    shifts = torch.arange(32, dtype=torch.int32, device=logits.device)
+    bits = ((packed.unsqueeze(-1) >> shifts) & 1).flatten(1)
     width = min(size, logits.shape[1])
     refused = torch.ones((len(bits), logits.shape[1]), dtype=torch.bool, device=logits.device)
     refused[:, :width] = bits[:, :width] == 0

@@ -134,7 +134,7 @@ class _Spelling:
 
     def fewest(self, come: int) -> float:
         """Return the fewest tokens that are missing where ``come`` bytes have come."""
-        return min(self._from[each] for each in self._awaited.begun(come))
+        return min(self._from[begun] for begun in self._awaited.begun(come))
 
     def _nearer(self, come: int) -> Iterator[tuple[int, list[int]]]:
         """Yield the tokens with which the text comes nearer, with the places that they begin at."""
@@ -239,10 +239,10 @@ class WaitingAutomaton(TokenAutomaton):
         self, position: int, positions: list[int], accepted: list[int | bytes]
     ) -> tuple[int, bytes]:
         """Return how much was waiting for the grammar, and what the last token has of its text."""
-        waited = bisect_left(positions, 1, key=lambda place: place < WAITING)
+        waited = bisect_left(positions, 1, key=lambda earlier: earlier < WAITING)
         if self._awaited is None or position >= WAITING:
             return waited, b""
-        # The text ends in the last of what was waiting: as much before that as it is long will do.
+        # The text ends in the last waiting token: as many bytes before that as it is long suffice.
         vocabulary, text = self.masks.vocabulary, self._awaited.text
         first, missing = waited - 1, len(text)
         while first > 0 and missing > 0:
@@ -321,7 +321,9 @@ class WaitingAutomaton(TokenAutomaton):
         if self.nearest_end.always_fits(self._grammar.beginning, left):
             return words
         can_come = np.flatnonzero(unpack(words & self._last_words, self.masks.vocabulary.size))
-        late = [each for each in can_come.tolist() if not self._leaves(position, each, left)]
+        late = [
+            token_id for token_id in can_come.tolist() if not self._leaves(position, token_id, left)
+        ]
         return words & ~pack(late, self.masks.vocabulary.size) if late else words
 
     def _leaves(self, position: int, token_id: int, left: int) -> bool:
@@ -341,17 +343,17 @@ class WaitingAutomaton(TokenAutomaton):
                 result.update(trie.subtree_ids(node).tolist())
         spelled = vocabulary.spellings
         data, ends = spelled.blob.tobytes(), spelled.starts[1:]
-        place = data.find(text)
-        while place >= 0:
-            result.add(int(np.searchsorted(ends, place, side="right")))
-            place = data.find(text, place + 1)
+        offset = data.find(text)
+        while offset >= 0:
+            result.add(int(np.searchsorted(ends, offset, side="right")))
+            offset = data.find(text, offset + 1)
         return pack(sorted(result), vocabulary.size)
 
     @cached_property
     def _free(self) -> Bitmask:
         vocabulary = self.masks.vocabulary
-        known = np.array([*vocabulary.tokens, *vocabulary.special_ids], np.int32)
-        words = pack(known, vocabulary.size) & ~pack(sorted(self._ends), vocabulary.size)
+        all_ids = np.array([*vocabulary.tokens, *vocabulary.special_ids], np.int32)
+        words = pack(all_ids, vocabulary.size) & ~pack(sorted(self._ends), vocabulary.size)
         words.setflags(write=False)
         return words
 
@@ -370,12 +372,12 @@ def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
     if all(vocabulary.trie.find(bytes([byte])) != ABSENT for byte in text):
         return True
     names = (name for _, name in awaited.names(vocabulary))
-    pieces = [token for token in (*vocabulary.tokens.values(), *names) if awaited.touches(token)]
+    touching = [token for token in (*vocabulary.tokens.values(), *names) if awaited.touches(token)]
     reached, done = {0}, set[int]()
     while reached > done:
         come = min(reached - done)
         done.add(come)
-        outcomes = [awaited.outcome(come, data) for data in pieces]
+        outcomes = [awaited.outcome(come, data) for data in touching]
         if any(isinstance(outcome, bytes) for outcome in outcomes):
             return True
         reached |= {outcome for outcome in outcomes if isinstance(outcome, int)}
@@ -393,12 +395,12 @@ _MOST_EDITS = 2
 
 def _hint(after: str, vocabulary: Vocabulary) -> str:
     """Return the reason why a boundary text is unlikely to be generated; empty if it is likely."""
-    known = _hints.setdefault(vocabulary, {})
-    if after not in known:
-        if len(known) >= _MOST_HINTS:
-            known.clear()
-        known[after] = _find_hint(after, vocabulary)
-    return known[after]
+    hints = _hints.setdefault(vocabulary, {})
+    if after not in hints:
+        if len(hints) >= _MOST_HINTS:
+            hints.clear()
+        hints[after] = _find_hint(after, vocabulary)
+    return hints[after]
 
 
 def _find_hint(after: str, vocabulary: Vocabulary) -> str:

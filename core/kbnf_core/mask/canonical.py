@@ -97,16 +97,16 @@ def _demand_agreement(rows: CanonicalRows, vocabulary: Vocabulary) -> None:
         if spelled.strip() != text.encode().strip() and vocabulary.encode(spelled) != tokens:
             # It drops characters, and its tokens spell a text that it cuts otherwise.
             continue
-        for place, (token, after) in enumerate(pairwise([*tokens, rows.size])):
-            if not rows.goes_on([*tokens[:place]], token, np.array([after], np.int32)):
+        for index, (token, after) in enumerate(pairwise([*tokens, rows.size])):
+            if not rows.goes_on([*tokens[:index]], token, np.array([after], np.int32)):
                 raise refused(f"this one cuts {text!r} where the kinds of characters do not say so")
 
 
 def count_breaks(rows: CanonicalRows, accepted: list[int | bytes], first: int) -> int:
     """Return how many tokens, from the ``first`` on, are not canonical after those before them."""
     return sum(
-        not _has(rows.row_after(accepted, place), token)
-        for place, token in enumerate(accepted[first:], first)
+        not _has(rows.row_after(accepted, index), token)
+        for index, token in enumerate(accepted[first:], first)
         if isinstance(token, int)
     )
 
@@ -116,14 +116,20 @@ def _has(row: Bitmask, token_id: int) -> bool:
 
 
 def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
-    pieces = {each: data for each, data in pairs.pieces.items() if vocabulary.token(each) == data}
-    bytes_of = {each: byte for each, byte in pairs.fallback.items() if vocabulary.token(each)}
-    packed = pack_tokens(pieces)
+    merged = {
+        token_id: data
+        for token_id, data in pairs.pieces.items()
+        if vocabulary.token(token_id) == data
+    }
+    bytes_of = {
+        token_id: byte for token_id, byte in pairs.fallback.items() if vocabulary.token(token_id)
+    }
+    packed = pack_tokens(merged)
     arrays = packed.ids, packed.starts, packed.blob
-    others = [token for token in vocabulary.tokens if token not in pieces and token not in bytes_of]
+    others = [token for token in vocabulary.tokens if token not in merged and token not in bytes_of]
     always = pack([*others, *vocabulary.special_ids], vocabulary.size)
-    fallback = _Fallback(bytes_of, pieces.values(), always)
-    cut = {**pieces, **{each: bytes((byte,)) for each, byte in bytes_of.items()}}
+    fallback = _Fallback(bytes_of, merged.values(), always)
+    cut = {**merged, **{token_id: bytes((byte,)) for token_id, byte in bytes_of.items()}}
     pretokens = None if pairs.cut is None else Pretokens(pairs.cut, cut, vocabulary.size)
     groups = np.zeros(vocabulary.size, np.int32)
     groups[[*cut]] = 1
@@ -160,11 +166,11 @@ class _Fallback:
     """Tokens of one byte, which come where a character has no token."""
 
     def __init__(
-        self, bytes_of: Mapping[int, int], pieces: Collection[bytes], always: Bitmask
+        self, bytes_of: Mapping[int, int], merged: Collection[bytes], always: Bitmask
     ) -> None:
         self._bytes_of = bytes_of
         self._always = always
-        characters = [each for each in pieces if len(each) == length_of(each)] if bytes_of else []
+        characters = [data for data in merged if len(data) == length_of(data)] if bytes_of else []
         self._tokens = Counter(
             character[:end] for character in characters for end in range(1, len(character) + 1)
         )
@@ -178,8 +184,8 @@ class _Fallback:
     def after(self, begun: bytes) -> Bitmask:
         """Return the tokens allowed after the first bytes of a character."""
         goes_on = [
-            each
-            for each, byte in self._bytes_of.items()
+            token_id
+            for token_id, byte in self._bytes_of.items()
             if self._is_lacking(begun + bytes((byte,)))
         ]
         words = self._always.copy()
@@ -199,11 +205,11 @@ def _bits(ids: list[int]) -> Bitmask:
 def _count_characters(begun: bytes) -> int:
     """Return how many characters begin with some bytes."""
     length = length_of(begun)
-    if length == 1 or not 0 < len(begun) <= length or any(each >> 6 != 2 for each in begun[1:]):
+    if length == 1 or not 0 < len(begun) <= length or any(byte >> 6 != 2 for byte in begun[1:]):
         return int(length == len(begun) == 1)
     value = begun[0] & 0x7F >> length
-    for each in begun[1:]:
-        value = value << 6 | each & 0x3F
+    for byte in begun[1:]:
+        value = value << 6 | byte & 0x3F
     shift = 6 * (length - len(begun))
     low = max(value << shift, (0x80, 0x800, 0x10000)[length - 2])
     high = min((value + 1) << shift, 0x110000)
@@ -251,7 +257,7 @@ class Narrows:
     @property
     def known_bytes(self) -> int:
         """The memory that is taken, about."""
-        arrays = (each for found in self._known.values() for narrow in found for each in narrow)
+        arrays = (ids for narrows in self._known.values() for narrow in narrows for ids in narrow)
         return sum(array.nbytes + 100 for array in arrays)
 
     def leave_out(
@@ -262,7 +268,9 @@ class Narrows:
         for tokens, following in self._known[position]:
             allowed = tokens[words[tokens >> 5] >> (tokens & 31) & 1 > 0]
             stuck += [
-                each for each in allowed.tolist() if not rows.goes_on(accepted, each, following)
+                token_id
+                for token_id in allowed.tolist()
+                if not rows.goes_on(accepted, token_id, following)
             ]
         if stuck:
             rest = words & ~pack(sorted(stuck), self._masks.vocabulary.size)
@@ -274,7 +282,7 @@ class Narrows:
         if len(leads) > MOST_LEADS:
             return ()
         result = (self._narrow(after, tokens) for after, tokens in leads.items())
-        return tuple(each for each in result if each is not None)
+        return tuple(narrow for narrow in result if narrow is not None)
 
     def _narrow(self, state: int, tokens: Ids) -> Narrow | None:
         token_of = self._masks.vocabulary.token

@@ -94,14 +94,14 @@ def shortest_completion(
         with suppress(WorkLimitError):
             names = MemberNames(before())
             data = _bytes_with_other_names(automaton, position, names, budget) or data
-    known = _spell(automaton, position, data)
-    if known is not None and not fewest:
-        return Completion(data, known)
+    spelled = _spell(automaton, position, data)
+    if spelled is not None and not fewest:
+        return Completion(data, spelled)
     tokens = automaton.nearest_end.way(position)
-    if known is None or tokens is None:
-        return Completion(data, known if tokens is None else tokens)
+    if spelled is None or tokens is None:
+        return Completion(data, spelled if tokens is None else tokens)
     repeats = _repeats_name(_spelled(automaton.masks.vocabulary, tokens), before)
-    return Completion(data, known if repeats or len(known) <= len(tokens) else tokens)
+    return Completion(data, spelled if repeats or len(spelled) <= len(tokens) else tokens)
 
 
 def _repeats_name(data: bytes, before: Before | None) -> bool:
@@ -174,17 +174,17 @@ def _other_name(
             return rest, state
         may_end = not _escapes(begun + rest)
         share = 1 + len(states.pairs(state)) + len(rest) // 64
-        known: dict[int, tuple[int, float]] = {}
+        by_class: dict[int, tuple[int, float]] = {}
         for rank, (byte_class, byte) in enumerate(ways):
-            if byte_class not in known:
+            if byte_class not in by_class:
                 budget.spend(share)
                 after = states.step(state, byte_class)
                 far = inf if after == DEAD else _distance(automaton, after, budget)
-                known[byte_class] = after, far
+                by_class[byte_class] = after, far
             elif not 0x20 <= byte < 0x7F:
                 # Of bytes that are alike and cannot be read one is enough.
                 continue
-            after, far = known[byte_class]
+            after, far = by_class[byte_class]
             is_end = byte == _QUOTE and may_end
             if far < inf and not (is_end and names.holds(begun + rest + b'"')):
                 budget.spend(1)

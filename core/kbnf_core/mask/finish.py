@@ -145,15 +145,15 @@ _costs: WeakKeyDictionary[Tables, WeakKeyDictionary[Vocabulary, dict[bytes, EndC
 def _costs_of(masks: Masks, eager: bool) -> EndCosts:
     """Return the costs of positions in tokens, cached; ``eager``: no token reads past an end."""
     tables, vocabulary = masks.states.tables, masks.vocabulary
-    known = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
+    by_cuts = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
     cuts = crossing_classes(tables) if eager else np.zeros(256, np.uint8)
-    if cuts.tobytes() not in known:
+    if cuts.tobytes() not in by_cuts:
         named = np.full(len(tables.token_terminals), NEVER, np.int64)
         for terminal in range(len(masks.terminals)):
             if masks.terminals.mask((terminal,)).any():
                 named[terminal] = 1
-        known[cuts.tobytes()] = EndCosts(tables, parts_of(vocabulary), cuts, named)
-    return known[cuts.tobytes()]
+        by_cuts[cuts.tobytes()] = EndCosts(tables, parts_of(vocabulary), cuts, named)
+    return by_cuts[cuts.tobytes()]
 
 
 _groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
@@ -199,8 +199,8 @@ class NearestEnd:
     @property
     def known_bytes(self) -> int:
         """The estimated size of the cached data, in bytes."""
-        known = self._costs.bytes + self._ends.bytes + self.walker.bytes
-        return known + 128 * len(self._ways)
+        size = self._costs.bytes + self._ends.bytes + self.walker.bytes
+        return size + 128 * len(self._ways)
 
     def least(self, position: int) -> float:
         """Return a number of tokens in which a text can be over; infinite where none was found."""
@@ -244,7 +244,7 @@ class NearestEnd:
             costs = self._costs_of_names(state, terminals)
             chosen = np.zeros(masks.word_count, np.uint32)
             self.walker.add_by_bytes(state, left - 1, chosen)
-            chosen |= masks.terminals.mask(each for each in costs if costs[each] < left)
+            chosen |= masks.terminals.mask(terminal for terminal in costs if costs[terminal] < left)
             leads_nowhere = leads_nowhere or inf in costs.values()
         else:
             chosen = words.copy()
@@ -269,7 +269,11 @@ class NearestEnd:
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""
         result = self.leads(state).items()
-        return [(each, ids) for each, ids in result if self._ends.least(each) >= NEVER]
+        return [
+            (state_after, ids)
+            for state_after, ids in result
+            if self._ends.least(state_after) >= NEVER
+        ]
 
     def leads(self, state: int) -> dict[int, Ids]:
         """Return the states to which tokens lead, and these: {state: token ids, ascending}."""
@@ -285,12 +289,12 @@ class NearestEnd:
             if names := matched & terminals:
                 named = states.step_token(state, names)
                 others, numbers = np.unique(by_bytes[ids], return_inverse=True)
-                merged = [states.merge(each, named) for each in others.tolist()]
+                merged = [states.merge(other, named) for other in others.tolist()]
                 reached[ids] = np.array(merged, np.int32)[numbers]
         ids = np.flatnonzero(reached != DEAD).astype(np.int32)
         ids = ids[np.argsort(reached[ids], kind="stable")]
         _, starts = np.unique(reached[ids], return_index=True)
-        return {int(reached[each[0]]): each for each in np.split(ids, starts[1:]) if len(each)}
+        return {int(reached[group[0]]): group for group in np.split(ids, starts[1:]) if len(group)}
 
     def always_fits(self, state: int, left: int) -> bool:
         """Return whether a text is known at once to be over after any token from a state."""

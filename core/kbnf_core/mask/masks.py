@@ -86,15 +86,15 @@ class TokenTerminals:
             )
         if terminal.name is not None:
             return self._named(terminal.name)
-        known = self._known_ids()
+        all_ids = self._known_ids()
         listed = {
             token_id
             for low, high in terminal.ranges
             for token_id in range(low, min(high + 1, self._vocabulary.size))
         }
         if terminal.negated:
-            return known - listed - self._vocabulary.eos_token_ids
-        return known & listed
+            return all_ids - listed - self._vocabulary.eos_token_ids
+        return all_ids & listed
 
     def _named(self, name: str) -> frozenset[int]:
         special = self._vocabulary.special_tokens.get(name)

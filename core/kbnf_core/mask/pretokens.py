@@ -127,14 +127,14 @@ def form_of(text: str) -> str:
     Of digits up to four in a row. A letter that the text begins with may be a suffix after another
     token.
     """
-    ends = [place for place, each in enumerate(text) if each in _APOSTROPHES]
+    ends = [index for index, character in enumerate(text) if character in _APOSTROPHES]
     near = {0, *(() if text[:1] not in _SUFFIXES else (1,))} | {
-        place + after for place in ends for after in (1, 2)
+        index + after for index in ends for after in (1, 2)
     }
     kinds = text.translate(_KINDS)
-    for place in near:
-        if text[place : place + 1] in _SUFFIXES:
-            kinds = kinds[:place] + text[place] + kinds[place + 1 :]
+    for index in near:
+        if text[index : index + 1] in _SUFFIXES:
+            kinds = kinds[:index] + text[index] + kinds[index + 1 :]
     shorter = _SCRIPT.sub(r"\1\2", kinds)
     return _RUN.sub(lambda run: 2 * run[1] if run[1] else 4 * run[2], shorter)
 
@@ -165,11 +165,11 @@ def _kinds_after(begun: bytes) -> frozenset[str]:
     """Return the kinds of characters that begin with some bytes; of many a sample."""
     open_bits = 6 * (length_of(begun) - len(begun))
     value = begun[0] & 0x7F >> length_of(begun)
-    for each in begun[1:]:
-        value = value << 6 | each & 0x3F
+    for byte in begun[1:]:
+        value = value << 6 | byte & 0x3F
     first, last = value << open_bits, min((value + 1) << open_bits, 0x110000)
     step = max(1, (last - first) // 64) if begun[0] >= 0xF0 else 1
-    numbers = (each for each in range(first, last, step) if not 0xD800 <= each < 0xE000)
+    numbers = (code for code in range(first, last, step) if not 0xD800 <= code < 0xE000)
     return frozenset(map(kind_of, map(chr, numbers)))
 
 
@@ -205,14 +205,14 @@ class Pretokens:
     ``groups``: int32[tokens], the number of those that are alike, 0 for what separates texts.
     """
 
-    def __init__(self, cut: Cut, pieces: Mapping[int, bytes], size: int) -> None:
+    def __init__(self, cut: Cut, merged: Mapping[int, bytes], size: int) -> None:
         self._cut = cut
         self.groups = np.zeros(size, np.int32)
         self._forms: list[_Form] = [(b"", "", b"")]
         self._tree = _FormNode()
         # Groups of tokens that begin within a character.
         self._inner: list[int] = []
-        self._number_forms(pieces)
+        self._number_forms(merged)
         self._states = [_State()]
         self._numbers = {self._states[0]: INITIAL}
         self._steps: dict[tuple[int, str, int], int] = {}
@@ -239,9 +239,9 @@ class Pretokens:
         self._steps.clear()
         self._lasting.clear()
 
-    def _number_forms(self, pieces: Mapping[int, bytes]) -> None:
+    def _number_forms(self, merged: Mapping[int, bytes]) -> None:
         numbers: dict[_Form, int] = {}
-        for token, data in pieces.items():
+        for token, data in merged.items():
             first, whole, last = parted(data)
             form = first, form_of(whole), last
             number = self.groups[token] = numbers.setdefault(form, len(self._forms))
@@ -254,32 +254,32 @@ class Pretokens:
 
     def _node_of(self, text: str) -> _FormNode:
         node = self._tree
-        for each in text:
-            node = node.children.setdefault(each, _FormNode())
+        for character in text:
+            node = node.children.setdefault(character, _FormNode())
         return node
 
     def _differing(self) -> tuple[str, ...]:
         """Return the following texts, less those that distinguish neither texts nor boundaries."""
         texts = {text for _, text, _ in self._forms if 0 < len(text) <= 3}.union(_SUFFIXED)
-        texts.update(2 * each for each in _FOLLOWING)
-        rows = [self._ends_of(each) for each in sorted(texts - {""})]
+        texts.update(2 * character for character in _FOLLOWING)
+        rows = [self._ends_of(text) for text in sorted(texts - {""})]
         columns = [*zip(*rows, strict=True)]
         kept: dict[_Ends, int] = {}
         for number, column in enumerate(columns):
-            kept.setdefault(tuple(each & _BEFORE for each in column), number)
-        chosen, known = [*kept.values()], 0
-        for number in [-1, *(each for each in range(len(columns)) if each not in kept.values())]:
+            kept.setdefault(tuple(ends & _BEFORE for ends in column), number)
+        chosen, most = [*kept.values()], 0
+        for number in [-1, *(index for index in range(len(columns)) if index not in kept.values())]:
             longer = chosen if number < 0 else [*chosen, number]
-            count = len({tuple(row[each] for each in longer) for row in rows})
-            if count > known:
-                chosen, known = longer, count
-        return tuple(_FOLLOWING[each] for each in chosen)
+            count = len({tuple(row[index] for index in longer) for row in rows})
+            if count > most:
+                chosen, most = longer, count
+        return tuple(_FOLLOWING[index] for index in chosen)
 
     def _ends_of(self, text: str) -> _Ends:
         """Return the offsets at which words end, from the text's end on, by the following text."""
         size = len(text)
         return tuple(
-            frozenset(each - size for each in (*self._cut(text + after), *([size] * (not after))))
+            frozenset(end - size for end in (*self._cut(text + after), *([size] * (not after))))
             for after in self._following
         )
 
@@ -292,7 +292,7 @@ class Pretokens:
     def may_end(self, state: int) -> bool:
         """Return whether the text may end in a state."""
         here = self._states[state]
-        ends = {each - len(here.text) for each in self._cut(here.text)}
+        ends = {end - len(here.text) for end in self._cut(here.text)}
         return not here.begun and _agrees(here.asked, ends)
 
     def after(self, state: int, group: int, is_joined: bool) -> int:
@@ -311,8 +311,8 @@ class Pretokens:
             state, mark = self._resume(here, first, is_last=not (text or last)), within
             if state == DEAD or self._states[state].begun:
                 return state
-        for each in text:
-            state = self._step(state, each, mark)
+        for character in text:
+            state = self._step(state, character, mark)
             if state == DEAD:
                 return DEAD
             mark = within
@@ -351,7 +351,11 @@ class Pretokens:
         result[self._inner] = JOINED
         if self._states[state].begun:
             result[:] = JOINED
-            dead = (each for each in self._inner if self._read(state, each, _FREE, _WITHIN) == DEAD)
+            dead = (
+                inner_group
+                for inner_group in self._inner
+                if self._read(state, inner_group, _FREE, _WITHIN) == DEAD
+            )
             result[[*dead]] = CUT
             return result
         for mark, verdict in ((_FREE, JOINED), (_ENDED, APART)):
@@ -398,8 +402,8 @@ class Pretokens:
             character = kind_of(character)
         ends = self._ends(here.text + character)
         marked = (*here.asked, (0, mark)) if here.text and mark != _FREE else here.asked
-        asked = tuple((place - 1, what) for place, what in marked)
-        if not any(_agrees(asked, each) for each in ends):
+        asked = tuple((offset - 1, mark_there) for offset, mark_there in marked)
+        if not any(_agrees(asked, ends_of_text) for ends_of_text in ends):
             return DEAD
         since = _since_certain(ends)
         text = here.text + character
@@ -407,9 +411,9 @@ class Pretokens:
         if not text:
             return INITIAL
         ends = self._ends(text)
-        places = frozenset.union(*ends) - {0}
+        end_offsets = frozenset.union(*ends) - {0}
         text = self._texts.setdefault(ends, text)
-        kept = tuple((place, what) for place, what in asked if place in places)
+        kept = tuple((offset, mark_there) for offset, mark_there in asked if offset in end_offsets)
         return self._number(_State(text, kept))
 
     def _number(self, state: _State) -> int:
@@ -423,14 +427,14 @@ _BEFORE = frozenset(range(-_LONGEST, 1))
 
 
 def _agrees(asked: tuple[tuple[int, int], ...], ends: Set[int]) -> bool:
-    return all((place in ends) == (what == _ENDED) for place, what in asked)
+    return all((offset in ends) == (mark == _ENDED) for offset, mark in asked)
 
 
 def _since_certain(ends: _Ends) -> int:
     """Return the characters after the last boundary before all that are not certain; -1: none."""
     certain, result = frozenset.intersection(*ends), -1
-    for place in sorted(frozenset.union(*ends)):
-        if place > 0 or place not in certain:
+    for end in sorted(frozenset.union(*ends)):
+        if end > 0 or end not in certain:
             break
-        result = -place
+        result = -end
     return result

@@ -142,10 +142,10 @@ def to_arrays(slices: Slices) -> dict[str, npt.NDArray[Any]]:
     tails = slices.tails
     arrays = trie_to_arrays(tails.trie, "tails")
     arrays |= {"tails.nodes": tails.nodes, "tails.before": tails.before}
-    for place, each in enumerate(slices.parts):
-        arrays |= trie_to_arrays(each.part.trie, f"{place}.trie")
-        arrays[f"{place}.nodes"] = each.part.nodes
-        arrays |= {f"{place}.{name}": getattr(each, name) for name in _STORED}
+    for index, slice_ in enumerate(slices.parts):
+        arrays |= trie_to_arrays(slice_.part.trie, f"{index}.trie")
+        arrays[f"{index}.nodes"] = slice_.part.nodes
+        arrays |= {f"{index}.{name}": getattr(slice_, name) for name in _STORED}
     return arrays
 
 
@@ -156,11 +156,11 @@ def from_arrays(arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocabulary) 
     number in them is within its range: a walk over them reads nothing outside.
     """
     machines = (*(MACHINES if len(vocabulary.trie.token_ids) >= LEAST_TOKENS else ()), None)
-    parts = (
-        _from_arrays(arrays, str(place), machine, vocabulary)
-        for place, machine in enumerate(machines)
+    slices = (
+        _from_arrays(arrays, str(index), machine, vocabulary)
+        for index, machine in enumerate(machines)
     )
-    return Slices(tuple(parts), _tails_from_arrays(arrays, vocabulary))
+    return Slices(tuple(slices), _tails_from_arrays(arrays, vocabulary))
 
 
 def _tails_from_arrays(arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocabulary) -> Tails:
@@ -180,12 +180,12 @@ def _are_nodes(nodes: npt.NDArray[np.int32], vocabulary: Vocabulary) -> bool:
 
 def _from_arrays(
     arrays: Mapping[str, npt.NDArray[Any]],
-    place: str,
+    prefix: str,
     machine: Machine | None,
     vocabulary: Vocabulary,
 ) -> Slice:
-    trie, nodes = checked_trie(arrays, vocabulary.size, f"{place}.trie"), arrays[f"{place}.nodes"]
-    result = {name: arrays[f"{place}.{name}"] for name in _STORED}
+    trie, nodes = checked_trie(arrays, vocabulary.size, f"{prefix}.trie"), arrays[f"{prefix}.nodes"]
+    result = {name: arrays[f"{prefix}.{name}"] for name in _STORED}
     count, words = trie.node_count, word_count(vocabulary.size)
     read = 0 if machine is None else count
     numbers = numbers_of(machine) if machine is not None else np.full(256, NO_NUMBER, np.uint8)
@@ -230,17 +230,17 @@ def slices_of(vocabulary: Vocabulary) -> Slices:
 
 
 def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: Machine) -> Slice:
-    part = part_of(trie, chosen)
-    reading = _reading(part.trie, machine)
-    blocks = _blocks(part.trie, reading, size)
-    result = _characters(part.trie, machine, size)
-    return Slice(part, blocks, *result, machine, reading, _heights(part.trie))
+    trie_part = part_of(trie, chosen)
+    reading = _reading(trie_part.trie, machine)
+    blocks = _blocks(trie_part.trie, reading, size)
+    result = _characters(trie_part.trie, machine, size)
+    return Slice(trie_part, blocks, *result, machine, reading, _heights(trie_part.trie))
 
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
     """Return the slice that no machine reads, and its tails; of few tokens nothing is a tail."""
-    part = part_of(trie, chosen)
-    small = part.trie
+    trie_part = part_of(trie, chosen)
+    small = trie_part.trie
     behind = np.zeros(small.node_count, np.bool_)
     if len(trie.token_ids) >= LEAST_TOKENS:
         behind = _reading(small, _ENDING) == len(_ENDING) - 1
@@ -254,7 +254,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     )
     characters = _Characters.none()._replace(around=way | under)
     slice_ = Slice(
-        part,
+        trie_part,
         np.zeros((0, word_count(size)), np.uint32),
         *characters,
         None,
@@ -263,7 +263,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     )
     ends = np.flatnonzero(behind)
     spelled = build_trie(dict(enumerate(_spelled(small, behind))))
-    return slice_, Tails(spelled, part.nodes[ends], way[ends])
+    return slice_, Tails(spelled, trie_part.nodes[ends], way[ends])
 
 
 def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:
@@ -299,8 +299,8 @@ def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitma
     most = min(MOST_SHORT, int(begun.max()))
     added = np.split(order, np.cumsum(counts))[: most + 1]
     rows = np.zeros((most + 2, word_count(size)), np.uint32)
-    for place, ids in enumerate((*added, trie.token_ids)):
-        np.bitwise_or(rows[place - 1] if place else 0, pack(ids, size), out=rows[place])
+    for index, ids in enumerate((*added, trie.token_ids)):
+        np.bitwise_or(rows[index - 1] if index else 0, pack(ids, size), out=rows[index])
     return rows
 
 
@@ -353,9 +353,9 @@ def _distinct(
 
 def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
     """Return a bit for each number, from the first on; 0 for numbers outside of the 64."""
-    place = number.astype(np.int64) - first
-    fits = (place >= 0) & (place < 64) & (number != NO_NUMBER)
-    return np.where(fits, np.uint64(1) << np.where(fits, place, 0).astype(np.uint64), np.uint64(0))
+    shift = number.astype(np.int64) - first
+    fits = (shift >= 0) & (shift < 64) & (number != NO_NUMBER)
+    return np.where(fits, np.uint64(1) << np.where(fits, shift, 0).astype(np.uint64), np.uint64(0))
 
 
 def _reading(trie: TokenTrie, machine: Machine) -> npt.NDArray[np.uint8]:

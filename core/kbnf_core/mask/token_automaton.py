@@ -201,17 +201,17 @@ class TokenAutomaton:
 
     def forced_bytes(self, position: int, limit: int) -> bytes:
         """Return the bytes, at most ``limit``, with which all texts from a position begin."""
-        found = self.forced.bytes_from(state_at(position), limit)
+        forced = self.forced.bytes_from(state_at(position), limit)
         # Without its count a state is the same as far as a token reaches; more bytes may stop
         # at a bound.
-        exact = position <= STATE or not found
-        return found if exact else self.forced.bytes_from(self._exact(position), limit)
+        exact = position <= STATE or not forced
+        return forced if exact else self.forced.bytes_from(self._exact(position), limit)
 
     def forced_tokens(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
         """Return the forced tokens after an accepted text, at most ``limit``."""
-        found = self.forced.find(state_at(position), accepted, limit)
-        exact = position <= STATE or not found
-        return found if exact else self.forced.find(self._exact(position), accepted, limit)
+        forced = self.forced.find(state_at(position), accepted, limit)
+        exact = position <= STATE or not forced
+        return forced if exact else self.forced.find(self._exact(position), accepted, limit)
 
     def _exact(self, position: int) -> int:
         return self.masks.counting.exact(position)
@@ -281,10 +281,14 @@ class TokenAutomata:
     @property
     def known_bytes(self) -> int:
         """The memory that all tables and masks take."""
-        automata = [each for known in [*self._automata.values()] for each in [*known.values()]]
-        known = sum(each.known_bytes for each in automata)
-        known += sum(each.known_bytes for each in {each.masks for each in automata})
-        return known + (0 if self._states is None else self._states.explorer.bytes)
+        automata = [
+            automaton
+            for by_finish in [*self._automata.values()]
+            for automaton in [*by_finish.values()]
+        ]
+        size = sum(automaton.known_bytes for automaton in automata)
+        size += sum(masks.known_bytes for masks in {automaton.masks for automaton in automata})
+        return size + (0 if self._states is None else self._states.explorer.bytes)
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
         """Return the token automaton over ``vocabulary``, the same object for equal arguments."""

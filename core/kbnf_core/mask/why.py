@@ -42,7 +42,7 @@ class Explanation:
     @property
     def rules(self) -> frozenset[str]:
         """The rules of the places."""
-        return frozenset(name for place in self.places for name in place.rules)
+        return frozenset(name for live_place in self.places for name in live_place.rules)
 
 
 class Why:
@@ -107,54 +107,54 @@ class Why:
         return Explanation(allowed, token_id, data, len(data) * allowed, expected, (), reason)
 
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
-        place = self._automaton.beginning
+        position = self._automaton.beginning
         for step in accepted:
-            place = self.after(place, step)
-        return self._with_room(place)
+            position = self.after(position, step)
+        return self._with_room(position)
 
     @property
     def beginning(self) -> int:
         """The position before the first byte."""
         return self._automaton.beginning
 
-    def after(self, place: int, what: int | bytes) -> int:
+    def after(self, position: int, symbol: int | bytes) -> int:
         """Return the position after a token, or bytes, that can occur."""
-        place = self._with_room(place)
-        if isinstance(what, bytes):
-            return self._automaton.append(place, what)
-        return self._automaton.step(place, what)
+        position = self._with_room(position)
+        if isinstance(symbol, bytes):
+            return self._automaton.append(position, symbol)
+        return self._automaton.step(position, symbol)
 
-    def places(self, place: int) -> tuple[LivePlace, ...]:
+    def places(self, position: int) -> tuple[LivePlace, ...]:
         """Return where in the grammar a position is."""
-        return self._explainer.live_places(place) if place >= 0 else ()
+        return self._explainer.live_places(position) if position >= 0 else ()
 
-    def _with_room(self, place: int) -> int:
-        """Return ``place``, in a fresh table where the one in use is full."""
+    def _with_room(self, position: int) -> int:
+        """Return ``position``, in a fresh table where the one in use is full."""
         if not self._automaton.masks.is_full:
-            return place
+            return position
         old = self._states
         self._begin()
-        return Migration(old, self._states).position(place)
+        return Migration(old, self._states).position(position)
 
-    def _spell(self, what: int | bytes | str) -> bytes:
-        if isinstance(what, int):
-            return self._vocabulary.token(what) or b""
-        return what.encode() if isinstance(what, str) else what
+    def _spell(self, symbol: int | bytes | str) -> bytes:
+        if isinstance(symbol, int):
+            return self._vocabulary.token(symbol) or b""
+        return symbol.encode() if isinstance(symbol, str) else symbol
 
-    def _judge(self, place: int, what: int | bytes | str, data: bytes) -> tuple[bool, str]:
-        """Return whether ``what`` is allowed, and the reason unless its bytes show it."""
+    def _judge(self, position: int, symbol: int | bytes | str, data: bytes) -> tuple[bool, str]:
+        """Return whether ``symbol`` is allowed, and the reason unless its bytes show it."""
         try:
-            if isinstance(what, int):
-                self._automaton.step(place, what)
+            if isinstance(symbol, int):
+                self._automaton.step(position, symbol)
             else:
-                self._automaton.append(place, data)
+                self._automaton.append(position, data)
         except FinishedError:
             return False, "the text is over: nothing can follow"
         except RejectedError:
-            return False, self._special_reason(what) if isinstance(what, int) else ""
+            return False, self._special_reason(symbol) if isinstance(symbol, int) else ""
         if data:
             return True, "it fits the grammar here"
-        if isinstance(what, int) and what in self._vocabulary.special_ids:
+        if isinstance(symbol, int) and symbol in self._vocabulary.special_ids:
             return True, "the grammar accepts this special token here, or the text may end"
         return False, "it is empty: never offered, and accepting it changes nothing"
 
@@ -185,25 +185,25 @@ class RuleFollower:
         self._place = why.beginning
         self._names: dict[int, str] = {}
 
-    def append(self, what: int | bytes) -> None:
+    def append(self, symbol: int | bytes) -> None:
         """Append a token, or bytes, that can occur."""
-        self._place = self._why.after(self._place, what)
+        self._place = self._why.after(self._place, symbol)
 
     def rule(self) -> str:
         """Return the innermost rule of the first place at which the text may go on."""
         name = self._names.get(self._place)
         if name is None:
-            places = self._why.places(self._place)
-            name = self._names[self._place] = places[0].rules[-1] if places else ""
+            live_places = self._why.places(self._place)
+            name = self._names[self._place] = live_places[0].rules[-1] if live_places else ""
         return name
 
 
 def unexpected(data: bytes, at: int, expected: Ranges) -> str:
     """Return why bytes end at the one at an offset, where others are ``expected``."""
-    said = f"byte {at} ({show_byte(data[at])}) is not expected here"
+    message = f"byte {at} ({show_byte(data[at])}) is not expected here"
     other = data[at : at + 1].swapcase()
     is_case = other != data[at : at + 1] and any(low <= other[0] <= high for low, high in expected)
-    return f"{said}, but {chr(other[0])!r} is: case matters" if is_case else said
+    return f"{message}, but {chr(other[0])!r} is: case matters" if is_case else message
 
 
 def show_byte(value: int) -> str:

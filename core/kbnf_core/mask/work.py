@@ -55,16 +55,16 @@ def rule_works(masks: Masks, budget: Budget) -> tuple[list[RuleWork], bool]:
     """
     works: dict[str, RuleWork] = {}
     rows: defaultdict[str, set[int]] = defaultdict(set)
-    known: dict[int, tuple[int, int]] = {}
+    by_block: dict[int, tuple[int, int]] = {}
     for name, block, item_set in _positions(masks):
         if budget.left <= 0:
             return list(works.values()), False
-        if block not in known:
+        if block not in by_block:
             rows_here = masks.viable(masks.states.begin(item_set))
             row = masks.found.rows.number(masks.union(rows_here))
-            known[block] = _count(masks, item_set), row
-            budget.spent += known[block][0]
-        nodes, row = known[block]
+            by_block[block] = _count(masks, item_set), row
+            budget.spent += by_block[block][0]
+        nodes, row = by_block[block]
         rows[name].add(row)
         work = works.setdefault(name, RuleWork(name))
         work.positions += 1

@@ -1,9 +1,9 @@
 """Reads values that are written as block YAML, in the form that grammars of JSON Schemas have.
 
-That form is a small part of YAML, so its lines say what JSON there is: how deep the first sign of a
-line is says which collections end before it, a dash begins an item, and what is before a colon is a
-name. Lines are rewritten as JSON, which ``JsonReader`` reads. The value of a line is certain once
-the line is over: until then a plain text may go on, and may be another value.
+That form is a small part of YAML, so its lines say what JSON there is: the column of the first sign
+of a line says which collections end before it, a dash begins an item, and a name is before a colon.
+Lines are rewritten as JSON, which ``JsonReader`` reads. The value of a line is certain once the
+line is over: until then a plain text may go on, and may be another value.
 
 Tests: tests/unit/parse/test_block_values.py
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from kbnf_core.parse.follow import JsonReader
 
 _MEMBER = re.compile(r'("(?:[^"\\]|\\.)*"|[^"].*?):(?: (.*))?')
-"""A name, and what is in its line; no plain text contains a colon and a blank."""
+"""A name, and its value in the line; no plain text contains a colon and a blank."""
 _SAME = re.compile(r'".*|\{\}|\[\]|true|false|null|-?[0-9].*')
 """Values that are written as in JSON."""
 
@@ -38,7 +38,7 @@ class BlockReader(JsonReader):
         if final and self._line:
             lines.append(self._line)
         written = "".join(
-            piece for line in lines for piece in self._as_json(line.decode("utf-8", "replace"))
+            text for line in lines for text in self._as_json(line.decode("utf-8", "replace"))
         )
         if final:
             written += "".join(end for _, end in reversed(self._columns))
@@ -66,7 +66,7 @@ class BlockReader(JsonReader):
             yield _scalar(value)
 
     def _next(self, column: int, opening: str, closing: str) -> str:
-        """Return what is before a member or an item: a comma, or what opens its collection."""
+        """Return the text before a member or an item: a comma, or an opening bracket."""
         if self._columns and self._columns[-1] == (column, closing):
             return ","
         self._columns.append((column, closing))

@@ -44,11 +44,11 @@ class CallParser:
         # Rules with equal marks have one name: which of them has matched is the same to a reader.
         names: dict[str, str | None] = {**dict.fromkeys(grammar.rules), grammar.start: _WHOLE}
         self.marks: dict[str, Mark] = {}
-        known: list[Mark] = []
+        distinct: list[Mark] = []
         for rule, mark in marks.items():
-            if mark not in known:
-                known.append(mark)
-            name = str(known.index(mark))
+            if mark not in distinct:
+                distinct.append(mark)
+            name = str(distinct.index(mark))
             self.marks[name] = mark
             names[rule] = name
         self.parser = Parser(grammar, limits, names)
@@ -105,7 +105,7 @@ class CallReader:
     @property
     def value(self) -> list[Any]:
         """The parts so far."""
-        return [part.value for part in self._parts if part.is_there]
+        return [item.value for item in self._parts if item.is_there]
 
     def deltas(self) -> list[Delta]:
         """Return the new content since the last call, in the order of the text."""
@@ -125,13 +125,13 @@ class CallReader:
             self._parts.append(_Text(mark))
 
     def _feed(self, end: int, *, final: bool) -> None:
-        part = self._parts[-1]
+        item = self._parts[-1]
         data = self._follower.data(self._at, end)
         self._at = end
-        added = part.feed(data, final=final)
+        added = item.feed(data, final=final)
         if added:
-            number = part.number if isinstance(part, _Call) else None
-            kind = "arguments" if isinstance(part, _Call) else part.mark.kind
+            number = item.number if isinstance(item, _Call) else None
+            kind = "arguments" if isinstance(item, _Call) else item.mark.kind
             self._deltas.append(Delta(kind, added, number))
 
 

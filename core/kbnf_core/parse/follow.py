@@ -65,10 +65,14 @@ def _copied_in_steps(value: Any) -> Any:
         inner = holder[key]
         if isinstance(inner, dict):
             inner = dict(inner)
-            pending += [(inner, name) for name, each in inner.items() if isinstance(each, _HOLDERS)]
+            pending += [
+                (inner, name) for name, child in inner.items() if isinstance(child, _HOLDERS)
+            ]
         elif isinstance(inner, list):
             inner = list(inner)
-            pending += [(inner, at) for at, each in enumerate(inner) if isinstance(each, _HOLDERS)]
+            pending += [
+                (inner, at) for at, child in enumerate(inner) if isinstance(child, _HOLDERS)
+            ]
         holder[key] = inner
     return root[0]
 
@@ -282,9 +286,9 @@ class Follower:
         """Forget all but the first parts; events given since then are given once more."""
         if size >= len(self._read):
             return
-        places, given = self._marks[size]
+        step_count, given = self._marks[size]
         del self._read[size:], self._marks[size:]
-        self._trace.cut_to(places)
+        self._trace.cut_to(step_count)
         del self._data[self._trace.size :]
         self._events = []
         self._given = given
@@ -296,12 +300,12 @@ class Follower:
         """
         before = len(self._read)
         try:
-            for what in accepted:
+            for symbol in accepted:
                 self._marks.append((len(self._trace), self._given))
-                self._read.append(what)
-                data = bytes_of(what, self._vocabulary)
+                self._read.append(symbol)
+                data = bytes_of(symbol, self._vocabulary)
                 self._data += data
-                self._take(self._trace, what, data)
+                self._take(self._trace, symbol, data)
             self._find_events(is_over=is_over)
         except BaseException:
             self.roll_back(before)
@@ -315,14 +319,14 @@ class Follower:
         # The tables of a whole text: they have fewer derivations for rules that derive themselves,
         # and it is read as ``Grammar.parse`` reads it.
         whole = self._parser.trace()
-        for what in self._read:
-            self._take(whole, what, bytes_of(what, self._vocabulary))
+        for symbol in self._read:
+            self._take(whole, symbol, bytes_of(symbol, self._vocabulary))
         self._events = list(self._parser.tree_of(whole, bytes(self._data)).events())
 
-    def _take(self, trace: Trace, what: int | bytes, data: bytes) -> None:
-        if not isinstance(what, bytes) and self._terminals is not None:
-            terminals = self._terminals.matching(what)
-            if terminals and trace.read_token(terminals, what, len(data)):
+    def _take(self, trace: Trace, symbol: int | bytes, data: bytes) -> None:
+        if not isinstance(symbol, bytes) and self._terminals is not None:
+            terminals = self._terminals.matching(symbol)
+            if terminals and trace.read_token(terminals, symbol, len(data)):
                 return
         if self._parser.read(trace, data) < len(data):
             raise self._parser.error(trace, bytes(self._data))
@@ -341,7 +345,7 @@ class Follower:
             for event in self._events
         ]
         offsets = [event.offset for event in self._events]
-        columns = (np.array(each, np.int32) for each in (events, offsets))
+        columns = (np.array(column, np.int32) for column in (events, offsets))
         return tree_of_events(bytes(self._data), names, *columns)
 
     def data(self, start: int, end: int) -> bytes:
@@ -405,9 +409,9 @@ class ValueReader:
 
     def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> Any:
         """Read the text accepted since the last call; return the value."""
-        for what in accepted:
+        for symbol in accepted:
             self.count += 1
-            self.feed(what)
+            self.feed(symbol)
         if is_over and not self._is_over:
             self._is_over = True
             self.finish()
@@ -420,10 +424,10 @@ class ValueReader:
         return None if value is NOTHING_YET else value
 
 
-def bytes_of(piece: int | bytes, vocabulary: Vocabulary | None) -> bytes:
+def bytes_of(symbol: int | bytes, vocabulary: Vocabulary | None) -> bytes:
     """Return the bytes of a piece of text; a special token has none."""
-    if isinstance(piece, bytes):
-        return piece
+    if isinstance(symbol, bytes):
+        return symbol
     if vocabulary is None:
         raise ConfigError("tokens are read with a vocabulary: give one, or bytes")
-    return b"" if piece in vocabulary.special_ids else vocabulary.token(piece) or b""
+    return b"" if symbol in vocabulary.special_ids else vocabulary.token(symbol) or b""

@@ -115,8 +115,8 @@ class _OpenCall:
         added = "".join(self.written[self._shown :])
         self._shown = len(self.written)
         self._reader.feed(added.encode("utf-8", "surrogatepass"))
-        known = self._reader.value
-        return {"name": self.name, "arguments": None if known is NOTHING_YET else known}
+        arguments = self._reader.value
+        return {"name": self.name, "arguments": None if arguments is NOTHING_YET else arguments}
 
     def finish(self, arguments: Any) -> None:
         """Take the whole value of the arguments."""
@@ -211,7 +211,7 @@ class MessageReader:
     @property
     def value(self) -> list[Any]:
         """The parts so far."""
-        return [part.value for part in self._parts]
+        return [item.value for item in self._parts]
 
     def deltas(self) -> list[Delta]:
         """Return the new content since the last call, in the order of the text."""
@@ -332,34 +332,34 @@ class MessageReader:
             return
         match = start.pattern.match(source.text, source.at)
         assert match is not None  # noqa: S101 - it was found to match
-        what = start.what
+        patterns = start.what
         if start.ends:
             yield from self._end_of_turn(start, blanks)
             return
-        if isinstance(what, Frame) or what is None:
+        if isinstance(patterns, Frame) or patterns is None:
             source.take(match.end())
-            if isinstance(what, Frame):
-                yield from self._frame(what)
+            if isinstance(patterns, Frame):
+                yield from self._frame(patterns)
             else:
                 yield from self._skip([start.behind])
             # After glue a turn may begin, and with it a call without a marker.
             self._leads = self._leads or self._language.turns
             return
         has_blanks = (
-            isinstance(what, CallPatterns)
-            and what.form.head[:1]
-            and what.form.head[0][1][0] in _BLANK
+            isinstance(patterns, CallPatterns)
+            and patterns.form.head[:1]
+            and patterns.form.head[0][1][0] in _BLANK
         )
         # Blanks are content unless they separate calls or belong to the opening of this one.
         if not (self._language.turns and (self._is_behind_call or has_blanks)):
             self._say("text", blanks)
         self._is_behind_call = False
-        if isinstance(what, SectionPatterns) and what.is_bare:
-            yield from self._bare_section(what, match.end())
-        elif isinstance(what, SectionPatterns):
-            yield from self._section(what, match.end())
+        if isinstance(patterns, SectionPatterns) and patterns.is_bare:
+            yield from self._bare_section(patterns, match.end())
+        elif isinstance(patterns, SectionPatterns):
+            yield from self._section(patterns, match.end())
         else:
-            yield from self._trial(what, start.pattern, start)
+            yield from self._trial(patterns, start.pattern, start)
 
     def _end_of_turn(self, start: Start, blanks: str) -> Reading:
         """Read the end of a turn, which is content where more text follows."""
@@ -433,6 +433,7 @@ class MessageReader:
     def _bare_section(self, section: SectionPatterns, end: int) -> Reading:
         """Read calls that no marker begins, which are calls of known tools as a whole only."""
         source = self._source
+        # Deltas cannot be taken back, so calls wait until the whole section was read.
         source.kept, self._held = [], []
         noted = len(self.tolerated)
         source.take(end)
@@ -443,8 +444,8 @@ class MessageReader:
             source.kept = self._held = None
             self._undo(text, noted)
             return
-        held, source.kept, self._held = self._held, None, None
-        for call, value in held:
+        waiting, source.kept, self._held = self._held, None, None
+        for call, value in waiting:
             self._finish(call, value)
 
     def _calls_of(self, section: SectionPatterns, noise: list[str]) -> Reading:
@@ -462,9 +463,9 @@ class MessageReader:
                     raise BrokenError
                 source.take(closed.end())
                 return
-            found = yield from self._gap(section)
-            if found is not None:
-                form, at = found
+            form_and_start = yield from self._gap(section)
+            if form_and_start is not None:
+                form, at = form_and_start
                 if noise:
                     size = sum(map(len, noise))
                     self._note("text between calls", source.place - size, source.place)
@@ -505,6 +506,7 @@ class MessageReader:
         # Without markers there is no evidence of calls but their exact form.
         if section.is_bare:
             raise BrokenError
+        # No item begins at the first character, or its text would have been read as one.
         at = source.at + 1
         while True:
             match = section.again.search(source.text, at, partial=not source.is_over)
@@ -663,7 +665,7 @@ class MessageReader:
             self._calls += 1
             self._parts.append(call)
             self._deltas.append(Delta("name", call.name or "", call.number))
-            self._deltas += [Delta("arguments", each, call.number) for each in call.written]
+            self._deltas += [Delta("arguments", text, call.number) for text in call.written]
 
     def _made(self, call: _OpenCall) -> "Any":
         def made(text: str) -> None:
@@ -715,8 +717,8 @@ class MessageReader:
         if wanted is not None and wanted.replace("\0", call.name or "").strip() != spelled.strip():
             self._note("blanks or words differ", begin, begin + len(spelled))
 
-    def _note(self, what: str, start: int, end: int) -> None:
-        self.tolerated.append(Tolerated(what, start, end))
+    def _note(self, message: str, start: int, end: int) -> None:
+        self.tolerated.append(Tolerated(message, start, end))
 
     def _object(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Read a call that is an object: its name and its arguments are members, in any order."""
@@ -775,8 +777,8 @@ class MessageReader:
     def _note_members(self, form: CallPatterns, call: _OpenCall, begin: int) -> None:
         """Note where the object of a call is written otherwise than in the format."""
         source = self._source
-        known = [form.name_path[-1], form.arguments_path[-1]]
-        if [key for key in call.keys if key != "id"] != known and len(form.name_path) == 1:
+        usual = [form.name_path[-1], form.arguments_path[-1]]
+        if [key for key in call.keys if key != "id"] != usual and len(form.name_path) == 1:
             self._note("members differ", begin, source.place)
         elif form.spelled is not None:
             raw = "".join(source.kept or ())[begin - source.place :]
@@ -804,9 +806,9 @@ class MessageReader:
         seen = 0
         closed: list[str] = []
         for pattern, word in form.tail:
-            found = yield from source.matching(pattern)
-            if found is not None:
-                closed.append(source.take(found.end()))
+            match = yield from source.matching(pattern)
+            if match is not None:
+                closed.append(source.take(match.end()))
                 seen += is_marker(word)
             elif is_marker(word):
                 missing.append(word)

@@ -63,16 +63,16 @@ class Parser:
             self._streamed = self._fresh(self._streamed, self.positions.without_tail_calls)
             return StreamedTrace(self._streamed, self._limits.work)
 
-    def _fresh(self, known: Derivations | None, positions: Any) -> Derivations:
+    def _fresh(self, derivations: Derivations | None, positions: Any) -> Derivations:
         """Return the cached steps of states, cleared if they have grown too large."""
         if (
-            known is None
-            or known.size()[0] > self._limits.cached_states
-            or known.made > self._limits.work
+            derivations is None
+            or derivations.size()[0] > self._limits.cached_states
+            or derivations.made > self._limits.work
         ):
             chosen = positions()
             return Derivations(StateTable(chosen.tables, self._limits), chosen)
-        return known
+        return derivations
 
     def parse(self, data: bytes) -> Tree:
         """Return the tree of a whole text; raise ``ParseError`` where it does not fit."""

@@ -123,17 +123,19 @@ def compiled(
         if frame.begin
     ]
     ends = {end.strip() for frame in frames for end in frame.ends}
-    stray = [each for each in sorted(ends) if each in excluded or not forms or not excluded]
+    stray = [end for end in sorted(ends) if end in excluded or not forms or not excluded]
     loose = [*glue, *(stray if excluded else _closers(frames))]
     starts += [
         Start(regex.compile(loosely(text)), None, _first(text), behind=blanks_behind(text))
         for text in dict.fromkeys(loose)
     ]
     for number, section in enumerate(sections):
-        inside = tuple(each for each in made if each.form.section == number)
+        inside = tuple(
+            call_patterns for call_patterns in made if call_patterns.form.section == number
+        )
         starts.append(_section(section, inside))
-    for each in made:
-        starts += _starts_of(each)
+    for call_patterns in made:
+        starts += _starts_of(call_patterns)
     # A turn has more than one end where a server adds its own.
     over = "|".join(map(re.escape, turn_ends))
     over = rf"(?:(?:{over})\s{{0,256}}){{1,4}}"
@@ -150,10 +152,10 @@ def compiled(
 
 def may_begin(language: CallLanguage, text: str) -> bool:
     """Return whether a text contains a possible beginning of a call."""
-    known = compiled(*language.of_any_tools)
+    patterns = compiled(*language.of_any_tools)
     return any(
         re.search(start.first if not start.is_bare else start.pattern.pattern, text)
-        for start in known.starts
+        for start in patterns.starts
         if isinstance(start.what, SectionPatterns | CallPatterns)
     )
 
@@ -194,8 +196,8 @@ def _following(
     for section in sections:
         words = _words(section.end)
         yield from (pattern for pattern, word in words[:1] if word)
-    for each in forms:
-        yield from (re.escape(word) for _, word in each.tail if is_marker(word))
+    for form in forms:
+        yield from (re.escape(word) for _, word in form.tail if is_marker(word))
 
 
 def _words(items: Iterable[Item]) -> list[tuple[str, str]]:
@@ -260,7 +262,7 @@ def _object_of(
     """
     if form.style == "call":
         return ("name",), ("arguments",), form.head, form.tail
-    text = "".join(each for kind, each in form.head if kind == "text")
+    text = "".join(word for kind, word in form.head if kind == "text")
     if not form.is_named or "{" not in text or not text.rstrip().endswith('"'):
         return (), (), form.head, form.tail
     begin = text.index("{")
@@ -283,11 +285,11 @@ def _object_of(
 def _path_to(value: Any, wanted: str) -> tuple[str, ...] | None:
     """Return the names that lead to a text in objects."""
     pending: list[tuple[Any, tuple[str, ...]]] = [(value, ())]
-    for each, path in pending:
-        if each == wanted:
+    for node, path in pending:
+        if node == wanted:
             return path
-        if isinstance(each, dict):
-            pending += [(inner, (*path, name)) for name, inner in each.items()]
+        if isinstance(node, dict):
+            pending += [(inner, (*path, name)) for name, inner in node.items()]
     return None
 
 
@@ -347,15 +349,18 @@ def _section(section: Section, forms: tuple[CallPatterns, ...]) -> Start:
         end = f"(?:{BLANKS}\\])?" + "".join(f"{BLANKS}{pattern}" for pattern, _ in closing[1:])
     separator = _words([("text", section.separator)])
     gap = BLANKS + "".join(f"(?:{pattern}{BLANKS})?" for pattern, _ in separator)
-    nexts = tuple((regex.compile(f"(?P<gap>{gap})(?:{each.head.pattern})"), each) for each in forms)
-    firsts = {each.first for each in forms if each.first}
+    nexts = tuple(
+        (regex.compile(f"(?P<gap>{gap})(?:{patterns.head.pattern})"), patterns)
+        for patterns in forms
+    )
+    firsts = {patterns.first for patterns in forms if patterns.first}
     again = regex.compile("|".join([*firsts, *(p for p, _ in closing[:1])]) or "(?!)")
     made = SectionPatterns(
         regex.compile(begin), regex.compile(end or "(?!)"), nexts, again, forms, is_bare
     )
     looks = begin
     if is_bare:
-        looks += "(?=" + "|".join(each.head.pattern for each in forms) + ")"
+        looks += "(?=" + "|".join(patterns.head.pattern for patterns in forms) + ")"
     return Start(regex.compile(looks), made, words[0][0], is_bare=is_bare)
 
 

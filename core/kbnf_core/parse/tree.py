@@ -133,7 +133,7 @@ class Tree:
         """The rules of this node and of those below it."""
         names = self._nodes.names
         result = np.unique(self._nodes.labels[self._at : self._after]).tolist()
-        return frozenset(names[each] for each in result if each < len(names))
+        return frozenset(names[label] for label in result if label < len(names))
 
     def find_all(self, rule: str) -> "Iterator[Tree]":
         """Yield the nodes of a rule, or of a family, this one included, outer ones first."""
@@ -165,12 +165,12 @@ class Tree:
         The children of a node that is left out are those of its parent.
         """
         nodes = self._nodes
-        known = [label for rule in rules or () for label in nodes.labelled(rule)]
-        part = slice(self._at, self._after)
-        labels, below = nodes.labels[part], nodes.below[part]
+        kept_labels = [label for rule in rules or () for label in nodes.labelled(rule)]
+        inside = slice(self._at, self._after)
+        labels, below = nodes.labels[inside], nodes.below[inside]
         keep = np.ones(len(labels), np.bool_)
         if rules is not None:
-            keep &= np.isin(labels, known) | (labels >= len(nodes.names))
+            keep &= np.isin(labels, kept_labels) | (labels >= len(nodes.names))
         keep[0] = True
         before = np.concatenate(([0], np.cumsum(keep)))
         levels = _levels(keep, below)
@@ -184,8 +184,8 @@ class Tree:
                 nodes.data,
                 nodes.names,
                 labels[keep],
-                nodes.starts[part][keep],
-                nodes.ends[part][keep],
+                nodes.starts[inside][keep],
+                nodes.ends[inside][keep],
                 under[keep],
             )
         )
@@ -229,22 +229,22 @@ class Tree:
 
     def to_json(self) -> str:
         """Return ``to_dict`` as JSON, whatever the depth."""
-        parts: list[str] = []
+        texts: list[str] = []
         ends: list[str] = []
         last = -1
         for depth, node in self.walk():
             if depth <= last:
-                parts += reversed(ends[depth:])
+                texts += reversed(ends[depth:])
                 del ends[depth:]
-                parts.append(", ")
+                texts.append(", ")
             head = node._as_value()
             # Its children, if any, come between these two.
             whole = dumps(head)
             cut = whole.rfind("[]") + 1 if len(node) > 1 else len(whole)
-            parts.append(whole[:cut])
+            texts.append(whole[:cut])
             ends.append(whole[cut:])
             last = depth
-        return "".join([*parts, *reversed(ends)])
+        return "".join([*texts, *reversed(ends)])
 
     def _as_value(self) -> dict[str, Any]:
         if self.token is not None:

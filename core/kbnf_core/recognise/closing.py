@@ -90,12 +90,12 @@ def close_states(
             for live_class in states.live_classes(state)
             if live_class in readable
         )
-        for found in (*after, *by_token(state)):
-            if found != DEAD and found not in met:
+        for reached in (*after, *by_token(state)):
+            if reached != DEAD and reached not in met:
                 if len(order) == most or states.grown > most_grown:
                     return ClosedStates(order, False)
-                met.add(found)
-                order.append(found)
+                met.add(reached)
+                order.append(reached)
     return ClosedStates(order, True)
 
 
@@ -119,7 +119,7 @@ def is_prefix_free(tables: Tables, most: int = 500) -> bool:
     states = StateTable(tables)
     result = _close(states, most)
     ends = filter(states.explorer.completes, result.states)
-    return result.closed and not any(states.live_classes(each) for each in ends)
+    return result.closed and not any(states.live_classes(state) for state in ends)
 
 
 def endless_rules(tables: Tables) -> list[int]:

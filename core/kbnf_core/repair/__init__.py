@@ -64,7 +64,7 @@ class Edit:
     ``before`` are the bytes from ``start`` to ``end`` of the text that was given, ``after`` those
     in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap``, ``strip`` (text beside
     the data: a comment, or prose around it) or ``complete``, the end of a cut text. ``invented``:
-    data that neither the text nor the grammar determines is among what was written. ``lost``: the
+    data that neither the text nor the grammar determines is among the written bytes. ``lost``: the
     letters, digits and contents of strings that were deleted or overwritten. ``uncertain``: the
     edit decides where a value begins or ends: a quote or a bracket is added, deleted or moved, or
     punctuation becomes part of a string. The author may have meant another offset. The brackets

@@ -72,9 +72,9 @@ class Weights:
     before the first byte that is kept, or all text after the last; beside this 0.002 a byte. The
     repaired text must begin, or end, with a byte of the given one. ``closed``: to add at the end of
     the text a byte that is neither chosen nor a quote. ``opened``: beside ``sign``, a quote outside
-    of free text, before a character that is no letter. ``marker``: the minimum for an edit of free
-    text that may end, or that begins a text, and that leads out of it, as the marker before a call
-    does: the call would become free text. ``rewrites``: see ``Rewrite``.
+    of free text, before a character that is not a letter. ``marker``: the minimum for an edit of
+    free text that may end, or that begins a text, and that leads out of it, as the marker before a
+    call does: the call would become free text. ``rewrites``: see ``Rewrite``.
 
     To replace a character costs 0.1 more than the dearer of deleting it and inserting the other; to
     replace a letter by a sign or a blank at least ``joined``. A character beyond ASCII counts as

@@ -268,14 +268,14 @@ class ArtifactStore:
         """Return the entry of a key, None where there is none; raises ``DamagedError``."""
         return self._checked(INPUTS + key, StoreEntry.read, _LONGEST_ENTRY)
 
-    def count(self, what: str, number: int = 1) -> None:
+    def count(self, metric: str, number: int = 1) -> None:
         """Add to a metric."""
         with self._lock:
-            self.metrics[what] += number
+            self.metrics[metric] += number
 
-    def warn(self, what: object) -> None:
+    def warn(self, message: object) -> None:
         """Log a condition that makes the store slower."""
-        warnings.warn(f"{self.backend.name}: {what}", StoreWarning, stacklevel=2)
+        warnings.warn(f"{self.backend.name}: {message}", StoreWarning, stacklevel=2)
 
     def _fetched(self, key: str) -> Path | None:
         try:
@@ -406,11 +406,11 @@ def _open(url: str, cache: Path | None, process: int) -> ArtifactStore:
 
 
 def _backend(url: str) -> Backend:
-    scheme, sign, place = url.partition("://")
+    scheme, sign, folder = url.partition("://")
     if not sign:
         return DirectoryStore(url)
     if scheme == "file":
-        return DirectoryStore(place)
+        return DirectoryStore(folder)
     from kbnf_core.store.fsspec_store import FsspecStore
 
     return FsspecStore(url)

@@ -110,12 +110,12 @@ class DirectoryStore:
         """Yield the keys, temporary names left out."""
         folder = self._folder / prefix.rpartition("/")[0]
         with self._told():
-            found = sorted(
+            names = sorted(
                 path.relative_to(self._folder).as_posix()
                 for path in folder.rglob("*")
                 if path.is_file() and not path.name.startswith(TEMPORARY)
             )
-        yield from (key for key in found if key.startswith(prefix))
+        yield from (key for key in names if key.startswith(prefix))
 
     def remove(self, key: str) -> None:
         """Remove the file of a key."""

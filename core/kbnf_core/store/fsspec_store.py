@@ -53,19 +53,19 @@ class FsspecStore:
             from fsspec.core import url_to_fs
         except ImportError:
             raise MissingExtraError("a store at a URL", "store") from None
-        parts = urlsplit(url)
+        split = urlsplit(url)
         self.name = shown_url(url)
         self._secret = _secret_pattern(url)
         try:
-            place, options = _place(url)
-            self._fs, self._root = url_to_fs(place, **options)
-            if parts.scheme in ("s3", "s3a"):
+            address, options = _place(url)
+            self._fs, self._root = url_to_fs(address, **options)
+            if split.scheme in ("s3", "s3a"):
                 self._fs.retries = 1
         except ImportError:
-            raise MissingExtraError(f"a store at {parts.scheme}://", "store") from None
+            raise MissingExtraError(f"a store at {split.scheme}://", "store") from None
         except Exception as error:
             raise self._error(error) from None
-        self._is_object_store = parts.scheme in _OBJECT_STORES
+        self._is_object_store = split.scheme in _OBJECT_STORES
 
     def reach(self, *, may_be_new: bool = False) -> None:
         """Raise where nothing answers, or there is no such folder, which object stores lack."""
@@ -88,14 +88,14 @@ class FsspecStore:
         if answer is None and not (may_be_new or self._is_object_store):
             raise StoreError(self.name, "there is no such folder")
 
-    def _look(self, place: str) -> dict[str, Any]:
+    def _look(self, path: str) -> dict[str, Any]:
         """Return the properties of an object, which asks the store."""
         self._fs.invalidate_cache()
         if self._is_object_store:
-            info: dict[str, Any] = self._fs.info(place)
+            info: dict[str, Any] = self._fs.info(path)
             return info
         # Over HTTP, `exists` and `info` take a server that is away for one that has no such file.
-        return {"names": self._fs.ls(place, detail=False)}
+        return {"names": self._fs.ls(path, detail=False)}
 
     def get(self, key: str, most: int) -> bytes | None:
         """Download a key."""
@@ -113,9 +113,9 @@ class FsspecStore:
         """Yield the keys, temporary names left out."""
         folder = self._at(prefix.rpartition("/")[0]).rstrip("/")
         self._fs.invalidate_cache()
-        found = self._try(lambda: self._find(folder)) or []
+        paths = self._try(lambda: self._find(folder)) or []
         start = len(self._root.rstrip("/")) + 1
-        keys = sorted(self._fs._strip_protocol(place)[start:] for place in found)
+        keys = sorted(self._fs._strip_protocol(path)[start:] for path in paths)
         for key in keys:
             if key.startswith(prefix) and TEMPORARY not in key:
                 yield key
@@ -138,12 +138,12 @@ class FsspecStore:
 
     def sweep(self) -> int:
         """Remove temporary files that are older than a day."""
-        found = self._try(lambda: self._find(self._root)) or []
+        paths = self._try(lambda: self._find(self._root)) or []
         start = len(self._root.rstrip("/")) + 1
-        names = [self._fs._strip_protocol(place)[start:] for place in found]
+        names = [self._fs._strip_protocol(path)[start:] for path in paths]
         old = [name for name in names if TEMPORARY in name and self.age(name) > DAY]
-        for each in old:
-            self.remove(each)
+        for draft in old:
+            self.remove(draft)
         return len(old)
 
     def _find(self, folder: str) -> list[str]:
@@ -160,15 +160,15 @@ class FsspecStore:
 
         return self._try(ask) or {}
 
-    def _upload(self, place: str, data: bytes) -> None:
+    def _upload(self, path: str, data: bytes) -> None:
         if self._is_object_store:
-            self._fs.pipe_file(place, data)
+            self._fs.pipe_file(path, data)
             return
-        folder, _, _ = place.rpartition("/")
+        folder, _, _ = path.rpartition("/")
         draft = f"{folder}/{TEMPORARY}{token_hex(8)}"
         self._fs.makedirs(folder, exist_ok=True)
         self._fs.pipe_file(draft, data)
-        self._fs.mv(draft, place)
+        self._fs.mv(draft, path)
 
     def _at(self, key: str) -> str:
         return f"{self._root.rstrip('/')}/{key}"
@@ -203,8 +203,8 @@ class FsspecStore:
 
 def shown_url(url: str) -> str:
     """Return a URL without its name, password, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    split = urlsplit(url)
+    return urlunsplit((split.scheme, split.netloc.rpartition("@")[2], split.path, "", ""))
 
 
 _SHORT = 8
@@ -222,16 +222,16 @@ def _secret_pattern(url: str) -> "re.Pattern[str] | None":
     A user name is not a secret, unless it is long or comes with its password. Short secrets are
     matched as whole words only: letters that are missing in the middle of others would reveal them.
     """
-    parts = urlsplit(url)
-    account = parts.netloc.rpartition("@")[0]
+    split = urlsplit(url)
+    account = split.netloc.rpartition("@")[0]
     name, _, password = account.partition(":")
-    values = (value for _, value in parse_qsl(parts.query) if len(value) >= _SHORT)
-    found = {account if password else "", password, parts.query, *values}
-    found |= {name} if len(name) >= _TOKEN else set()
-    found |= {unquote(each) for each in found}
+    values = (value for _, value in parse_qsl(split.query) if len(value) >= _SHORT)
+    secrets = {account if password else "", password, split.query, *values}
+    secrets |= {name} if len(name) >= _TOKEN else set()
+    secrets |= {unquote(secret) for secret in secrets}
     patterns = [
-        re.escape(each) if len(each) >= _SHORT else rf"(?<!\w){re.escape(each)}(?!\w)"
-        for each in sorted(filter(None, found), key=len, reverse=True)
+        re.escape(secret) if len(secret) >= _SHORT else rf"(?<!\w){re.escape(secret)}(?!\w)"
+        for secret in sorted(filter(None, secrets), key=len, reverse=True)
     ]
     return re.compile("|".join(patterns)) if patterns else None
 
@@ -242,20 +242,20 @@ def _place(url: str) -> tuple[str, dict[str, Any]]:
     S3 wants the access key and its secret by themselves. Requests that are tried again here are not
     tried again by drivers.
     """
-    parts = urlsplit(url)
-    if parts.scheme in ("http", "https"):
+    split = urlsplit(url)
+    if split.scheme in ("http", "https"):
         seconds = {"sock_connect": _CONNECT_SECONDS, "sock_read": PATIENCE}
         timeout = import_module("aiohttp").ClientTimeout(total=None, **seconds)
         return url, {"client_kwargs": {"timeout": timeout}}
-    if parts.scheme not in ("s3", "s3a"):
+    if split.scheme not in ("s3", "s3a"):
         return url, {}
     config = {
         "connect_timeout": _CONNECT_SECONDS,
         "read_timeout": PATIENCE,
         "retries": {"max_attempts": 0},
     }
-    if "@" not in parts.netloc:
+    if "@" not in split.netloc:
         return url, {"config_kwargs": config}
-    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    user, _, password = split.netloc.rpartition("@")[0].partition(":")
     account = {"key": unquote(user), "secret": unquote(password)}
     return shown_url(url), {**account, "config_kwargs": config}

@@ -45,7 +45,7 @@ DIGITS = 32
 
 def is_name(text: str) -> bool:
     """Return whether a text can be a key or a digest, and so a name in a store."""
-    return len(text) == DIGITS and all(each in "0123456789abcdef" for each in text)
+    return len(text) == DIGITS and all(digit in "0123456789abcdef" for digit in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class Recipe:
 
     def key(self, fingerprint: str = "") -> str:
         """Return the key; ``fingerprint`` of a vocabulary, ``""`` for none, where one is used."""
-        parts = [
+        fields = [
             [FORMAT, __version__, regex_version(), fingerprint if self.uses_vocabulary else ""],
             [self.language, self.start, self.finish, self.lossy, repr(self.options)],
             [asdict(self.limits), repr(self.defaults)],
             hashlib.blake2b(self._identity().encode("utf-8", "surrogatepass")).hexdigest(),
         ]
-        whole = json.dumps(parts, sort_keys=True).encode("ascii")
+        whole = json.dumps(fields, sort_keys=True).encode("ascii")
         return hashlib.blake2b(whole, digest_size=DIGITS // 2).hexdigest()
 
     def _identity(self) -> str:

@@ -136,9 +136,9 @@ def compile_recipe(
         # The disk's fault.
         raise
     except Exception as error:
-        found = InternalError(error)
-        store.put_failure(key, Failure("internal", str(found)))
-        raise found from error
+        internal = InternalError(error)
+        store.put_failure(key, Failure("internal", str(internal)))
+        raise internal from error
 
 
 def _text_of(error: KbnfError) -> str:

@@ -30,6 +30,9 @@ MOST = 24
 _DEPTH = 6
 """Nesting below which values have what they must only."""
 
+_LARGEST = 1e300
+"""The number from which none is computed with."""
+
 LONG = 120_000
 """The length of the longest string that is made."""
 
@@ -395,8 +398,7 @@ def _numbers(parts: Parts, *, is_whole: bool) -> Iterator[Json]:
     highs = [part[key] for part in parts for key in ("maximum", "exclusiveMaximum") if key in part]
     steps = [part["multipleOf"] for part in parts if "multipleOf" in part]
     lows, highs, steps = (
-        [each for each in values if isinstance(each, int | float) and not isinstance(each, bool)]
-        for values in (lows, highs, steps)
+        [number for number in values if is_number(number)] for values in (lows, highs, steps)
     )
     step = steps[0] if steps else 1
     near: list[Json] = []
@@ -416,6 +418,12 @@ def _numbers(parts: Parts, *, is_whole: bool) -> Iterator[Json]:
         whole = int(each) if float(each).is_integer() else each
         if not (is_whole and isinstance(whole, float)):
             yield whole
+
+
+def is_number(value: Json) -> bool:
+    """Return whether a value is a number of which a float is near."""
+    is_one = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_one and abs(value) < _LARGEST
 
 
 def _less(parts: Parts, owner: dict[str, Any], keywords: Sequence[str]) -> Parts:

@@ -21,17 +21,17 @@ class Limits:
     states of all nonterminals together (E106). ``cached_states``: recogniser states kept; a table
     with more of them is reset with those in use, without an error; so it is when the masks that
     states share take more than ``mask_bytes``. ``cached_steps``: tokens' steps that are remembered,
-    and ``mask_bytes`` bounds the masks of single states; of both, what was not used for longest is
-    forgotten. So what a grammar remembers follows from these bounds, however long texts are, plus
-    what the texts of its living engines are made of: at most ``cached_states`` states, with 32
+    and ``mask_bytes`` bounds the masks of single states; of both, the least recently used entries
+    are forgotten. So what a grammar remembers follows from these bounds, however long texts are,
+    plus the states of the texts of its living engines: at most ``cached_states`` states, with 32
     parts (pairs, items, triples) each on average; ``mask_bytes`` of masks that states share;
     ``mask_bytes`` in each of six memos of masks and walks, for each of the last four vocabularies;
-    ``cached_steps`` steps for each of their ways to end; and what one call adds. A state takes four
-    bytes for each byte class, and one to two kilobytes with all that is remembered of it. ``work``:
-    counted steps of reading a grammar, its regular expressions among them, and of building it
-    (``kbnf_core.text.budget``), so that none blocks a process for long, however small its text
-    (E107); and the parts of states that one mask or token may add to those that are kept. A step
-    takes about half a microsecond in plain Python, so the default is ten seconds at worst.
+    ``cached_steps`` steps for each of their ways to end; and the additions of one call. A state
+    takes four bytes for each byte class, and one to two kilobytes with all that is remembered of
+    it. ``work``: counted steps of reading a grammar, its regular expressions among them, and of
+    building it (``kbnf_core.text.budget``), so that none blocks a process for long, however small
+    its text (E107); and the parts of states that one mask or token may add to those that are kept.
+    A step takes about half a microsecond in plain Python, so the default is ten seconds at worst.
     ``artifact_read``: bytes of an artifact that is read whole; a larger one is mapped, without an
     error (see ``load_artifact``).
     """

@@ -56,16 +56,20 @@ def cut_by(patterns: Iterable[str]) -> Cut:
 
     # Python counts more characters as white space than these libraries do: U+001C to U+001F.
     white = ((r"\s", r"\p{White_Space}"), (r"\S", r"\P{White_Space}"))
-    spelled = [reduce(lambda text, pair: text.replace(*pair), white, each) for each in patterns]
+    spelled = [
+        reduce(lambda text, pair: text.replace(*pair), white, pattern_text)
+        for pattern_text in patterns
+    ]
     first, *others = [regex.compile(pattern) for pattern in spelled]
 
     def cut(text: str) -> list[int]:
         ends = _ends(first, text)
         for pattern in others:
             # The expression does not see the text before and after a word.
-            parts = pairwise([0, *ends, len(text)])
+            spans = pairwise([0, *ends, len(text)])
             inner = [
-                [begin + each for each in _ends(pattern, text[begin:end])] for begin, end in parts
+                [begin + offset for offset in _ends(pattern, text[begin:end])]
+                for begin, end in spans
             ]
             ends = sorted({*ends, *chain.from_iterable(inner)})
         return ends
@@ -79,7 +83,7 @@ def _ends(pattern: Any, text: str) -> list[int]:
         *ends, last = accumulate(map(len, pattern.findall(text)), initial=0)
         if last == len(text):
             return ends[1:]
-    result = {each for match in pattern.finditer(text) for each in match.span()}
+    result = {end for match in pattern.finditer(text) for end in match.span()}
     return sorted(result - {0, len(text)})
 
 
@@ -117,17 +121,21 @@ def of_document(
         if step.get("type") not in _KEPT_NORMALIZERS:
             raise refused(f"this one changes texts first ({step.get('type')})")
     named: dict[str, int] = model.get("vocab") or {}
-    added = {each["id"] for each in document.get("added_tokens") or ()}
-    pieces = {each: tokens[each] for each in named.values() if each in tokens and each not in added}
+    added = {entry["id"] for entry in document.get("added_tokens") or ()}
+    merged = {
+        token_id: tokens[token_id]
+        for token_id in named.values()
+        if token_id in tokens and token_id not in added
+    }
     fallback = {}
     if model.get("byte_fallback"):
         fallback = {
             named[f"<0x{value:02X}>"]: value for value in range(256) if f"<0x{value:02X}>" in named
         }
-    pieces = {each: data for each, data in pieces.items() if each not in fallback}
+    merged = {token_id: data for token_id, data in merged.items() if token_id not in fallback}
     byte_level = "ByteLevel" in _kinds(document)
     return BytePairs(
-        pieces,
+        merged,
         named_merges(model["merges"], named),
         characters=not byte_level,
         fallback=fallback,
@@ -175,14 +183,14 @@ def of_processor(processor: Any, tokens: Mapping[int, bytes]) -> BytePairs:
     kind = _sentencepiece_kind(processor.serialized_model_proto())
     if kind != "BPE":
         raise refused(f"this SentencePiece model is {kind}")
-    pieces, fallback, ranks = {}, {}, {}
+    merged, fallback, ranks = {}, {}, {}
     for token_id, data in tokens.items():
         if processor.is_byte(token_id):
             fallback[token_id] = data[0]
         else:
-            pieces[token_id] = data
+            merged[token_id] = data
             ranks[token_id] = round(-processor.get_score(token_id))
-    return BytePairs(pieces, None, ranks, characters=True, fallback=fallback)
+    return BytePairs(merged, None, ranks, characters=True, fallback=fallback)
 
 
 _SENTENCEPIECE_KINDS = {1: "Unigram", 2: "BPE", 3: "of words", 4: "of characters"}
@@ -190,8 +198,8 @@ _SENTENCEPIECE_KINDS = {1: "Unigram", 2: "BPE", 3: "of words", 4: "of characters
 
 def _sentencepiece_kind(data: bytes) -> str:
     """Return ``trainer_spec.model_type``: field 3 of field 2 of the protocol buffer."""
-    trainer = next((each for number, each in _fields(data) if number == 2), b"")
-    kinds = [each for number, each in _fields(trainer) if number == 3]
+    trainer = next((value for number, value in _fields(data) if number == 2), b"")
+    kinds = [value for number, value in _fields(trainer) if number == 3]
     kind = kinds[-1] if kinds else 1
     return _SENTENCEPIECE_KINDS.get(kind, "of another kind") if isinstance(kind, int) else "damaged"
 

@@ -73,7 +73,7 @@ def hub_folder() -> Path:
 def cached_models() -> list[str]:
     """Return the names of the models in the cache that have a tokenizer, sorted."""
     try:
-        folders = [each.name for each in hub_folder().iterdir()]
+        folders = [entry.name for entry in hub_folder().iterdir()]
     except OSError:
         return []
     names = (folder.removeprefix(_FOLDER).replace("--", "/", 1) for folder in sorted(folders))
@@ -102,10 +102,12 @@ def _snapshots(model: Path) -> Iterator[Path]:
     except (OSError, ValueError):
         pass
     try:
-        others = sorted(folder.iterdir(), key=lambda each: (-each.stat().st_mtime, each.name))
+        others = sorted(
+            folder.iterdir(), key=lambda snapshot: (-snapshot.stat().st_mtime, snapshot.name)
+        )
     except OSError:
         return
-    yield from (each for each in others if each.is_dir())
+    yield from (snapshot for snapshot in others if snapshot.is_dir())
 
 
 T = TypeVar("T")

@@ -32,8 +32,8 @@ def load_vocabulary(
     cannot be read, ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a
     library is needed that is not installed.
     """
-    found = None if os.path.lexists(path) else cached_vocabulary(str(path))
-    file = file_of(Path(path) if found is None else found)
+    from_cache = None if os.path.lexists(path) else cached_vocabulary(str(path))
+    file = file_of(Path(path) if from_cache is None else from_cache)
     entry = find_entry(file, eos) if cached else None
     vocabulary = _recalled(entry) if entry else None
     if vocabulary is None:

@@ -58,9 +58,9 @@ def read_tokenizer(tokenizer: object) -> tuple[FileContents, Encode, Callable[[]
             f"expected a tokenizer, got {name}: a grammar is the first argument, a tokenizer the"
             " second"
         )
-    known = ", ".join(kind.name for kind in KINDS)
+    kinds = ", ".join(kind.name for kind in KINDS)
     raise VocabularyError(
-        f"expected a tokenizer, got {type(tokenizer).__name__}; known kinds: {known}"
+        f"expected a tokenizer, got {type(tokenizer).__name__}; known kinds: {kinds}"
     )
 
 
@@ -110,8 +110,11 @@ def _encode_plainly(tokenizer: Any) -> Encode:
 
 def _read_tekken(tokenizer: Any) -> FileContents:
     count = tokenizer.num_special_tokens
-    tokens = {each: tokenizer.id_to_byte_piece(each) for each in range(count, tokenizer.n_words)}
-    special = {tokenizer.id_to_piece(each): each for each in range(count)}
+    tokens = {
+        token_id: tokenizer.id_to_byte_piece(token_id)
+        for token_id in range(count, tokenizer.n_words)
+    }
+    special = {tokenizer.id_to_piece(token_id): token_id for token_id in range(count)}
     return FileContents(tokens, special, {tokenizer.eos_id})
 
 

@@ -81,8 +81,8 @@ def _read(path: Path) -> bytes:
 
 
 def _unknown(file: VocabularyFile) -> NoReturn:
-    known = "; ".join(format_.name for format_ in FORMATS)
-    raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {known}")
+    formats = "; ".join(format_.name for format_ in FORMATS)
+    raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {formats}")
 
 
 def _described(file: VocabularyFile) -> str:
@@ -124,9 +124,9 @@ class Encoder:
 def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
     """Return the tokenizer in the file, or folder, that ``vocabulary`` was read from.
 
-    ``path`` None is no file. Raises ``MissingExtraError`` where its library is not installed,
-    ``SourceError`` and ``VocabularyError`` where the file has changed, or the library does not
-    accept it; so does ``encode``.
+    ``path`` is None without a file. Raises ``MissingExtraError`` where its library is not
+    installed, ``SourceError`` and ``VocabularyError`` where the file has changed, or the library
+    does not accept it; so does ``encode``.
     """
     if path is not None:
         format_, file = detect(path)

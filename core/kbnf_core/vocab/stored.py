@@ -80,10 +80,10 @@ def _checked_tokens(arrays: Mapping[str, Array]) -> PackedTokens:
 
 def checked_trie(arrays: Mapping[str, Array], size: int, prefix: str = "trie") -> TokenTrie:
     """Return the trie in ``arrays`` over ids below ``size``; raise what ``from_arrays`` does."""
-    parts = {field.name: arrays[f"{prefix}.{field.name}"] for field in fields(TokenTrie)}
-    kinds = all(_is_row(part, _DTYPES.get(name, np.int32)) for name, part in parts.items())
+    trie_arrays = {field.name: arrays[f"{prefix}.{field.name}"] for field in fields(TokenTrie)}
+    kinds = all(_is_row(array, _DTYPES.get(name, np.int32)) for name, array in trie_arrays.items())
     _require(kinds, "a trie of other kinds")
-    trie = TokenTrie(**parts)
+    trie = TokenTrie(**trie_arrays)
     count = trie.node_count
     same = len(trie.skip) == len(trie.depth) == len(trie.parent) == count > 0
     _require(same, "a trie of unequal arrays")
@@ -93,8 +93,8 @@ def checked_trie(arrays: Mapping[str, Array], size: int, prefix: str = "trie") -
     _require(_within(trie.child, 1, count), "children that are not nodes")
     own = np.arange(count, dtype=np.int32)
     before = trie.parent[1:] < own[1:]
-    known = int(trie.parent[0]) == -1 and _within(trie.parent[1:], 0, count)
-    _require(known and bool(before.all()), "parents that are not nodes")
+    is_tree = int(trie.parent[0]) == -1 and _within(trie.parent[1:], 0, count)
+    _require(is_tree and bool(before.all()), "parents that are not nodes")
     behind = trie.skip > own
     _require(bool(behind.all()) and _within(trie.skip, 1, count + 1), "subtrees without an end")
     deep = int(trie.depth[0]) == 0 and _within(trie.depth[1:], 1, 2**16)
@@ -120,6 +120,6 @@ def _within(values: Array, low: int, end: int) -> bool:
     return not len(values) or (int(values.min()) >= low and int(values.max()) < end)
 
 
-def _require(holds: bool, found: str) -> None:
+def _require(holds: bool, damage: str) -> None:
     if not holds:
-        raise VocabularyError(f"a stored vocabulary is damaged: {found}")
+        raise VocabularyError(f"a stored vocabulary is damaged: {damage}")

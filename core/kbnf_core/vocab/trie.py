@@ -50,10 +50,10 @@ class PackedTokens(Mapping[int, bytes]):
         self._blob = blob.data
 
     def __getitem__(self, token_id: int) -> bytes:
-        place = self._place(token_id)
-        if place < 0:
+        index = self._place(token_id)
+        if index < 0:
             raise KeyError(token_id)
-        return bytes(self._blob[self._starts[place] : self._starts[place + 1]])
+        return bytes(self._blob[self._starts[index] : self._starts[index + 1]])
 
     def __contains__(self, token_id: object) -> bool:
         return self._place(token_id) >= 0
@@ -74,15 +74,15 @@ class PackedTokens(Mapping[int, bytes]):
     def _place(self, token_id: object) -> int:
         """Return where an id is in ``ids``, -1 if it is not there."""
         try:
-            number = index(token_id)  # type: ignore[arg-type] # what is no number is no id
+            number = index(token_id)  # type: ignore[arg-type] # the TypeError is caught
         except TypeError:
             return -1
         ids = self._ids
         # Most vocabularies number their tokens without a gap.
-        place = number - ids[0] if len(ids) else 0
-        if not 0 <= place < len(ids) or ids[place] != number:
-            place = bisect_left(ids, number)
-        return place if place < len(ids) and ids[place] == number else -1
+        position = number - ids[0] if len(ids) else 0
+        if not 0 <= position < len(ids) or ids[position] != number:
+            position = bisect_left(ids, number)
+        return position if position < len(ids) and ids[position] == number else -1
 
 
 class _Spelled(ValuesView[bytes]):
@@ -190,10 +190,10 @@ class TokenTrie:
     def child_on(self, node: int, value: int) -> int:
         """Return the child of a node on byte ``value``, ``ABSENT`` if there is none."""
         children = self.children(node)
-        place = int(np.searchsorted(self.byte[children], value))
-        if place == len(children) or self.byte[children[place]] != value:
+        index = int(np.searchsorted(self.byte[children], value))
+        if index == len(children) or self.byte[children[index]] != value:
             return ABSENT
-        return int(children[place])
+        return int(children[index])
 
     def find(self, data: bytes) -> int:
         """Return the node that spells ``data``, ``ABSENT`` if there is none."""

@@ -279,7 +279,7 @@ class Vocabulary:
         """
         named = (self._hidden, self._strings, self._special)
         result = self._own_bytes + sum(map(getsizeof, named))
-        result += sum(getsizeof(each) for names in named for pair in names.items() for each in pair)
+        result += sum(getsizeof(text) for names in named for pair in names.items() for text in pair)
         for name in ("trie", "spellings"):
             if name in self.__dict__:
                 result += _array_bytes(self.__dict__[name])
@@ -392,12 +392,12 @@ class Vocabulary:
         BLAKE2b of these three lists in ascending order, each led by its length.
         """
         digest = hashlib.blake2b(b"kbnf.vocabulary/1", digest_size=16)
-        for part in (
+        for field in (
             _pack_tokens(self._tokens),
             _pack_special(self._special),
             struct.pack(f"<{len(self._eos)}I", *sorted(self._eos)),
         ):
-            digest.update(struct.pack("<Q", len(part)) + part)
+            digest.update(struct.pack("<Q", len(field)) + field)
         return digest.hexdigest()
 
     @cached_property
@@ -458,8 +458,8 @@ def _no_pairs() -> "BytePairs":
 
 def _array_bytes(value: object) -> int:
     """Return the memory of the arrays that an object has or consists of, each counted once."""
-    held = value if isinstance(value, tuple) else vars(value).values()
-    sizes = {id(each): getattr(each, "nbytes", 0) for each in held}
+    values = value if isinstance(value, tuple) else vars(value).values()
+    sizes = {id(array): getattr(array, "nbytes", 0) for array in values}
     return sum(sizes.values())
 
 
@@ -468,10 +468,10 @@ def _as_bytes(words: str) -> list[int]:
 
 
 def _pack_tokens(tokens: Mapping[int, bytes]) -> bytes:
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     for token_id in sorted(tokens):
-        parts += (struct.pack("<II", token_id, len(tokens[token_id])), tokens[token_id])
-    return b"".join(parts)
+        chunks += (struct.pack("<II", token_id, len(tokens[token_id])), tokens[token_id])
+    return b"".join(chunks)
 
 
 def _pack_special(special: Mapping[str, int]) -> bytes:
@@ -580,4 +580,6 @@ def _is_utf8(data: bytes) -> bool:
 def spelled(vocabulary: Vocabulary, accepted: Iterable[int | bytes]) -> bytes:
     """Return the bytes of tokens, by id, and of byte strings, as an engine accepts them."""
     decode = vocabulary.decode
-    return b"".join(each if isinstance(each, bytes) else decode((each,)) for each in accepted)
+    return b"".join(
+        symbol if isinstance(symbol, bytes) else decode((symbol,)) for symbol in accepted
+    )

@@ -69,6 +69,54 @@ def test_a_pattern_has_a_witness_that_who_ignores_look_ahead_takes() -> None:
     assert "tmp0" in [each.document for each in exam.witnesses]
 
 
+@pytest.mark.parametrize(
+    ("schema", "weaker"),
+    [
+        ({"type": "integer", "minimum": 1000}, {"type": "integer", "minimum": 999}),
+        ({"type": "integer", "minimum": 1000}, {"type": "integer", "minimum": 0}),
+        ({"type": "number", "exclusiveMaximum": 1}, {"type": "number", "maximum": 1}),
+        ({"type": "integer", "maximum": 99999}, {"type": "integer", "maximum": 100_000}),
+        ({"type": "number", "multipleOf": 0.5}, {"type": "number", "multipleOf": 0.25}),
+        ({"type": "integer"}, {"type": "number"}),
+        ({"type": "string", "maxLength": 80}, {"type": "string", "maxLength": 81}),
+        ({"type": "string", "minLength": 3}, {"type": "string", "minLength": 2}),
+        ({"type": "string", "pattern": "^[a-z]+$"}, {"type": "string", "pattern": "[a-z]+$"}),
+        ({"type": "string", "pattern": "^a|b$"}, {"type": "string", "pattern": "^a|b"}),
+        ({"type": "string", "format": "date"}, {"type": "string", "pattern": "^\\d{4}-..-[0-2]"}),
+        ({"enum": ["red", "blue"]}, {"enum": ["red", "blue", "RED"]}),
+        ({"enum": ["red", "blue"]}, {"pattern": "^(red|blue)"}),
+        (
+            {"type": "array", "items": {"type": "integer"}, "maxItems": 4, "uniqueItems": True},
+            {"type": "array", "items": {"type": "integer"}, "maxItems": 5, "uniqueItems": True},
+        ),
+        ({"type": "array", "minItems": 10}, {"type": "array", "minItems": 9}),
+        ({"type": "object", "maxProperties": 3}, {"type": "object", "maxProperties": 4}),
+        (
+            {"properties": {"a": {}, "b": {}}, "required": ["a", "b"], "type": "object"},
+            {"properties": {"a": {}, "b": {}}, "required": ["b"], "type": "object"},
+        ),
+        (
+            {"patternProperties": {"^[a-z]+$": {}}, "additionalProperties": False},
+            {"patternProperties": {"^[a-z]+": {}}, "additionalProperties": False},
+        ),
+        (
+            {"oneOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "b$"}]},
+            {"anyOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "b$"}]},
+        ),
+        ({"type": "string", "not": {"enum": ["no", "never"]}}, {"type": "string"}),
+    ],
+)  # fmt: skip
+def test_a_witness_shows_an_engine_that_is_a_little_too_wide(schema: Any, weaker: Any) -> None:
+    judges = Judges(weaker)
+    documents = [witness.document for witness in Exam(schema).witnesses]
+    assert any(judges.fits(document) for document in documents)
+
+
+def test_numbers_beyond_those_of_floats() -> None:
+    schema: Any = {"type": "integer", "minimum": 10**400, "maximum": float("inf")}
+    assert isinstance(Exam({"anyOf": [schema, {"const": 10**400}]}).witnesses, list)
+
+
 def test_without_look_around() -> None:
     assert _without_look_around(r"^(?!a(b|[)])\))c(?<=d)e$") == "^ce$"
     assert _without_look_around("^a$") == "^a$"

@@ -5,7 +5,7 @@ characters, tokens. Where an alternation has thousands of texts they stay altern
 expressions are unfolded as they are written where they are made of characters only; all else that
 is regular (``except!``, ``#e``, ``#ex``, ``#substrs``, anchors) has an automaton, which, cut down
 to texts, is written as an expression, or as right-linear rules where that would be too long to
-read. What is lost on the way is reported, with a text that shows it where one can be found.
+read. Losses on the way are reported, with a text that shows them where one can be found.
 
 Then the rules are rewritten until llama.cpp takes them: nothing repeats a nullable expression,
 nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
@@ -58,7 +58,17 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.ir.build import EMPTY, alternation, call, moved, optional, repeated, sequence, text
+from kbnf_core.ir.build import (
+    EMPTY,
+    alternation,
+    any_of,
+    call,
+    moved,
+    optional,
+    repeated,
+    sequence,
+    text,
+)
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss, Request
 from kbnf_core.kbnf.tree import Document
@@ -67,7 +77,6 @@ from kbnf_core.languages.gbnf.expression import (
     NOTHING,
     Nonempty,
     Rules,
-    any_of,
     callees_of,
     eliminate_left_recursion,
     generate_nonempty,

@@ -27,6 +27,8 @@ keep is a problem with the JSON Pointer of its keyword (``keywords``).
 
 The options of a conversion are here, with named bounds on what a schema can make large
 (``SchemaLimits``).
+
+Tests: tests/unit/languages/json_schema
 """
 
 import enum
@@ -174,16 +176,16 @@ class Formats(enum.Enum):
 class Options:
     """Settings of a conversion.
 
-    What is None is for the ``x-guidance`` of the schema to say, and if that is silent, too, for
-    ``standard``; ``guidance`` has the defaults. ``closed`` says whether objects that name
-    ``properties``, and say nothing of other members, have no others. With ``lossy`` a keyword that
-    cannot be honoured is dropped and reported instead of being an error; ``lenient`` asks for the
-    same, and is LLGuidance's word.
-    ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular expressions: what
-    may be once in a gap, and between members and after names. ``allowed_escapes`` are the
-    letters that may follow a backslash. With ``strict`` the schema must be one that the strict mode
-    of a service takes; the grammar is the same. ``syntax`` is that of the texts: YAML has one
-    layout, so that options of JSON's layout, spelling and ``standard`` are none beside it.
+    A field that is None comes from the ``x-guidance`` of the schema, or else from ``standard``;
+    ``guidance`` has the defaults. ``closed`` says whether objects that name ``properties``, and say
+    nothing of other members, have no others. With ``lossy`` a keyword that cannot be honoured is
+    dropped and reported instead of being an error; ``lenient`` asks for the same, and is
+    LLGuidance's word. ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular
+    expressions: of one gap, of the text between members and of that after names.
+    ``allowed_escapes`` are the letters that may follow a backslash. With ``strict`` the schema must
+    be one that the strict mode of a service takes; the grammar is the same. ``syntax`` is that of
+    the texts: YAML has one layout, so that options of JSON's layout, spelling and ``standard`` are
+    refused beside it.
     """
 
     whitespace: Whitespace | None = None
@@ -284,11 +286,11 @@ LIMITS = "schema_limits"
 
 
 def closed_unless_open(options: Options) -> Options:
-    """Return the options of what is called, as tools are: objects are closed by default."""
+    """Return the options of the arguments of calls: objects are closed by default."""
     return replace(options, closed=True) if options.closed is None else options
 
 
 def options_of(options: Mapping[str, Any]) -> Options:
-    """Return the options of a request. Raises ``ConfigError`` for what is none."""
+    """Return the options of a request. Raises ``ConfigError`` for an unknown one."""
     own = {"limits" if name == LIMITS else name: value for name, value in options.items()}
     return schema_options(**own)

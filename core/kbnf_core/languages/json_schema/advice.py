@@ -19,6 +19,8 @@ decide it.
 *Services.* ``check_service`` finds what hosted services refuse in strict schemas, each with what to
 do. The rules are those of the services' documents as they could be read on the days in ``AS_OF``,
 which docs/json-schema.md names; they change.
+
+Tests: tests/unit/languages/json_schema/test_lint.py, test_pages.py
 """
 
 import re

@@ -138,14 +138,14 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class WithoutProperty:
-    """Objects without a member of this name, and everything that is no object."""
+    """Objects without a member of this name, and values of other types."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Objects whose members contain ``value``, but for those with some names; what is no object.
+    """Objects whose members contain ``value``, but for some names, and values of other types.
 
     ``patterns`` are of JSON Schema: names in which one matches are left out, too.
     """
@@ -157,7 +157,7 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class OthersBehind:
-    """Arrays whose items after the first ``count`` contain ``value``, and what is no array."""
+    """Arrays whose items after the first ``count`` contain ``value``, and values of other types."""
 
     count: int
     value: "Expression"
@@ -226,7 +226,7 @@ def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
 def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
     """Return what two expressions allow, without what either says of the other anyway.
 
-    The order of what is left is that of ``both``: members of objects come in it.
+    The order is that of ``both``: members of objects come in it.
     """
     if type(one) is Ref and type(two) is Ref:
         # By far the most.
@@ -337,7 +337,7 @@ class Objects:
         budget.spend(STEPS * (len(self.named) + len(self.required)))
         return (
             *self._of_other_size(),
-            # A member that must be there is missing, or holds something else.
+            # A required member is missing, or has another value.
             *(
                 Objects(((name, other(self._by_name.get(name, ANYTHING))),))
                 for name in self.required
@@ -479,7 +479,7 @@ def _is_met(found: Objects, region: Region) -> bool:
 
 
 def _with_single_fits(found: Objects) -> Objects | None:
-    """Return objects without other members than the named ones, fewer of ``present`` to be met.
+    """Return objects without other members than the named ones, with fewer of ``present``.
 
     One that only the member of one name can fit asks for that member.
     """
@@ -545,7 +545,7 @@ class Arrays:
 
     def remainder(self, budget: Budget) -> tuple["Arrays", ...]:
         """Return all other arrays."""
-        # Every item of the prefix is met by an array that is as long.
+        # An array that is as long has every item of the prefix.
         budget.spend(STEPS + len(self.prefix) ** 2)
         if self.unique:
             said = "arrays that repeat an item (`uniqueItems` under `not`)"
@@ -703,7 +703,7 @@ class Products:
         if FULL[type_] in (left[0], right[0]):
             return right if left[0] == FULL[type_] else left
         found: dict[Part, None] = {}
-        # What was listed one by one stays as many; only combinations multiply.
+        # Listed alternatives stay as many; only combinations multiply.
         listed = max(self.most, len(left), len(right))
         pairs = _diagonally(left, right) if self.is_narrow else product(left, right)
         if isinstance(left[0], Objects) and max(len(left), len(right)) > 1:

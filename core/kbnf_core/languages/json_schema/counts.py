@@ -143,7 +143,7 @@ def _live(steps: dict[S, Step[S]]) -> set[S]:
 
 
 class Places(Protocol):
-    """Writes what is inside of arrays and objects."""
+    """Writes the contents of arrays and objects."""
 
     schemas: Schemas
     prelude: Prelude
@@ -233,7 +233,7 @@ class CountedItems:
     def _choices(
         self, count: int, left: tuple[int, ...]
     ) -> list[tuple[Expression, tuple[bool, ...], tuple[int, ...]]]:
-        """Return the kinds of items that may come: what, which ``contains`` fit, what is left."""
+        """Return the kinds of items that may come: schema, ``contains`` that fit, values left."""
         kinds = self._kinds(self._part.item(count))
         self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
         if not self._part.unique:
@@ -459,8 +459,8 @@ def write_key(keys: Restricted, writer: Places, hint: str, *, is_all_but: bool) 
 
 _ObjectState = tuple[int, int, int, int]
 """Which named members are done, how many members there are (as far as it matters), which of
-``present`` are met, and which single names may not come again: all but the second as bits. Where
-order counts, the first is a place."""
+``present`` are fulfilled, and which single names may not come again: all but the second as bits.
+Where order counts, the first is a place."""
 
 
 _FittingNode = tuple[Node, int, int]
@@ -499,7 +499,7 @@ class CountedMembers:
         return single, others
 
     def _is_small(self, names: int) -> bool:
-        """Return whether an automaton that tells so many names apart is certainly small."""
+        """Return whether an automaton that distinguishes so many names is certainly small."""
         members, present = len(self._layout.members), len(self._part.present)
         claimed = present + (self._part.low if self._counts_names else 1) - 1
         sets = sum(comb(names, count) for count in range(min(claimed, names) + 1))
@@ -535,20 +535,20 @@ class CountedMembers:
         if self._part.high is None or count < self._part.high:
             after = min(count + 1, self._most)
             for (form, chosen, sure), now, name in self._next(done, taken, count == 0):
-                # What was met before needs no other member; one that comes may fit it or not.
+                # A schema fulfilled before needs no other member; a further one may fit it or not.
                 if not chosen & met:
                     all_taken = self._taken(taken, count, name, needed=chosen > 0)
                     edges.append((form, (now, after, met | chosen | sure, all_taken)))
             if (passed := self._passed(done)) is not None:
-                # What may end here may end after all that is passed over.
+                # An object that may end here may end after all members passed over.
                 return Step(False, [*edges, (EMPTY, (passed, count, met, taken))])
         enough = count >= self._part.low and met == self._all_met
         return Step(enough and not self._missing(done), edges)
 
     def _passed(self, done: int) -> int | None:
-        """Return what is done where the next member in the declared order is left out.
+        """Return the members done where the next one in the declared order is left out.
 
-        None where it is required, or where none is left. Passed over one by one, members need
+        None where it is required, or there is no other. Passed over one by one, members need
         edges in proportion to their number, not to its square.
         """
         members = self._layout.members
@@ -574,7 +574,7 @@ class CountedMembers:
     def _next(
         self, done: int, taken: int, is_first: bool
     ) -> Iterator[tuple[_FittingNode, int, int]]:
-        """Yield the members that may come, and what is done then.
+        """Yield the members that may come, and the members done then.
 
         Last comes the single name that the member has, as a bit; 0 for others.
         """
@@ -595,7 +595,7 @@ class CountedMembers:
     def _forms(self, place: int | None, is_first: bool) -> list[_FittingNode]:
         """Return the forms of a member.
 
-        Behind the places of named members come those of single names; None is for the others.
+        After the places of named members come those of single names; None is for the others.
         """
         known = self._known.get((place, is_first))
         if known is None and is_first:
@@ -611,7 +611,7 @@ class CountedMembers:
         return known
 
     def _sure(self, place: int | None) -> int:
-        """Return which of ``present`` a member fits whatever it holds, as bits."""
+        """Return which of ``present`` a member fits whatever its value, as bits."""
         part, excludes = self._part, self._layout.writer.schemas.excludes
         names: tuple[str, ...] = ()
         held = [value for _, value in self._others if value != NOTHING]

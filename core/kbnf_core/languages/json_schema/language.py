@@ -1,6 +1,8 @@
 """JSON Schema as one of the grammar languages: the JSON texts of the values that it allows.
 
 A schema is a text, a value, a pydantic model, or a type that pydantic knows (``schema_text``).
+
+Tests: tests/unit/languages/json_schema/test_sources.py, test_options.py
 """
 
 import json
@@ -78,8 +80,8 @@ class SchemaLanguage(Language):
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options by their names in a request.
 
-        What is called ``limits`` where a program speaks of schemas alone has another name beside
-        the limits of the grammar; ``additional_properties`` is the contrary of ``closed``.
+        ``limits``, where a program speaks of schemas alone, has another name beside the limits of
+        the grammar; ``additional_properties`` is the contrary of ``closed``.
         """
         del source
         found = {LIMITS if name == "limits" else name: value for name, value in options.items()}

@@ -3,6 +3,8 @@
 ``x-guidance`` are the options of the conversion that a schema carries, under LLGuidance's names. It
 counts at the top of a schema only. An explicit option wins over it, and it wins over the defaults,
 which are those of the ``Standard``.
+
+Tests: tests/unit/languages/json_schema/test_problems.py, test_options.py
 """
 
 import json
@@ -200,7 +202,7 @@ class Outcome(NamedTuple):
 class Embedded(NamedTuple):
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
 
-    ``schemas`` has what was read of its schemas.
+    ``schemas`` has its schemas as they were read.
     """
 
     start: str
@@ -276,7 +278,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
 
     A schema that is malformed, cannot be satisfied, passes a limit or, unless ``request.lossy``,
     contains a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
-    Raises ``ConfigError`` for options that are none.
+    Raises ``ConfigError`` for unknown options.
     """
     options = options_of({**request.options, "lossy": request.lossy})
     text = SchemaText(source, True, options)
@@ -396,7 +398,7 @@ class SchemaReading(Parsed):
         return self._text.diagnostic(self._why(None)[0])
 
     def _why(self, problem: Problem | None) -> list[Problem]:
-        """Return what is wrong where ``problem`` was found, or where there is no value."""
+        """Return the problems to report where ``problem`` was found, or where there is no value."""
         from kbnf_core.languages.json_schema.advice import contradiction, every_problem
 
         text = self._text
@@ -421,7 +423,7 @@ class SchemaReading(Parsed):
             warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        """Return what is likely a mistake, but what the errors report."""
+        """Return findings of likely mistakes, but those that the errors report."""
         from kbnf_core.languages.json_schema.advice import contradictions
 
         text, dead = self._text, self._dead()
@@ -489,8 +491,8 @@ def raw_strings(
     """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
 
     None for all strings; an automaton for strings whose expression would be too long, such as those
-    of the format ``regex``. What is in ``avoided`` is left out, and long strings where their number
-    of characters takes too many states, which are passed to ``note``. Raises ProblemError.
+    of the format ``regex``. Strings in ``avoided`` are left out, and long strings where their
+    number of characters takes too many states, which are passed to ``note``. Raises ProblemError.
     """
     options = guided(schema, options)
     schemas = schemas_of(schema, options)

@@ -4,16 +4,18 @@ The rules are those that are run. ``Outline`` gives the members in them rules of
 names, places and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
 of nothing or of one other rule, are left out in the end.
 
-*Automata* of strings and numbers come with a ``Notation`` that says what they were made of. What is
-written has the language of the automaton: a named format, an expression where that is short, and
-rules where it grows. Formats are written by their rules (``formats.kbnf``), spelt as JSON strings.
+*Automata* of strings and numbers come with a ``Notation`` of their source. The rules written for
+one have the language of the automaton: a named format, an expression where that is short, and rules
+where it grows. Formats are written by their rules (``formats.kbnf``), spelt as JSON strings.
 
-*Other names*, all strings but some, are one rule (``OtherNames``). A name that is none of those
-goes along their trie and leaves it by a character that is written as itself; or it goes on with an
-escape, or ends, at a beginning that is none of them; or it is one of them and goes on with an
-escape. The ways off the trie, and these beginnings, are listed, so that each takes a text as long
-as its depth: words longer than ``CHUNK`` are cut, and what follows a beginning of that length is a
-rule of its own.
+*Other names*, all strings but some, are one rule (``OtherNames``). A name other than those goes
+along their trie and leaves it by a character that is written as itself; or it goes on with an
+escape, or ends, at a beginning other than them; or it is one of them and goes on with an escape.
+The ways off the trie, and these beginnings, are listed, so that each takes a text as long as its
+depth: words longer than ``CHUNK`` are cut, and the rest after a beginning of that length is a rule
+of its own.
+
+Tests: tests/unit/languages/json_schema/test_readable.py, test_long_names.py
 """
 
 import re
@@ -134,7 +136,7 @@ class Trees:
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
         # Calls of the rules of automata that are too large for one expression; equal ones have one,
-        # of numbers and of strings: what is in both is spelt alike.
+        # of numbers and of strings: values in both are spelt alike.
         self._large: dict[CharacterDfa, Form] = {}
         self.other_names = OtherNames(writer.prelude, self._fresh, self._forms)
         self.format_names: dict[str, str] = {}
@@ -211,7 +213,7 @@ class Trees:
         return self._in_quotes(found)
 
     def _others(self, part: Restricted, hint: str) -> Form:
-        """Return the JSON texts of the strings that are none of some words."""
+        """Return the JSON texts of the strings other than some words."""
         words = part.excluded
         if intersect(from_text("".join(words)), self._prelude.spelling.escaped):
             return self._strings(part, part.dfa(self._writer.rules.budget), hint)
@@ -262,7 +264,8 @@ class Trees:
             edges = [(write(spelling(points)), to) for points, to in characters.edges[state]]
             return Step(characters.accepting[state], edges)
 
-        # What is run has it as it is, so only the work of writing it is bounded.
+        # The rules that are run have the automaton itself, so only the work of writing it is
+        # bounded.
         rules = self._writer.rules
         write = partial(regex_of, budget=rules.budget)
         found = write_linear(0, step, rules, hint, len(characters.edges))
@@ -379,7 +382,7 @@ def _shared_leaf(node: Regular | Call) -> Form:
     """Return a call, or an automaton as the pattern that it was made of."""
     if isinstance(node, Call):
         return call(node.nonterminal)
-    # Whoever reads the rules again need not compile it.
+    # With its automaton a second reading of the rules need not compile it.
     return replace(regex(str(node.notation)), dfa=node.dfa)
 
 
@@ -564,9 +567,9 @@ def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
 
 
 def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
-    """Return rules without what has no texts: values that need another one inside, always.
+    """Return rules without nodes that have no texts: values that always need another one inside.
 
-    Where that is so of ``start`` itself all stays as it is; whoever reads the rules says so.
+    Where that is so of ``start`` itself all stays as it is; a reader of the rules reports it.
     """
     facts = analyse(ir.Grammar(start, rules)).facts
     are_needless = facts[start].productive and not all(each.productive for each in facts.values())
@@ -643,7 +646,7 @@ CHUNK = 32
 
 
 class OtherNames:
-    """Writes the names that are none of some words, each set of words once.
+    """Writes the names other than some words, each set of words once.
 
     ``comments`` are what to say of the rules, by name; ``rules`` are where rules go, and ``fresh``
     takes a hint for a name and returns the name.
@@ -659,7 +662,7 @@ class OtherNames:
         self.comments: dict[str, str] = {}
 
     def write(self, words: tuple[str, ...]) -> Form:
-        """Return the JSON texts of the names that are none of ``words``.
+        """Return the JSON texts of the names other than ``words``.
 
         All of these have only characters that stand for themselves.
         """
@@ -668,7 +671,7 @@ class OtherNames:
             name = self._fresh("other_key")
             self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
             self._known[key] = call(name)
-            # Rules to write: the name, what comes first in it, the rests of words that it avoids.
+            # Rules to write: the name, its first nodes, the rests of words that it avoids.
             pending = [(name, [text('"')], words)]
             while pending:
                 name, first, rests = pending.pop()
@@ -679,7 +682,7 @@ class OtherNames:
         return self._known[key]
 
     def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
-        """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
+        """Return the rests of names other than ``words``; ``inner`` are rules by heads."""
         whole = dict.fromkeys(word for word in words if word[:CHUNK] not in inner)
         rest, end = call(self._prelude.use("name_rest").nonterminal), text('"')
         escaped: list[Form] = []

@@ -1,13 +1,13 @@
 """The rules that the schemas of a document become, by name, with those that all schemas share.
 
 *Shared.* ``Spelling`` has the JSON spellings of the characters of a string, as regular expressions;
-the rules are whitespace, separators, and JSON's types. Arrays and objects are laid out here: what
-is in brackets, with commas between.
+the rules are whitespace, separators, and JSON's types. Arrays and objects are laid out here:
+contents in brackets, with commas between.
 
-*Of a document.* Rules are named after definitions and properties (``Names``). What is refused or
-left out is reported of that schema: of the one whose rule is written (``current``), or of the value
-in it that was met last (``inner``). Nothing here refers to the writers, which refer to this: so all
-of them go when the last one is forgotten.
+*Of a document.* Rules are named after definitions and properties (``Names``). Keywords that are
+refused or left out are reported of that schema: of the one whose rule is written (``current``), or
+of the value in it that was visited last (``inner``). Nothing here refers to the writers, which
+refer to this: so all of them go when the last one is forgotten.
 
 Tests: tests/unit/languages/json_schema/test_places.py
 """
@@ -73,7 +73,7 @@ _DELETE = 0x7F
 _SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
 
 LETTERS = "".join(_SHORT.values()) + "u"
-r"""What may follow a backslash; ``\/`` is never a character's only spelling."""
+r"""Letters after a backslash; ``\/`` is never a character's only spelling."""
 
 _HEX = "[0-9A-Fa-f]"
 _PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
@@ -86,7 +86,7 @@ ANY_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))'
 
 @dataclass(frozen=True)
 class Spelling:
-    r"""Which escapes there are: ``letters`` are what may follow a backslash, of LETTERS.
+    r"""The escapes that are allowed: ``letters`` may follow a backslash, of LETTERS.
 
     A control character with a letter of its own is spelt by that, and, where it is not one of
     ``letters`` or ``by_llguidance``, as ``\u00XX``. ``also`` are characters that need an escape,
@@ -127,7 +127,7 @@ class Spelling:
 
     @cached_property
     def escapes(self) -> tuple[tuple[int, tuple[bytes, ...]], ...]:
-        """The characters that cannot stand for themselves, and what may follow the backslash.
+        """The characters that cannot stand for themselves, and their escapes after the backslash.
 
         They are those of one byte.
         """
@@ -526,7 +526,7 @@ class Shared:
         return Spelling(letters, options.standard is Standard.LLGUIDANCE)
 
     def _behind(self, fraction: str, exponent: str) -> str:
-        """Return the regular expression of what may follow the whole part of a number."""
+        """Return the regular expression of the fraction and exponent of a number."""
         return rf"(?:\.{fraction})?(?:{exponent})?"
 
     def string(self, form: ir.Node) -> ir.Node:
@@ -538,7 +538,7 @@ class Shared:
         return form if self.before_scalar is EMPTY else self.string(self.ended(form))
 
     def ended(self, form: ir.Node, *, is_key: bool = False) -> ir.Node:
-        """Return a scalar with what must be after it."""
+        """Return a scalar with the text that must be after it."""
         end = self.ends[is_key]
         return sequence(form, text(end)) if end else form
 
@@ -663,7 +663,7 @@ class Prelude:
 
     @property
     def gap(self) -> ir.Node:
-        """What may be between two tokens."""
+        """The whitespace between two tokens."""
         return self._used("ws", self._shared.gap)
 
     @property
@@ -696,7 +696,7 @@ class Prelude:
         return self._shared.string(form)
 
     def ended(self, form: ir.Node, *, is_key: bool) -> ir.Node:
-        """Return a scalar with what must be after it."""
+        """Return a scalar with the text that must be after it."""
         return self._shared.ended(form, is_key=is_key)
 
     def any_string(self, *, is_key: bool) -> ir.Node:
@@ -814,7 +814,7 @@ class Rules(dict[str, Node]):
         return place.pointer + (f"/{keyword}" if keyword and keyword in place.contents else "")
 
     def note(self, problem: Problem) -> None:
-        """Note what is reported of a keyword, its pointer, of the value being written."""
+        """Note a problem of a keyword, its pointer, of the value being written."""
         placed = problem._replace(pointer=self.inner_pointer(problem.pointer))
         self.schemas.notes.append(placed)
 

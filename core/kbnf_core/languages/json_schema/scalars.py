@@ -173,8 +173,9 @@ class Numbers(Notation):
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
-    ``hints`` are the names that people should read for the rules of strings. What is counted is a
-    rule of its own: in the middle of another the automaton of that would be taken apart for it.
+    ``hints`` are the names that people should read for the rules of strings. A counted repetition
+    is a rule of its own: in the middle of another the automaton of that would be taken apart for
+    it.
     """
 
     def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
@@ -222,7 +223,7 @@ class ScalarWriter:
     def _with_bounded_runs(self, part: Restricted) -> Restricted:
         """Return strings without endless loops of digits or of blanks, where there are such.
 
-        Where a loop overlaps with what is before it, an automaton has a state for each set of
+        Where a loop overlaps with the words before it, an automaton has a state for each set of
         turns that it may be in. Where those are too many, loops stay endless, and a note says so.
         """
         few = with_bounded_runs(part)
@@ -370,7 +371,7 @@ class ScalarWriter:
     def _narrowed(
         self, part: Restricted, lengths: Lengths, length: Length, hint: str
     ) -> Node | None:
-        """Count with states, as long as they are not too many; leave out what is longer."""
+        """Count with states, as long as they are not too many; leave out longer strings."""
         atom = part.literals[0][0]
         usual = None
         if len(part.literals) == 1 and isinstance(atom, Matching):
@@ -388,7 +389,7 @@ class ScalarWriter:
             high = max(low, high // 2)
             bound = Length(length.low, high)
             bound = bound if lengths.has_word(bound, budget) else None
-        # Before they are written: what is to be said may be for another to say.
+        # Noted before the states are written, which may make another value the current one.
         if high is not None and high != length.high:
             message = f"strings of more than {high:,} characters are left out"
             self._rules.note(narrowed(message, "maxLength"))
@@ -399,6 +400,7 @@ class ScalarWriter:
         tails = _tails(lengths)
         try:
             states, _ = lengths.counted(length, most, self._rules.budget, tails)
+            # With too many tails ``by_rules`` counts their states too, so these must fit as well.
             if sum(state in tails for state, _ in states) > MOST_TAILS:
                 lengths.counted(length, most, self._rules.budget, ends=())
         except LimitError:
@@ -551,7 +553,7 @@ def as_written(part: Restricted, builder: Builder) -> Regex | None:
 
 
 def format_of(part: Restricted) -> Named | None:
-    """Return the format that a set of strings is; None where it is none."""
+    """Return the format that a set of strings is; None for another set."""
     atom, wanted = part.literals[0]
     is_alone = len(part.literals) == 1 and wanted
     return named(atom.regex) if is_alone and isinstance(atom, Matching) else None
@@ -590,7 +592,7 @@ def _looped_pattern(regex: str) -> tuple[bool, Regex | None]:
 
 
 def _expression(lengths: Lengths) -> Regex | None:
-    """Return an expression for the words that may be one of few loops; None where it is none."""
+    """Return an expression for the words that may be one of few loops; None for other words."""
     if lengths.ways is None or lengths.ways > MOST_BRANCHES:
         return None
     try:
@@ -675,7 +677,7 @@ def _is_length(part: Restricted) -> bool:
 def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     """Return the texts of all other strings; None where a word has several texts.
 
-    This is minimal: what was added and a state of any string differ by a word. (That states are
+    This is minimal: an added state and a state of any string differ by a word. (That states are
     not breadth first does not matter to grammars.)
     """
     spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
@@ -699,7 +701,7 @@ MOST_BRANCHES = 12
 """Ways through an expression that are counted one by one."""
 
 LONG_BODY, MANY = 64, 256
-"""Characters of what is repeated, and of all its copies, from which on it is written once."""
+"""Characters of a repeated body, and of all its copies, from which on it is written once."""
 
 _BOUNDS = re.compile(r"\{0*+(\d*)(?:,0*+(\d*))?\}")
 _ONE = re.compile(r"\\u\{\w+\}|\\.|\[(?:\\.|[^\]\\])*\]")

@@ -3,9 +3,9 @@
 *Reading.* A schema object becomes what its keywords mean together; keywords that combine schemas
 become expressions.
 
-*Too many kinds.* Where the normal form of an expression has too many parts, what is written is a
-part of its values (``Schemas.some``): alternatives are left out only where more of them allow more,
-and what is refused is refused as a whole.
+*Too many kinds.* Where the normal form of an expression has too many parts, only some of its values
+are written (``Schemas.some``): alternatives are left out only where more of them allow more, and a
+refused schema is refused as a whole.
 
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
 

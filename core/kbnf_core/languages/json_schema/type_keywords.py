@@ -4,10 +4,10 @@ A function reads what keywords say of numbers, strings, arrays or objects at a p
 document; their values are validated.
 
 *Evaluated.* ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since what a
-schema evaluates depends on which of its alternatives apply. Each case is a condition and what is
-evaluated where it applies; the cases of a schema cover its values. Where more applies, more is
-evaluated and so more is allowed; that is why alternatives need not exclude each other: the union
-over all sets of alternatives that are compatible is exact.
+schema evaluates depends on which of its alternatives apply. Each case is a condition and the
+properties or items evaluated where it applies; the cases of a schema cover its values. Where more
+applies, more is evaluated and so more is allowed; that is why alternatives need not exclude each
+other: the union over all sets of alternatives that are compatible is exact.
 
 A schema that a caller closes (``expressions.Closing``) is read by the same cases: it allows no
 members but those that are evaluated.
@@ -29,11 +29,11 @@ of its own. The empty pattern allows everything.
 For a bound on the length that cannot be counted exactly there are bounded forms of them: each is a
 subset of its format, and of the strings that are short enough.
 
-*The format* ``regex``. ECMA-262's expressions are not a regular language, since groups nest. What
-is allowed is what Python, JavaScript, Go and Rust read alike: literals, escapes of punctuation and
-of the usual classes, brackets with ranges of letters and digits, groups ``DEPTH`` deep,
-alternatives, anchors, and counts of up to three digits that do not run backwards. Look-around,
-references back and named groups are left out.
+*The format* ``regex``. ECMA-262's expressions are not a regular language, since groups nest.
+Allowed is the syntax that Python, JavaScript, Go and Rust read alike: literals, escapes of
+punctuation and of the usual classes, brackets with ranges of letters and digits, groups ``DEPTH``
+deep, alternatives, anchors, and counts of up to three digits that do not run backwards.
+Look-around, references back and named groups are left out.
 
 Tests: tests/unit/languages/json_schema/test_readable.py, test_shipped_patterns.py
 """

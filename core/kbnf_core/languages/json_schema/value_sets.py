@@ -17,6 +17,9 @@ state.
 formats, are data in ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a
 text: the automaton's classes, a byte for each state (1 where it accepts), and its rows as integers
 of 16 bits, compressed. A pattern that is not there is compiled.
+
+Tests: tests/unit/languages/json_schema/test_counts_in_patterns.py,
+test_shipped_patterns.py
 """
 
 import enum

@@ -5,11 +5,11 @@ schemas may refer to themselves. Short values are written where they are.
 
 *Objects.* Most schemas of objects name their members and say no more. Nothing is to be intersected,
 complemented or found empty, so these are written as they are read; all others by their normal form.
-(By that a list of tools takes 1.2 times as long.) Both end in ``write_members``. What has no text,
-as it needs a member without one, goes with its callers in the analysis of the whole grammar.
+(By that a list of tools takes 1.2 times as long.) Both end in ``write_members``. A rule without
+texts, as it needs a member without one, goes with its callers in the analysis of the whole grammar.
 
-*Places.* What is refused or left out is reported of the schema that is being written then
-(``Rules``).
+*Places.* Keywords that are refused or left out are reported of the schema that is being written
+then (``Rules``).
 
 Tests: tests/property/test_schema_members.py, tests/unit/languages/json_schema/test_direct.py
 """
@@ -137,7 +137,7 @@ class Writer:
         is_usual = schemas.document.dialect != "draft-03"
         self._in_order = is_usual and options.order is Order.DECLARED
         self._objects: dict[Objects, Node | None] = {}
-        # Schemas that merely stand for what is being written in their place.
+        # Schemas that merely refer to the one being written in their place.
         self._passed: set[Expression] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, Node]:
@@ -168,7 +168,7 @@ class Writer:
 
     @contextmanager
     def placing(self, expression: Expression) -> Iterator[None]:
-        """Name the schema that is written in what is raised meanwhile."""
+        """Name the schema being written in errors that are raised meanwhile."""
         self.rules.write(expression)
         try:
             yield
@@ -237,7 +237,7 @@ class Writer:
         if self._types_beside_members(self.schemas.document.place(at)):
             return self._rule(at, last_step(at.pointer) if is_named else hint)
         plain = self.schemas.plain(at)
-        # What has no text, as it needs members without one, goes with its callers in the end.
+        # A rule without texts, as it needs members without one, goes with its callers in the end.
         if plain is None and is_unsatisfiable(self.schemas, at):
             return None
         self.rules.inner = at
@@ -398,7 +398,7 @@ class Writer:
         return form
 
     def _shape(self, expression: Expression) -> NormalForm:
-        """Return what is written of an expression; note where that is not all of it."""
+        """Return the normal form to write of an expression; note where it is not all of it."""
         shape = self.schemas.some(expression)
         if self.schemas.is_narrowed(expression):
             most = self.limits.alternatives
@@ -521,7 +521,7 @@ def _plain_array(part: Arrays, writer: Places, hint: str) -> Node | None:
 
 
 def _rest(part: Arrays, writer: Places, hint: str) -> Node | None:
-    """Return what comes after the prefix; None where it must come and cannot."""
+    """Return the items after the prefix; None where they must come and cannot."""
     count = len(part.prefix)
     low = max(part.low - count, 0)
     high = None if part.high is None else max(part.high - count, 0)
@@ -560,7 +560,7 @@ def write_members(
     *,
     is_filled: bool = False,
 ) -> Node | None:
-    """Return what is inside of an object: named members in their order, then any number of others.
+    """Return the contents of an object: named members in their order, then any number of others.
 
     ``extra`` is one of the others, ``is_filled`` asks for a member at least; None where there is
     none.

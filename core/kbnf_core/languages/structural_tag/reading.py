@@ -16,7 +16,7 @@ and its arguments are those of a JSON object, they are read as one: members in a
 implies them: words ahead of a call whose own closing words are there, or the inner ones of these
 (``</function>``), if it is the last thing or another call follows; closing words after a call that
 is over by itself, plain words after a marker. A marker of the format is always there, but for
-formats whose calls have none. 5. Frames are no content.
+formats whose calls have none. 5. Frames are not content.
 
 Tags with other contents than these (grammars, patterns, tokens, dispatch) have no such language:
 their values are those of their marked rules (``marks``).

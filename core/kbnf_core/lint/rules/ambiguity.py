@@ -108,21 +108,21 @@ class AmbiguitySearch:
 
     def _extend(self, name: str) -> bool:
         """Add to the texts of a nonterminal; return whether there are new ones."""
-        known = self._texts[name]
+        texts = self._texts[name]
         fresh = {
             text: _named(self._origins.get(name, name), text, how)
             for text, how in self._derive(name).items()
-            if text not in known
+            if text not in texts
         }
         # Half of the room: the first texts are those without recursion.
-        known.update(islice(fresh.items(), (WORDS - len(known) + 1) // 2))
-        return bool(fresh) and len(known) < WORDS
+        texts.update(islice(fresh.items(), (WORDS - len(texts) + 1) // 2))
+        return bool(fresh) and len(texts) < WORDS
 
     def _derive(self, name: str) -> Texts:
         return fold(
             self._rules[name],
             children,
-            lambda node, parts: self._collect(name, node, self._combine(node, parts)),
+            lambda node, inner: self._collect(name, node, self._combine(node, inner)),
         )
 
     def _collect(
@@ -143,7 +143,7 @@ class AmbiguitySearch:
         kept = result.items() if isinstance(node, Choice) else _shortest(result.items())
         return dict(islice(kept, WORDS))
 
-    def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, Derivation]]:
+    def _combine(self, node: Node, children: list[Texts]) -> Iterable[tuple[bytes, Derivation]]:
         match node:
             case Literal(data):
                 return [(data, (in_quotes(data),))]
@@ -152,11 +152,11 @@ class AmbiguitySearch:
             case Call(name):
                 return self._texts[name].items()
             case Choice():
-                return _in_turn(parts)
+                return _in_turn(children)
             case Sequence():
-                return _joined(parts)
+                return _joined(children)
             case Repeat(_, low, high):
-                return _repeated(parts[0], low, high)
+                return _repeated(children[0], low, high)
             case _:
                 return ()
 
@@ -185,9 +185,9 @@ def _first_of_each_length(words: Iterable[bytes]) -> Iterator[bytes]:
             yield word
 
 
-def _in_turn(parts: list[Texts]) -> Iterator[tuple[bytes, Derivation]]:
+def _in_turn(branches: list[Texts]) -> Iterator[tuple[bytes, Derivation]]:
     """Yield a text of each part, the shortest first, then a second one of each, and so on."""
-    for items in zip_longest(*(part.items() for part in parts)):
+    for items in zip_longest(*(branch.items() for branch in branches)):
         yield from _shortest(filter(None, items))
 
 
@@ -197,28 +197,28 @@ def _joined(parts: list[Texts]) -> list[tuple[bytes, Derivation]]:
     Texts are about in the order of their lengths. So the ``n``-th is joined with the first
     ``ROOM / n`` texts that may follow: as many texts are shorter than what it makes with others.
     """
-    items: list[tuple[bytes, Derivation]] = [(b"", ())]
-    for part in parts:
+    sequences: list[tuple[bytes, Derivation]] = [(b"", ())]
+    for item in parts:
         longer = [
             (text + more, how + then)
-            for rank, (text, how) in enumerate(items[:ROOM], 1)
-            for more, then in islice(part.items(), ROOM // rank)
+            for rank, (text, how) in enumerate(sequences[:ROOM], 1)
+            for more, then in islice(item.items(), ROOM // rank)
             if len(text) + len(more) <= LENGTH
         ]
-        items = _shortest(longer)
-    return items
+        sequences = _shortest(longer)
+    return sequences
 
 
-def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, Derivation]]:
+def _repeated(body: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, Derivation]]:
     most = low + _TURNS if high is None else min(high, low + _TURNS)
-    filled = {text: how for text, how in part.items() if text}
+    filled = {text: how for text, how in body.items() if text}
     items: list[tuple[bytes, Derivation]] = [(b"", ())]
     for count in range(most + 1):
         if count >= low:
             yield from ((text, how or _NOTHING) for text, how in items)
         if not items or count * len(items) > LENGTH * WORDS:
             return
-        turn = part if count < low else filled
+        turn = body if count < low else filled
         items = _joined([dict(items), turn])[:WORDS] if items else []
 
 
@@ -267,12 +267,12 @@ def _is_overlap(subject: Subject, ambiguity: Ambiguity) -> bool:
     return True
 
 
-def _finding(reading: Reading, found: Ambiguity) -> Diagnostic:
-    first, second = differing(found.first, found.second)
+def _finding(reading: Reading, ambiguity: Ambiguity) -> Diagnostic:
+    first, second = differing(ambiguity.first, ambiguity.second)
     return reading.finding(
         "I109",
-        f"{show_name(reading, found.nonterminal)} derives {show(found.text)} in two ways",
-        found.node.span,
+        f"{show_name(reading, ambiguity.nonterminal)} derives {show(ambiguity.text)} in two ways",
+        ambiguity.node.span,
         notes=(f"either {_cut(first)}", f"or {_cut(second)}"),
     )
 
@@ -292,9 +292,9 @@ def differing(first: Derivation, second: Derivation) -> tuple[Derivation, Deriva
     end = next((at for at in range(least - start) if first[-1 - at] != second[-1 - at]), 0)
     end = end if end >= _LEAST_CUT else 0
     before, after = ("…",) if start else (), ("…",) if end else ()
-    one, other = ((*before, *parts[start : len(parts) - end], *after) for parts in (first, second))
+    one, other = ((*before, *steps[start : len(steps) - end], *after) for steps in (first, second))
     filled_one, filled_other = (
-        tuple(part for part in parts if part not in _NOTHING) for parts in (one, other)
+        tuple(step for step in steps if step not in _NOTHING) for steps in (one, other)
     )
     is_clear = filled_one and filled_other and filled_one != filled_other
     return (filled_one, filled_other) if is_clear else (one, other)

@@ -44,12 +44,12 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
     for match in _ESCAPE.finditer(text.value):
         kind = match["class"]
         if kind is not None:
-            bare = any(match.start() in each for each in inside)
+            bare = any(match.start() in span for span in inside)
             ascii_ = _ASCII[kind] if bare else f"[{_ASCII[kind]}]"
             edit = Edit(text.spell(*match.span()), ascii_)
             fix = Fix(f"keep to ASCII: `{ascii_}`", (edit,), safe=False)
-            what = f"`\\{kind}` matches {_MATCHES[kind]}"
-            yield _finding(reading, text, match.span(), what, fix)
+            message = f"`\\{kind}` matches {_MATCHES[kind]}"
+            yield _finding(reading, text, match.span(), message, fix)
 
 
 def _any_case(text: Text) -> list[Edit]:
@@ -74,25 +74,31 @@ def _any_case(text: Text) -> list[Edit]:
 
 def _of_any_case(reading: Reading, texts: Iterable[Text]) -> Iterator[Diagnostic]:
     """Yield one finding for all patterns with `(?i)`, at the first, since there are often many."""
-    found = [edits for text in texts if (edits := _any_case(text))]
-    if not found:
+    edits_by_pattern = [edits for text in texts if (edits := _any_case(text))]
+    if not edits_by_pattern:
         return
-    others = f"so do {count_of(len(found) - 1, 'other pattern')} of this file"
+    others = f"so do {count_of(len(edits_by_pattern) - 1, 'other pattern')} of this file"
     yield reading.finding(
         "I206",
         "`(?i)` also matches `\u017f` for `s`, and U+212A, the Kelvin sign, for `k`",
-        found[0][0].span,
-        notes=(others,) if len(found) > 1 else (),
+        edits_by_pattern[0][0].span,
+        notes=(others,) if len(edits_by_pattern) > 1 else (),
         helps=("keep to ASCII: `(?i-u:...)`",),
-        fixes=(Fix("keep to ASCII: `(?i-u:...)`", tuple(chain.from_iterable(found)), safe=False),),
+        fixes=(
+            Fix(
+                "keep to ASCII: `(?i-u:...)`",
+                tuple(chain.from_iterable(edits_by_pattern)),
+                safe=False,
+            ),
+        ),
     )
 
 
 def _finding(
-    reading: Reading, text: Text, place: tuple[int, int], what: str, fix: Fix
+    reading: Reading, text: Text, bounds: tuple[int, int], message: str, fix: Fix
 ) -> Diagnostic:
     source = reading.document.source
-    span = text.spell(*place)
+    span = text.spell(*bounds)
     helps = (fix.message,)
     notes = as_read(text, source)
-    return Diagnostic("I206", what, source, span, notes=notes, helps=helps, fixes=(fix,))
+    return Diagnostic("I206", message, source, span, notes=notes, helps=helps, fixes=(fix,))

@@ -46,9 +46,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             works, is_whole = rule_works(subject.masks, budget)
         works.sort(key=lambda work: (-work.nodes, work.name))
         if not is_whole:
-            what = f"the masks take more than {budget.limit:,} trie nodes"
+            message = f"the masks take more than {budget.limit:,} trie nodes"
             code = "I702" if options.max_mask_work is None else "E703"
-            subject.stop(code, what, subject.reading.start_span)
+            subject.stop(code, message, subject.reading.start_span)
     if options.max_mask_work is not None:
         for work in works:
             if work.nodes > options.max_mask_work:
@@ -156,5 +156,5 @@ def _describe(work: "RuleWork") -> str:
 
 
 def _details(work: "RuleWork") -> str:
-    places = "1 position" if work.positions == 1 else f"{work.positions:,} positions"
-    return f"{places}, at most {work.most:,} for one mask, {work.mask_bytes:,} bytes of masks"
+    positions = "1 position" if work.positions == 1 else f"{work.positions:,} positions"
+    return f"{positions}, at most {work.most:,} for one mask, {work.mask_bytes:,} bytes of masks"

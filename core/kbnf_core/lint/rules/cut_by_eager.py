@@ -92,18 +92,18 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     search = Budget(min(MOST_WORK, subject.budget.left))
     try:
-        found = (
+        pair = (
             find_continued(tables, search)
             if vocabulary is None
             else find_cut(tables, vocabulary.trie, search)
         )
     except WorkLimitError:
-        found = None
+        pair = None
         if subject.options.reports_effort:
-            what = f"a text that `finish={reading.finish.value}` cuts was not found soon enough"
-            subject.stop("W307", what, reading.start_span)
-    if found is not None:
-        yield _finding(subject, show(found.shorter), show(found.longer))
+            message = f"a text that `finish={reading.finish.value}` cuts was not found soon enough"
+            subject.stop("W307", message, reading.start_span)
+    if pair is not None:
+        yield _finding(subject, show(pair.shorter), show(pair.longer))
     subject.budget.spend(search.spent)
 
 
@@ -130,28 +130,28 @@ def _rewritten(reading: Reading, root: Node) -> Node:
     return values.pop()
 
 
-def _with_parts(reading: Reading, node: Node, parts: tuple[Node, ...]) -> Node:
-    return rebuild(node, _joined(reading, parts) if isinstance(node, Sequence) else parts)
+def _with_parts(reading: Reading, node: Node, children: tuple[Node, ...]) -> Node:
+    return rebuild(node, _joined(reading, children) if isinstance(node, Sequence) else children)
 
 
-def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:
+def _joined(reading: Reading, nodes: tuple[Node, ...]) -> Iterator[Node]:
     pending: Node | None = None
-    for part in parts:
-        joined = pending and _up_to(reading, pending, part)
+    for node in nodes:
+        joined = pending and _up_to(reading, pending, node)
         if pending is not None and joined is None:
             yield pending
-        pending = joined or part
+        pending = joined or node
     if pending is not None:
         yield pending
 
 
-def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
+def _up_to(reading: Reading, node: Node, following: Node) -> Node | None:
     """Return an ``except!`` with the text after it, as one automaton."""
-    if not isinstance(part, Regular) or not isinstance(following, Literal):
+    if not isinstance(node, Regular) or not isinstance(following, Literal):
         return None
-    if not any(isinstance(each, Exception_) for each in reading.written.get(part.span, ())):
+    if not any(isinstance(written, Exception_) for written in reading.written.get(node.span, ())):
         return None
-    whole = operations.concatenate(part.dfa, operations.literal(following.data))
+    whole = operations.concatenate(node.dfa, operations.literal(following.data))
     return Regular(operations.shortest_matches(whole), following.span)
 
 
@@ -191,8 +191,8 @@ MOST_PARTS = 5_000
 
 
 def _is_large(grammar: Grammar) -> bool:
-    parts = (node for body in grammar.rules.values() for node in postorder(body))
-    return any(True for _ in islice(parts, MOST_PARTS, None))
+    nodes = (node for body in grammar.rules.values() for node in postorder(body))
+    return any(True for _ in islice(nodes, MOST_PARTS, None))
 
 
 def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis, budget: Budget) -> bool:
@@ -203,10 +203,10 @@ def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis, budget: Budget)
     if _is_large(grammar):
         return False
     bodies = {name: grammar.rules[name] for name in analysis.reachable}
-    parts = [node for body in bodies.values() for node in postorder(body)]
-    if any(isinstance(node, Token) for node in parts):
+    nodes = [node for body in bodies.values() for node in postorder(body)]
+    if any(isinstance(node, Token) for node in nodes):
         return False
-    budget.spend(sum(node.dfa.state_count for node in parts if isinstance(node, Regular)))
+    budget.spend(sum(node.dfa.state_count for node in nodes if isinstance(node, Regular)))
     firsts = Firsts(grammar, analysis)
     follow = follow_sets(grammar, analysis, firsts)
     return all(_rule_decides(body, follow[name], analysis, firsts) for name, body in bodies.items())
@@ -252,10 +252,10 @@ def _is_apart(ways: Follow, after: Follow) -> bool:
 
 def _are_disjoint(sets: Iterable[Follow]) -> bool:
     seen: set[int] = set()
-    for each in sets:
-        if not seen.isdisjoint(each):
+    for follow in sets:
+        if not seen.isdisjoint(follow):
             return False
-        seen |= each
+        seen |= follow
     return True
 
 

@@ -36,10 +36,10 @@ def _written_twice(
 ) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative of the author's text whose text is another's."""
     first: dict[tuple[Span, str], Span] = {}
-    for place, (choice, _) in sorted(alternatives.items()):
-        known = first.setdefault((choice, reading.document.source.slice(place)), place)
-        if known is not place:
-            yield _duplicate(reading, place, known, None)
+    for span, (choice, _) in sorted(alternatives.items()):
+        original = first.setdefault((choice, reading.document.source.slice(span)), span)
+        if original is not span:
+            yield _duplicate(reading, span, original, None)
 
 
 def _repeated(
@@ -55,15 +55,15 @@ def _repeated(
         before = branch
 
 
-def _duplicate(reading: Reading, place: Span, first: Span, before: Expression | None) -> Diagnostic:
+def _duplicate(reading: Reading, span: Span, first: Span, before: Expression | None) -> Diagnostic:
     fixes: tuple[Fix, ...] = ()
     if before is not None:
-        edit = Edit(Span(before.span.end, place.end), "")
+        edit = Edit(Span(before.span.end, span.end), "")
         fixes = (Fix("remove the second one", (edit,)),)
     return reading.finding(
         "W104",
         "this alternative is written twice",
-        place,
+        span,
         labels=(Label(first, "first written here"),),
         fixes=fixes,
     )

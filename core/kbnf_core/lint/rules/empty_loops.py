@@ -27,8 +27,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     becomes: dict[str, set[str]] = {}
     for name, body in grammar.rules.items():
         facts: dict[int, Facts] = {}
-        for node, found in analysis.within(body):
-            facts[id(node)] = found
+        for node, node_facts in analysis.within(body):
+            facts[id(node)] = node_facts
             if isinstance(node, Repeat) and node.high is None and facts[id(node.body)].nullable:
                 yield _loop(reading, node)
         becomes[name] = set(_alone(body, facts, analysis))
@@ -53,9 +53,9 @@ def _alone(root: Node, facts: dict[int, Facts], analysis: Analysis) -> Iterator[
                     stack.append(body)
             case Choice(branches):
                 stack.extend(branches)
-            case Sequence(parts):
-                filled = [part for part in parts if not facts[id(part)].nullable]
-                stack.extend(filled if len(filled) == 1 else parts if not filled else ())
+            case Sequence(children):
+                filled = [node for node in children if not facts[id(node)].nullable]
+                stack.extend(filled if len(filled) == 1 else children if not filled else ())
 
 
 def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:

@@ -40,57 +40,63 @@ def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece]]:
     end = text.origins[-1]
     start = text.span.start if text.span.end == end + 1 else text.span.start - 1
     raw = reading.document.source.text[start : end + 1]
-    for piece in pieces(raw, start):
-        written = reading.document.source.slice(piece.span)
-        if written.startswith("\\") and piece.value is not None:
-            yield written, piece
+    for character in pieces(raw, start):
+        written = reading.document.source.slice(character.span)
+        if written.startswith("\\") and character.value is not None:
+            yield written, character
 
 
 def _in_text(reading: Reading, text: Text) -> Iterator[Diagnostic]:
-    for written, piece in _pieces(reading, text):
-        if piece.byte is not None and piece.byte >= _FIRST_BEYOND_ASCII:
-            message = f"`{written}` is the character U+00{piece.byte:02X} here, not a byte"
-            same = f"\\u{{{piece.byte:x}}}"
+    for written, character in _pieces(reading, text):
+        if character.byte is not None and character.byte >= _FIRST_BEYOND_ASCII:
+            message = f"`{written}` is the character U+00{character.byte:02X} here, not a byte"
+            same = f"\\u{{{character.byte:x}}}"
             note = "in bnf_sampler, and in `#b'...'` here, it is one byte"
             yield _finding(
-                reading, piece, message, note, Fix(f"write `{same}`", (Edit(piece.span, same),))
+                reading,
+                character,
+                message,
+                note,
+                Fix(f"write `{same}`", (Edit(character.span, same),)),
             )
 
 
 def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
     read = as_read(text, reading.document.source)
-    for found in _in_escapes(reading, text):
-        yield replace(found, notes=(*found.notes, *read))
+    for finding in _in_escapes(reading, text):
+        yield replace(finding, notes=(*finding.notes, *read))
 
 
 def _in_escapes(reading: Reading, text: Text) -> Iterator[Diagnostic]:
-    for written, piece in _pieces(reading, text):
+    for written, character in _pieces(reading, text):
         if written == r"\b":
             message = "`\\b` is a backspace here, not a word boundary"
-            yield _as_code(reading, piece, message)
+            yield _as_code(reading, character, message)
         elif written[1] in _OCTAL:
             message = f"`{written}` is an octal number here, not a back reference"
-            yield _as_code(reading, piece, message)
-        elif piece.value in _META and written[1] in "xu0":
-            yield _meta(reading, written, piece)
+            yield _as_code(reading, character, message)
+        elif character.value in _META and written[1] in "xu0":
+            yield _meta(reading, written, character)
 
 
-def _as_code(reading: Reading, piece: QuotedPiece, message: str) -> Diagnostic:
-    same = f"\\x{ord(piece.value or ''):02x}"
+def _as_code(reading: Reading, character: QuotedPiece, message: str) -> Diagnostic:
+    same = f"\\x{ord(character.value or ''):02x}"
     note = "escapes are decoded before the regular expression is read"
     # It keeps the language, but if the regex was meant, it hides the mistake.
-    fix = Fix(f"write `{same}`", (Edit(piece.span, same),), safe=False)
-    return _finding(reading, piece, message, note, fix)
+    fix = Fix(f"write `{same}`", (Edit(character.span, same),), safe=False)
+    return _finding(reading, character, message, note, fix)
 
 
-def _meta(reading: Reading, written: str, piece: QuotedPiece) -> Diagnostic:
-    message = f"`{written}` is the operator `{piece.value}` here, not a character"
+def _meta(reading: Reading, written: str, character: QuotedPiece) -> Diagnostic:
+    message = f"`{written}` is the operator `{character.value}` here, not a character"
     note = "escapes are decoded before the regular expression is read"
     text = f"\\{written}"
-    fix = Fix(f"write `{text}` for the character", (Edit(piece.span, text),), safe=False)
-    return _finding(reading, piece, message, note, fix)
+    fix = Fix(f"write `{text}` for the character", (Edit(character.span, text),), safe=False)
+    return _finding(reading, character, message, note, fix)
 
 
-def _finding(reading: Reading, piece: QuotedPiece, message: str, note: str, fix: Fix) -> Diagnostic:
+def _finding(
+    reading: Reading, character: QuotedPiece, message: str, note: str, fix: Fix
+) -> Diagnostic:
     source = reading.document.source
-    return Diagnostic("W501", message, source, piece.span, notes=(note,), fixes=(fix,))
+    return Diagnostic("W501", message, source, character.span, notes=(note,), fixes=(fix,))

@@ -44,7 +44,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _is_choice(reading: Reading, node: Regular) -> bool:
-    return any(isinstance(each, tree.Alternation) for each in reading.written.get(node.span, ()))
+    return any(
+        isinstance(expression, tree.Alternation)
+        for expression in reading.written.get(node.span, ())
+    )
 
 
 def _finding(reading: Reading, node: Regular, text: tree.Text | None) -> Diagnostic:

@@ -40,18 +40,18 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     stack = [grammar.rules[grammar.start]]
     while stack:
         node = stack.pop()
-        facts.update((id(part), found) for part, found in analysis.within(node))
+        facts.update((id(inner), node_facts) for inner, node_facts in analysis.within(node))
         match node:
             case Choice(branches):
                 stack.extend(branches)
             case Call(name) if called[name] == 1 and name != grammar.start:
                 # With more than one caller it may also are where more text follows.
                 stack.append(grammar.rules[name])
-            case Sequence(parts):
-                last = _last_compulsory(parts, facts)
+            case Sequence(children):
+                last = _last_compulsory(children, facts)
                 if last is not None:
-                    yield from _tail(reading, parts[last + 1 :], facts)
-                    stack.append(parts[last])
+                    yield from _tail(reading, children[last + 1 :], facts)
+                    stack.append(children[last])
             case Repeat():
                 yield from _further_turns(reading, node, facts)
                 stack.append(node.body)
@@ -64,15 +64,15 @@ def _call_counts(grammar: Grammar, analysis: Analysis) -> Mapping[str, int]:
     return Counter(call.nonterminal for body in bodies for call in calls(body))
 
 
-def _last_compulsory(parts: tuple[Node, ...], facts: Mapping[int, Facts]) -> int | None:
-    result = [index for index, part in enumerate(parts) if not facts[id(part)].nullable]
+def _last_compulsory(children: tuple[Node, ...], facts: Mapping[int, Facts]) -> int | None:
+    result = [index for index, child in enumerate(children) if not facts[id(child)].nullable]
     return result[-1] if result else None
 
 
 def _tail(
-    reading: Reading, parts: tuple[Node, ...], facts: Mapping[int, Facts]
+    reading: Reading, children: tuple[Node, ...], facts: Mapping[int, Facts]
 ) -> Iterator[Diagnostic]:
-    filled = [part for part in parts if facts[id(part)].filled]
+    filled = [child for child in children if facts[id(child)].filled]
     if filled:
         span = filled[0].span.cover(filled[-1].span)
         yield _finding(reading, span, "this part is never entered", "what is before it is complete")
@@ -97,8 +97,8 @@ def _cut_short(subject: Subject, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
     word = operations.shortest_word(operations.difference(dfa, taken))
     if word is not None:
         why = f"{show(word)} is complete before its end"
-        what = "longer matches of this are never generated"
-        yield _finding(subject.reading, span, what, why)
+        message = "longer matches of this are never generated"
+        yield _finding(subject.reading, span, message, why)
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:

@@ -104,10 +104,10 @@ class CommonTexts:
         moves: defaultdict[int, set[int]] = defaultdict(set)
         for number in rests:
             match self._rests[number]:
-                case _Rest(Literal(data) as node, place, after):
-                    moves[data[place]].add(self._number(node, place + 1, after))
-                case _Rest(Regular() as node, place, after):
-                    for byte, target in self._row(node, place):
+                case _Rest(Literal(data) as node, offset, after):
+                    moves[data[offset]].add(self._number(node, offset + 1, after))
+                case _Rest(Regular() as node, offset, after):
+                    for byte, target in self._row(node, offset):
                         moves[byte].add(self._number(node, target, after))
         return moves
 
@@ -145,21 +145,23 @@ class CommonTexts:
         rest = self._rests[number]
         if rest is None:
             return [], True
-        node, place, after = rest
+        node, offset, after = rest
         match node:
             case Literal(data):
-                return ([], True) if place < len(data) else ([after], False)
+                return ([], True) if offset < len(data) else ([after], False)
             case Regular(dfa):
-                return [after] * (not dfa.is_empty and bool(dfa.accepting[place])), not dfa.is_empty
+                return [after] * (
+                    not dfa.is_empty and bool(dfa.accepting[offset])
+                ), not dfa.is_empty
             case Call(name):
                 return [self._number(self._rules[name], 0, after)], False
             case Choice(branches):
                 return [self._number(branch, 0, after) for branch in branches], False
-            case Sequence(parts) if place < len(parts):
-                then = self._number(node, place + 1, after)
-                return [self._number(parts[place], 0, then)], False
+            case Sequence(children) if offset < len(children):
+                then = self._number(node, offset + 1, after)
+                return [self._number(children[offset], 0, then)], False
             case Repeat():
-                return self._turns(node, place, after), False
+                return self._turns(node, offset, after), False
             case _:
                 return [after], False
 
@@ -171,15 +173,15 @@ class CommonTexts:
             result.append(self._number(node.body, 0, self._number(node, then, after)))
         return result
 
-    def _number(self, node: Node, place: int, after: int) -> int:
-        key = (id(node), place, after)
+    def _number(self, node: Node, offset: int, after: int) -> int:
+        key = (id(node), offset, after)
         number = self._numbers.get(key)
         if number is None:
             number = len(self._rests)
             if number > MOST_RESTS:
                 raise LimitError("places", MOST_RESTS)
             self._numbers[key] = number
-            self._rests.append(_Rest(node, place, after))
+            self._rests.append(_Rest(node, offset, after))
         return number
 
 
@@ -200,11 +202,11 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     has_copies = reading.written_out.alternatives is not None
     texts: CommonTexts | None = None
     shadowed: dict[int, _Shadowed] = {}
-    told: set[int] = set()
+    reported: set[int] = set()
     for first, second in _candidates(subject):
         if not has_copies and (id(first) in shadowed or id(second) in shadowed):
             continue
-        if id(second) in told and not _inside(subject, first, second):
+        if id(second) in reported and not _inside(subject, first, second):
             continue
         texts = texts or _texts(subject)
         try:
@@ -216,11 +218,11 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             continue
         inside = _inside(subject, first, second)
         if not inside:
-            told.add(id(second))
+            reported.add(id(second))
             yield _overlapping(reading, first, second, word)
         for inner, outer in inside if has_copies else inside[:1]:
-            known = shadowed.setdefault(id(inner), _Shadowed(inner, {}))
-            known.by.setdefault(outer.span, _shadowed(reading, inner, outer, word))
+            entry = shadowed.setdefault(id(inner), _Shadowed(inner, {}))
+            entry.by.setdefault(outer.span, _shadowed(reading, inner, outer, word))
     yield from _everywhere(subject, shadowed.values())
 
 
@@ -238,20 +240,21 @@ def _everywhere(subject: Subject, shadowed: Collection[_Shadowed]) -> Iterator[D
     """
     written = subject.reading.written_out.alternatives
     if written is None:
-        yield from (next(iter(each.by.values())) for each in shadowed)
+        yield from (next(iter(entry.by.values())) for entry in shadowed)
         return
-    elsewhere = _leaves_outside(subject, {id(each.node) for each in shadowed})
+    elsewhere = _leaves_outside(subject, {id(entry.node) for entry in shadowed})
     by_place: defaultdict[Span, list[_Shadowed]] = defaultdict(list)
-    for each in shadowed:
-        by_place[each.node.span].append(each)
+    for entry in shadowed:
+        by_place[entry.node.span].append(entry)
     gone: set[Span] = set()
-    for place in sorted(by_place, reverse=True):
+    for span in sorted(by_place, reverse=True):
         left = [
-            [found for at, found in each.by.items() if at not in gone] for each in by_place[place]
+            [finding for at, finding in entry.by.items() if at not in gone]
+            for entry in by_place[span]
         ]
-        copies = elsewhere[bisect_left(elsewhere, (place.start,)) :][:1]
-        if written[place][1] and all(left) and all(copy.end > place.end for copy in copies):
-            gone.add(place)
+        copies = elsewhere[bisect_left(elsewhere, (span.start,)) :][:1]
+        if written[span][1] and all(left) and all(copy.end > span.end for copy in copies):
+            gone.add(span)
             yield left[0][0]
 
 
@@ -321,7 +324,7 @@ def _pairs(branches: list[Node]) -> Iterator[tuple[Node, Node]]:
 
 def _is_literal(node: Node) -> bool:
     return isinstance(node, Literal) or (
-        isinstance(node, Sequence) and all(isinstance(part, Literal) for part in node.parts)
+        isinstance(node, Sequence) and all(isinstance(child, Literal) for child in node.parts)
     )
 
 

@@ -37,15 +37,15 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             continue
         # The escapes of KBNF's quotes are another layer than the regex's.
         written = node.text.value if reading.language is KBNF else source.slice(node.span)
-        for found in _CLASS.finditer(written):
-            repeated = "" if found["members"] is None else _repeated(found["members"])
+        for match in _CLASS.finditer(written):
+            repeated = "" if match["members"] is None else _repeated(match["members"])
             if not repeated:
                 continue
             yield reading.finding(
                 "W208",
                 f"this class has `{repeated}` twice: it is a set of characters, not a text",
                 node.span,
-                helps=_helps(found["members"].strip("\"'"), bool(found["not"]), reading.language),
+                helps=_helps(match["members"].strip("\"'"), bool(match["not"]), reading.language),
             )
 
 

@@ -89,8 +89,8 @@ def _expanded_exceptions(document: tree.Document) -> Found:
         definition.name.value
         for definition in document.definitions
         for branch in definition.branches
-        for part in (branch.items if isinstance(branch, tree.Sequence) else (branch,))
-        if not isinstance(part, tree.Terminal)
+        for item in (branch.items if isinstance(branch, tree.Sequence) else (branch,))
+        if not isinstance(item, tree.Terminal)
     }
     for node in document.nodes():
         match node:
@@ -209,17 +209,15 @@ def refused_lark(source: Source) -> Iterator[RefusedConstruct]:
 def _in_definition(statement: "lark.Definition") -> Iterator[RefusedConstruct]:
     from kbnf_core.languages.lark.reader import tree as lark
 
-    place = statement.name.span
+    span = statement.name.span
     if statement.template:
-        yield RefusedConstruct("a template", place, "write out its definition")
+        yield RefusedConstruct("a template", span, "write out its definition")
     if statement.priority is not None:
         yield RefusedConstruct(
-            "a priority", place, "make the terminals differ, or mark one `[lazy]`"
+            "a priority", span, "make the terminals differ, or mark one `[lazy]`"
         )
     if statement.definer is not lark.Definer.NEW:
-        yield RefusedConstruct(
-            f"`{statement.definer.value}`", place, "change the definition itself"
-        )
+        yield RefusedConstruct(f"`{statement.definer.value}`", span, "change the definition itself")
     for node in lark.postorder(statement.body):
         if isinstance(node, lark.Regexp):
             yield from _in_regexp(node)
@@ -228,9 +226,9 @@ def _in_definition(statement: "lark.Definition") -> Iterator[RefusedConstruct]:
 def _in_regexp(node: "lark.Regexp") -> Iterator[RefusedConstruct]:
     if "l" in node.flags:
         yield RefusedConstruct("the flag `l`", node.span, "leave it out")
-    for found in _NO_LOOK_ROUND.finditer(node.raw):
-        if not found["skipped"]:
-            yield RefusedConstruct(f"`{found[0]}` in a regular expression", node.span, _LOOK_ROUND)
+    for match in _NO_LOOK_ROUND.finditer(node.raw):
+        if not match["skipped"]:
+            yield RefusedConstruct(f"`{match[0]}` in a regular expression", node.span, _LOOK_ROUND)
 
 
 RULES = (Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),)
@@ -280,8 +278,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 def _refused(reading: Reading, target: str) -> Iterator[Diagnostic]:
     match reading.language.name, target:
         case "GBNF", "llama.cpp":
-            found = llama_cpp_refuses(reading)
-            yield from (replace(each, code="E502") for each in found)
+            findings = llama_cpp_refuses(reading)
+            yield from (replace(finding, code="E502") for finding in findings)
             return
         case "GBNF", "xgrammar":
             refused: Iterator[tuple[str, Span, str]] = xgrammar_refuses(reading)
@@ -289,8 +287,8 @@ def _refused(reading: Reading, target: str) -> Iterator[Diagnostic]:
             refused = refused_lark(reading.document.source)
         case _:
             refused = _refused_after_conversion(reading, target)
-    for what, span, help_ in refused:
-        message = f"{target} does not accept {what}"
+    for construct, span, help_ in refused:
+        message = f"{target} does not accept {construct}"
         yield reading.finding("E502", message, span, helps=(help_,))
 
 

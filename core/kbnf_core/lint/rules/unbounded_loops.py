@@ -44,18 +44,20 @@ def parts_at_the_end(
 ) -> tuple[frozenset[int], frozenset[str]]:
     """Return the parts after which a text can be complete, by identity, and their nonterminals."""
     bodies = (grammar.rules[name] for name in analysis.reachable)
-    facts = {id(part): each for body in bodies for part, each in analysis.within(body)}
-    parts: set[int] = set()
+    facts = {
+        id(inner): node_facts for body in bodies for inner, node_facts in analysis.within(body)
+    }
+    last: set[int] = set()
     names = {grammar.start}
     stack: list[Node] = [grammar.rules[grammar.start]]
     while stack:
         node = stack.pop()
-        if id(node) not in parts and facts[id(node)].productive:
-            parts.add(id(node))
+        if id(node) not in last and facts[id(node)].productive:
+            last.add(id(node))
             if isinstance(node, Call):
                 names.add(node.nonterminal)
             stack.extend(_last_parts(grammar, node, facts))
-    return frozenset(parts), frozenset(names)
+    return frozenset(last), frozenset(names)
 
 
 def _last_parts(grammar: Grammar, node: Node, facts: "Mapping[int, Facts]") -> Iterator[Node]:
@@ -117,17 +119,17 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _in_rule(subject: Subject, loops: "_Loops", name: str) -> Iterator[Diagnostic]:
-    told: list[Span] = []
+    spans: list[Span] = []
     for node in postorder(subject.grammar.rules[name]):
         subject.budget.spend(_A_STATE * node.dfa.state_count if isinstance(node, Regular) else 1)
-        if any(span.start >= node.span.start and span.end <= node.span.end for span in told):
+        if any(span.start >= node.span.start and span.end <= node.span.end for span in spans):
             continue
         for consumed in loops.at(node):
             # Without a tree there are only the spans of the rules.
             reading = subject.reading
             span = node.span if reading.parsed.rules is None else reading.name_span(name)
             findings = list(_finding(reading, consumed, span))
-            told.extend(finding.span for finding in findings)
+            spans.extend(finding.span for finding in findings)
             yield from findings
 
 
@@ -175,8 +177,10 @@ class _Loops:
         """Yield nonterminals that call each other, and the bytes consumed in one turn."""
         graph = self._calls
         for names in cyclic_components(graph):
-            parts = [self._beside(self._grammar.rules[name], names) for name in sorted(names)]
-            consumed = frozenset[int]().union(*parts)
+            consumptions = [
+                self._beside(self._grammar.rules[name], names) for name in sorted(names)
+            ]
+            consumed = frozenset[int]().union(*consumptions)
             whole = frozenset[int]().union(*(self._bytes_of[name] for name in names))
             if not names & self._cut_names or not whole <= consumed:
                 if len(names) == 1:
@@ -231,11 +235,11 @@ class _Loops:
                     return []
         return turns
 
-    def _sequence(self, parts: "list[Node]", root: Node) -> "list[_Turn]":
-        if len(parts) == 1:
-            return self._turns(parts[0], root)
-        consumed = Bytes().union(*(_bytes_in(part, self._bytes_of) for part in parts))
-        return [_Turn(consumed, self._first(parts[0], root))]
+    def _sequence(self, children: "list[Node]", root: Node) -> "list[_Turn]":
+        if len(children) == 1:
+            return self._turns(children[0], root)
+        consumed = Bytes().union(*(_bytes_in(child, self._bytes_of) for child in children))
+        return [_Turn(consumed, self._first(children[0], root))]
 
     def _first(self, node: Node, root: Node) -> Bytes:
         """Return the first bytes of a part of ``root``, which many loops may call."""
@@ -261,8 +265,8 @@ class _Loops:
         nothing = dict.fromkeys(rules, Bytes())
         own = {name: _bytes_in(body, nothing) for name, body in rules.items()}
 
-        def joined(name: str, known: Mapping[str, Bytes]) -> Bytes:
-            return own[name].union(*(known[callee] for callee in self._calls[name]))
+        def joined(name: str, consumed: Mapping[str, Bytes]) -> Bytes:
+            return own[name].union(*(consumed[callee] for callee in self._calls[name]))
 
         return fixpoint(self._calls, Bytes(), joined)
 
@@ -272,11 +276,11 @@ class _Loops:
         stack = [root]
         while stack:
             node = stack.pop()
-            inner = [part for part in children(node) if self._leads_to(part, names)]
+            inner = [child for child in children(node) if self._leads_to(child, names)]
             stack.extend(inner)
             if isinstance(node, Sequence) and inner:
-                others = [part for part in node.parts if part not in inner]
-                consumed = consumed.union(*(_bytes_in(part, self._bytes_of) for part in others))
+                others = [child for child in node.parts if child not in inner]
+                consumed = consumed.union(*(_bytes_in(child, self._bytes_of) for child in others))
                 if len(inner) > 1:
                     consumed = _ANY
         return consumed
@@ -355,7 +359,7 @@ def _of_classes(dfa: Dfa, symbols: set[int]) -> Bytes:
     return frozenset(byte for byte, symbol in enumerate(dfa.classes) if symbol in symbols)
 
 
-def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
+def _bytes_in(root: Node, by_rule: dict[str, Bytes]) -> Bytes:
     result = Bytes()
     for node in postorder(root):
         match node:
@@ -364,7 +368,7 @@ def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
             case Regular(dfa):
                 result |= bytes_of(dfa)
             case Call(name):
-                result |= known[name]
+                result |= by_rule[name]
             case Choice() | Sequence() | Repeat():
                 pass
             case _:
@@ -375,7 +379,7 @@ def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
 def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnostic]:
     if not consumed or not (consumed <= _WHITESPACE or consumed <= _DIGITS):
         return
-    what, code = ("whitespace", "W302") if consumed <= _WHITESPACE else ("digits", "I303")
+    characters, code = ("whitespace", "W302") if consumed <= _WHITESPACE else ("digits", "I303")
     bound = "bound it: at most 16 turns"
     if reading.language.is_json:
         option = "whitespace printed" if code == "W302" else "digits bounded"
@@ -384,9 +388,9 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
         bound = "bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`"
     yield reading.finding(
         code,
-        f"unbounded {what}",
+        f"unbounded {characters}",
         span,
-        notes=(f"a model may go on with {what} until it runs out of tokens",),
+        notes=(f"a model may go on with {characters} until it runs out of tokens",),
         helps=(bound,),
         fixes=_bounded(reading, span),
     )

@@ -31,7 +31,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             productive.add(reading.name_span(name))
             findings += _alternatives(reading, grammar, analysis, name, productive)
     has_copies = reading.plain is not None
-    yield from (each for each in findings if not (has_copies and each.span in productive))
+    yield from (finding for finding in findings if not (has_copies and finding.span in productive))
 
 
 def _rule(reading: Reading, name: str) -> Diagnostic:
@@ -49,14 +49,14 @@ def _alternatives(
 ) -> Iterator[Diagnostic]:
     """Yield the findings of a rule; add the spans of alternatives that derive a text."""
     facts: dict[int, Facts] = {}
-    for node, found in analysis.within(grammar.rules[name]):
-        facts[id(node)] = found
+    for node, node_facts in analysis.within(grammar.rules[name]):
+        facts[id(node)] = node_facts
         if not isinstance(node, Choice):
             continue
         for branch in node.branches:
             if facts[id(branch)].productive:
                 productive.add(branch.span)
-            elif found.productive:
+            elif node_facts.productive:
                 yield _alternative(reading, branch, analysis)
 
 

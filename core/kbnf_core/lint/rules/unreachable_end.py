@@ -88,7 +88,7 @@ def _goes_on(automaton: "TokenAutomaton", size: int, budget: Budget) -> bool:
     stuck: set[int] = set()
     while on_path:
         position, ways = next(reversed(on_path.items()))
-        following = next((each for each in ways if each not in stuck), None)
+        following = next((state for state in ways if state not in stuck), None)
         if following in on_path or len(on_path) > _FAR or budget.left <= size:
             return True
         budget.spend(1 + size // COMPILED)

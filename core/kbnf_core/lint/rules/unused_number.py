@@ -42,13 +42,13 @@ def _effective(document: Document) -> set[str]:
         for node in postorder(definition.body):
             if isinstance(node, Reference) and node.number and node.number.variable:
                 callers.setdefault(node.name.value, set()).add(definition.name.value)
-    found: set[str] = set()
+    names: set[str] = set()
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             pending += callers.get(name, ())
-    return found
+    return names
 
 
 def _counts(definition: Definition) -> bool:

@@ -94,47 +94,47 @@ def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
         metadata = _MetadataReader(file).metadata(_OF_PAIRS)
     model, kinds = metadata["model"], metadata.get("token_type") or []
     fallback = {token: tokens[token][0] for token in tokens if kinds and kinds[token] == _BYTE}
-    pieces = {
-        each: data
-        for each, data in tokens.items()
-        if each not in fallback and not (kinds and kinds[each] == _USER_DEFINED)
+    merged = {
+        token_id: data
+        for token_id, data in tokens.items()
+        if token_id not in fallback and not (kinds and kinds[token_id] == _USER_DEFINED)
     }
     if model == "llama" and "scores" in metadata:
-        ranks = {each: round(-metadata["scores"][each]) for each in pieces}
-        return BytePairs(pieces, None, ranks, characters=True, fallback=fallback)
+        ranks = {token_id: round(-metadata["scores"][token_id]) for token_id in merged}
+        return BytePairs(merged, None, ranks, characters=True, fallback=fallback)
     if model != "gpt2" or "merges" not in metadata:
         raise refused(f"this GGUF has a model of kind {model}")
-    named = {text: each for each, text in enumerate(metadata["tokens"])}
+    named = {text: token_id for token_id, text in enumerate(metadata["tokens"])}
     patterns = _PRETOKENIZERS.get(metadata.get("pre", ""))
     if patterns is None:
-        known = ", ".join(_PRETOKENIZERS)
+        names = ", ".join(_PRETOKENIZERS)
         raise refused(
             f"this GGUF names the pretokenizer {metadata.get('pre')}, of which the expressions are"
-            f" not known (known: {known}); load the `tokenizer.json` of the model"
+            f" not known (known: {names}); load the `tokenizer.json` of the model"
         )
-    return BytePairs(pieces, named_merges(metadata["merges"], named), cut=cut_by(patterns))
+    return BytePairs(merged, named_merges(metadata["merges"], named), cut=cut_by(patterns))
 
 
 def _contents(metadata: Mapping[str, Any]) -> FileContents:
     model = metadata.get("model")
     spelling = _SPELLINGS.get(model) if isinstance(model, str) else None
     if spelling is None:
-        known = ", ".join(_SPELLINGS)
+        models = ", ".join(_SPELLINGS)
         raise VocabularyError(
             f"{_PREFIX}model is {str(model)[:40]}, whose tokens are not known to spell bytes; "
-            f"known are {known}"
+            f"known are {models}"
         )
-    pieces = expect(metadata.get("tokens"), list, f"{_PREFIX}tokens")
+    entries = expect(metadata.get("tokens"), list, f"{_PREFIX}tokens")
     kinds = expect(
-        metadata.get("token_type") or [_NORMAL] * len(pieces), list, f"{_PREFIX}token_type"
+        metadata.get("token_type") or [_NORMAL] * len(entries), list, f"{_PREFIX}token_type"
     )
-    if len(kinds) != len(pieces):
-        raise VocabularyError(f"{len(pieces)} tokens have {len(kinds)} entries in token_type")
+    if len(kinds) != len(entries):
+        raise VocabularyError(f"{len(entries)} tokens have {len(kinds)} entries in token_type")
     tokens: dict[int, bytes] = {}
     special: dict[str, int] = {}
-    eos = _stops(metadata, len(pieces))
-    for token_id, (piece, kind) in enumerate(zip(pieces, kinds, strict=True)):
-        text = expect(piece, str, f"{_PREFIX}tokens[{token_id}]")
+    eos = _stops(metadata, len(entries))
+    for token_id, (entry, kind) in enumerate(zip(entries, kinds, strict=True)):
+        text = expect(entry, str, f"{_PREFIX}tokens[{token_id}]")
         if kind in _SPECIAL or token_id in eos:
             special[text] = token_id
         else:
@@ -180,8 +180,8 @@ class _MetadataReader:
             raise VocabularyError("no GGUF")
         version = self._number("I")
         if version not in _VERSIONS:
-            known = " and ".join(map(str, _VERSIONS))
-            raise VocabularyError(f"GGUF of version {version} (known: {known}, little-endian)")
+            versions = " and ".join(map(str, _VERSIONS))
+            raise VocabularyError(f"GGUF of version {version} (known: {versions}, little-endian)")
         self._number("Q")
         values = {}
         for _ in range(self._count(_LARGEST_COUNT, "keys")):
@@ -243,10 +243,10 @@ class _MetadataReader:
         if self._values > LARGEST_VALUES:
             raise VocabularyError(f"damaged GGUF: more than {LARGEST_VALUES:,} texts and numbers")
 
-    def _count(self, largest: int, what: str) -> int:
+    def _count(self, largest: int, counted: str) -> int:
         count = self._number("Q")
         if count > largest:
-            raise VocabularyError(f"damaged GGUF: {count} {what}")
+            raise VocabularyError(f"damaged GGUF: {count} {counted}")
         return count
 
     def _number(self, form: str) -> int:

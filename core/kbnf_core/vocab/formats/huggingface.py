@@ -98,7 +98,7 @@ def byte_alphabet() -> Mapping[str, int]:
     visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     hidden = [value for value in range(256) if value not in visible]
     alphabet = {chr(value): value for value in visible}
-    return alphabet | {chr(0x100 + place): value for place, value in enumerate(hidden)}
+    return alphabet | {chr(0x100 + index): value for index, value in enumerate(hidden)}
 
 
 def spelling_of(document: Mapping[str, Any]) -> PieceSpelling:
@@ -117,7 +117,7 @@ def spelling_of(document: Mapping[str, Any]) -> PieceSpelling:
         return _of_words(steps[0])
     byte_level = "ByteLevel" in kinds
     return PieceSpelling(
-        tuple(pair for place, step in enumerate(steps) for pair in _effect(step, kinds[:place])),
+        tuple(pair for index, step in enumerate(steps) for pair in _effect(step, kinds[:index])),
         byte_level,
         "ByteFallback" in kinds or (fallback and not byte_level),
     )
@@ -172,16 +172,16 @@ def _from_encoder(document: Mapping[str, Any], fallback: bool) -> PieceSpelling:
     return PieceSpelling(((SPACE_MARK, " "),) if marks else (), byte_fallback=fallback)
 
 
-def _steps(part: object, what: str, plural: str) -> Iterator[dict[str, Any]]:
+def _steps(section: object, name: str, plural: str) -> Iterator[dict[str, Any]]:
     """Yield the steps of a part in order, those of (nested) sequences one by one."""
-    waiting = [part]
+    waiting = [section]
     while waiting:
         step = waiting.pop()
         if step is None:
             continue
-        step = expect(step, dict, what)
+        step = expect(step, dict, name)
         if step.get("type") == "Sequence":
-            waiting.extend(reversed(expect(step.get(plural), list, f"{what}.{plural}")))
+            waiting.extend(reversed(expect(step.get(plural), list, f"{name}.{plural}")))
         else:
             yield step
 
@@ -194,7 +194,7 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> FileCo
     model = expect(document.get("model"), dict, "model")
     spelling = spelling_of(document)
     pieces = _pieces(model, _decoder(document))
-    tokens = {token_id: spelling.piece(piece) for token_id, piece in pieces.items()}
+    tokens = {token_id: spelling.piece(model_text) for token_id, model_text in pieces.items()}
     special = _unknown(model, pieces)
     texts = dict(pieces)
     for content, token_id, is_special in _added(document):
@@ -220,7 +220,7 @@ def _pieces(model: Mapping[str, Any], decoder: str | None) -> dict[int, str]:
     vocab = model.get("vocab")
     if kind == "Unigram":
         pairs = expect(vocab, list, "model.vocab")
-        return {place: _first_text(pair, place) for place, pair in enumerate(pairs)}
+        return {index: _first_text(pair, index) for index, pair in enumerate(pairs)}
     joins_words = decoder == "WordPiece"
     if kind != "BPE" and not joins_words:
         raise VocabularyError(
@@ -244,8 +244,8 @@ def _guessed_kind(model: Mapping[str, Any]) -> str:
     return "BPE" if "merges" in model else "WordPiece or WordLevel"
 
 
-def _first_text(pair: object, place: int) -> str:
-    where = f"model.vocab[{place}]"
+def _first_text(pair: object, index: int) -> str:
+    where = f"model.vocab[{index}]"
     items = expect(pair, list, where)
     return expect(items[0] if items else None, str, where)
 
@@ -261,8 +261,8 @@ def _unknown(model: Mapping[str, Any], pieces: Mapping[int, str]) -> dict[str, i
 
 
 def _added(document: Mapping[str, Any]) -> Iterator[tuple[str, int, bool]]:
-    for place, item in enumerate(expect(document.get("added_tokens") or [], list, "added_tokens")):
-        where = f"added_tokens[{place}]"
+    for index, item in enumerate(expect(document.get("added_tokens") or [], list, "added_tokens")):
+        where = f"added_tokens[{index}]"
         entry = expect(item, dict, where)
         content = expect(entry.get("content"), str, f"{where}.content")
         yield content, expect(entry.get("id"), int, f"{where}.id"), entry.get("special") is True

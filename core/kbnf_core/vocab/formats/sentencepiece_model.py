@@ -33,9 +33,9 @@ def read_sentencepiece(data: bytes) -> FileContents:
 
     ``MissingExtraError`` if the library is not installed.
     """
-    pieces = library("sentencepiece", "sentencepiece", "reading a SentencePiece model")
+    sentencepiece = library("sentencepiece", "sentencepiece", "reading a SentencePiece model")
     try:
-        return read_processor(pieces.SentencePieceProcessor(model_proto=data))
+        return read_processor(sentencepiece.SentencePieceProcessor(model_proto=data))
     except (RuntimeError, UnicodeDecodeError):
         # The library's pieces, and even its error messages, may be no UTF-8.
         raise VocabularyError("not a SentencePiece model, or a damaged one") from None

@@ -34,7 +34,7 @@ def read_tekken(document: Mapping[str, object]) -> FileContents:
     count = _count(config, "default_num_special_tokens")
     special = _special(document, config, count)
     vocab = expect(document.get("vocab"), list, "vocab")
-    entries = (_entry(item, place) for place, item in enumerate(vocab))
+    entries = (_entry(item, index) for index, item in enumerate(vocab))
     tokens = {count + rank: data for rank, data in entries if count + rank < size}
     eos = {special["</s>"]} if "</s>" in special else set()
     return FileContents(tokens, special, eos)
@@ -59,8 +59,8 @@ def _special_names(document: Mapping[str, object], config: dict[str, Any]) -> di
         _require_old(config.get("version"))
         return {name: rank for rank, name in enumerate(_NAMES_UP_TO_VERSION_7)}
     names = {}
-    for place, item in enumerate(expect(listed, list, "special_tokens")):
-        where = f"special_tokens[{place}]"
+    for index, item in enumerate(expect(listed, list, "special_tokens")):
+        where = f"special_tokens[{index}]"
         entry = expect(item, dict, where)
         name = expect(entry.get("token_str"), str, f"{where}.token_str")
         names[name] = expect(entry.get("rank"), int, f"{where}.rank")
@@ -73,8 +73,8 @@ def _require_old(version: object) -> None:
         raise VocabularyError(f"a tekken file of version {version} should list its special_tokens")
 
 
-def _entry(item: object, place: int) -> tuple[int, bytes]:
-    where = f"vocab[{place}]"
+def _entry(item: object, index: int) -> tuple[int, bytes]:
+    where = f"vocab[{index}]"
     entry = expect(item, dict, where)
     rank = expect(entry.get("rank"), int, f"{where}.rank")
     encoded = expect(entry.get("token_bytes"), str, f"{where}.token_bytes")
