@@ -305,3 +305,14 @@ def test_llguidance_goes_on_after_an_end_of_the_sequence_only_behind_an_empty_st
     matcher = library.LLMatcher(tokenizer, source, log_level=0)
     goes_on = all(map(matcher.consume_token, [*b"ab", tokenizer.eos_token, *b"!"]))
     assert from_lark(grammar).exact is is_exact is not goes_on
+
+
+def test_llguidance_mixes_up_numbers_of_calls_that_begin_at_one_place() -> None:
+    """Families are written out for it: with its parameters a line could begin in a wrong column."""
+    blanks = 'b::_: "" %if eq([0:8], 0) | " " b::decr([0:8]) %if gt([0:8], 0)'
+    texts = [" y", "  y", " z", "  z"]
+    grammar = f'start: b::1 "y" | b::2 "z"\n{blanks}'
+    assert [text for text in texts if accepts_of(from_lark(grammar).text)(text)] == [" y", "  z"]
+    assert [text for text in texts if llguidance_accepts(grammar)(text)] == texts
+    alone = f'start: b::1 "y"\n{blanks}'
+    assert [text for text in texts if llguidance_accepts(alone)(text)] == [" y"]

@@ -16,6 +16,7 @@ Tests: tests/unit/test_ir_build.py, tests/unit/languages/json_schema/test_counts
 from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import replace
+from itertools import chain
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.traversal import fold
@@ -79,6 +80,19 @@ def alternation(parts: Iterable[Node]) -> Node:
         return EMPTY
     whole = branches[0] if len(branches) == 1 else Choice(tuple(branches), NOWHERE)
     return optional(whole) if nullable else whole
+
+
+def any_of(parts: Iterable[Node | None]) -> Node | None:
+    """Return any one of the parts that there are, each once; None where there is none.
+
+    An empty one beside others stays an alternative, as people write it.
+    """
+    lists = (part.branches if isinstance(part, Choice) else (part,) for part in parts if part)
+    branches = {id(branch): branch for branch in chain.from_iterable(lists)}.values()
+    if all(branch is EMPTY for branch in branches):
+        return EMPTY if branches else None
+    written = Literal(b"", NOWHERE)
+    return alternation(written if branch is EMPTY else branch for branch in branches)
 
 
 FEW_TEXTS = 1_000

@@ -38,6 +38,7 @@ from kbnf_core.ir import (
     rebuild,
 )
 from kbnf_core.ir.analysis import callees_first, fixpoint
+from kbnf_core.ir.build import any_of, call, repeated, sequence
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -240,6 +241,37 @@ def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
     ``names`` are the nonterminals that do.
     """
     return where(postorder(root), _is_nullable_leaf, dict.fromkeys(names, True))
+
+
+def without_empty(
+    root: Node, nullable: Mapping[int, bool], nonempty: Callable[[str], str]
+) -> Node | None:
+    """Return an expression without the empty text; None where it has no other text.
+
+    ``nullable`` is that of ``nullable_parts``; ``nonempty`` returns the name of the rule that has
+    the texts of a nullable rule but the empty one.
+    """
+
+    def one(node: Node, parts: list[Node | None]) -> Node | None:
+        if not nullable[id(node)]:
+            return node
+        match node:
+            case Call(name):
+                return call(nonempty(name))
+            case Choice():
+                return any_of(parts)
+            case Repeat(_, _, high):
+                return None if parts[0] is None else repeated(parts[0], 1, high)
+            case Sequence():
+                # Each branch has one part that is not empty, and none before it.
+                return any_of(
+                    None if part is None else sequence(part, *node.parts[index + 1 :])
+                    for index, part in enumerate(parts)
+                )
+            case _:
+                return None
+
+    return fold(root, children, one)
 
 
 def _is_nullable_leaf(node: Node) -> bool:

@@ -433,6 +433,7 @@ class MessageReader:
     def _bare_section(self, section: SectionPatterns, end: int) -> Reading:
         """Read calls that no marker begins, which are calls of known tools as a whole only."""
         source = self._source
+        # Deltas cannot be taken back, so calls wait until the whole section was read.
         source.kept, self._held = [], []
         noted = len(self.tolerated)
         source.take(end)
@@ -505,6 +506,7 @@ class MessageReader:
         # Without markers there is no evidence of calls but their exact form.
         if section.is_bare:
             raise BrokenError
+        # No item begins at the first character, or its text would have been read as one.
         at = source.at + 1
         while True:
             match = section.again.search(source.text, at, partial=not source.is_over)

@@ -121,7 +121,7 @@ def test_sampled_arguments_are_what_the_notation_and_the_schema_say(style: str) 
         text = bytes(sample)
         [call] = found.read_value(text)
         jsonschema.validate(call["arguments"], SCHEMA)
-        arguments = text.decode(errors="replace").removeprefix("<c=f>").removesuffix("</c>")
+        arguments = text.decode(errors="surrogateescape").removeprefix("<c=f>").removesuffix("</c>")
         assert READERS[style](arguments) == call["arguments"]
         reader = found.value_reader()
         for index in range(len(text)):
@@ -172,3 +172,36 @@ def test_strings_exclude_words_in_gemmas_notation() -> None:
     assert found.has('{a:<|"|><end<|"|>,b:<|"|>y<|"|>}')
     assert not found.has('{a:<|"|>x<end>y<|"|>}')
     assert not found.has('{b:<|"|>x<end><|"|>}')
+
+
+@pytest.mark.filterwarnings("ignore:.*invalid escape sequence")
+@pytest.mark.parametrize(
+    ("string", "fits"),
+    [
+        (r"\d\'\\\n\x41\101", True),
+        (r"\u00e9\U0001F600\U0010FFFF\uD7FF\U0000E000", True),
+        ("two\nlines", True),
+        (r"\U", False),
+        (r"\xG0", False),
+        (r"\u12", False),
+        (r"\uD800", False),
+        (r"\U0000dfff", False),
+        (r"\U00110000", False),
+        (r"\N{DIGIT ONE}", False),
+    ],
+)
+def test_single_quotes_have_the_escapes_of_python(string: str, fits: bool) -> None:
+    found = grammar("python_json")
+    assert (found.status(f"<c=f>(b='{string}')</c>") == "fits") is fits
+    if fits:
+        [call] = found.read_value(f"<c=f>(b='{string}')</c>")
+        assert call["arguments"] == {"b": ast.literal_eval(f"'''{string}'''")}
+
+
+@pytest.mark.parametrize("name", ["(a", ")#", "a)", "=", "-1", "'"])
+def test_gemmas_names_may_have_the_brackets_of_other_notations(name: str) -> None:
+    text = f'<c=f>{{b:<|"|>s<|"|>,o:{{y:1,{name}:true}}}}</c>'
+    found = grammar("gemma")
+    assert found.status(text) == "fits"
+    [call] = found.read_value(text)
+    assert call["arguments"]["o"] == {"y": 1, name: True}

@@ -293,8 +293,8 @@ def _report_property(reader: Reader, name: str, value: str, start: int) -> None:
         reader.report("the property Age is not supported", start, code=UNSUPPORTED)
         return
     hint = f"write \\P{{{name[1:]}}}" if name.startswith("^") else ""
-    what = f"`{name}={value}`" if value else f"`{name}`"
-    reader.report(f"there is no Unicode property {what}", start, hint=hint)
+    property_ = f"`{name}={value}`" if value else f"`{name}`"
+    reader.report(f"there is no Unicode property {property_}", start, hint=hint)
 
 
 _Operator = Callable[[CodePoints, CodePoints], CodePoints]

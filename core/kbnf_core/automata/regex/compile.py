@@ -163,16 +163,16 @@ def _build(tree: Node, limit: int) -> _PatternNfa:
     thompson = Thompson(limit)
     leaves: dict[CodePoints | Look, int] = {}
 
-    def combine(node: Node, parts: list[Fragment]) -> Fragment:
+    def combine(node: Node, fragments: list[Fragment]) -> Fragment:
         match node:
             case CharacterSet(leaf) | Assertion(leaf):
                 return thompson.symbol(leaves.setdefault(leaf, len(leaves)))
             case Repeat(_, low, high):
-                return thompson.repetition(parts[0], low, high)
+                return thompson.repetition(fragments[0], low, high)
             case Choice():
-                return thompson.alternation(parts)
+                return thompson.alternation(fragments)
             case _:
-                return thompson.sequence(parts)
+                return thompson.sequence(fragments)
 
     whole = fold(tree, combine)
     return _PatternNfa(thompson.nfa, list(leaves), whole)
@@ -211,10 +211,10 @@ class _LookClosures:
         closures: dict[frozenset[int], Closures] = {}
         self._between: dict[tuple[int, int], Closures] = {}
         for before, after in product(KINDS, KINDS):
-            held = self._held(before, after)
-            if held not in closures:
-                closures[held] = self._passing(held)
-            self._between[before, after] = closures[held]
+            passed = self._held(before, after)
+            if passed not in closures:
+                closures[passed] = self._passing(passed)
+            self._between[before, after] = closures[passed]
 
     def after(self, state: int, before: int) -> tuple[int, ...]:
         """Return the leaves entered at ``state`` after kind ``before``, for all next kinds."""
@@ -237,11 +237,11 @@ class _LookClosures:
             if isinstance(leaf, Look) and _holds(leaf, before, after)
         )
 
-    def _passing(self, held: frozenset[int]) -> Closures:
+    def _passing(self, passed: frozenset[int]) -> Closures:
         """Return closures in which some leaves are free."""
         nfa = self._pattern.nfa
         epsilon = [
-            [*free, *(target for leaf, target in edges if leaf in held)]
+            [*free, *(target for leaf, target in edges if leaf in passed)]
             for free, edges in zip(nfa.epsilon, nfa.edges, strict=True)
         ]
         return Closures(epsilon, self._useful, self._limit)

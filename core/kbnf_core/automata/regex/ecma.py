@@ -85,8 +85,8 @@ def _translate(pattern: str) -> list[str]:
         char = pattern[index]
         numbers = _NUMBERS.match(pattern, index)
         if numbers:
-            each = numbers[0].split("\\u")[1:]
-            written += [f"\\u{{{number[:4]}}}{number[4:]}" for number in each]
+            unit_texts = numbers[0].split("\\u")[1:]
+            written += [f"\\u{{{number[:4]}}}{number[4:]}" for number in unit_texts]
             index = numbers.end()
             continue
         escape = _ESCAPE.match(pattern, index)
@@ -126,8 +126,8 @@ def _member(pattern: str, index: int) -> str:
     return "\\" + char if char == "[" or doubled or after_class else char
 
 
-def _escape(found: re.Match[str], in_set: bool) -> str:
-    high, low, unit, byte, control, other = found.groups()
+def _escape(match: re.Match[str], in_set: bool) -> str:
+    high, low, unit, byte, control, other = match.groups()
     if high is not None:
         point = 0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF)
         return f"\\u{{{point:x}}}"

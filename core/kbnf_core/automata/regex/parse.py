@@ -113,9 +113,9 @@ def _read_one(reader: Reader, groups: list[_Group]) -> None:
 
 
 def _open_group(reader: Reader, groups: list[_Group]) -> None:
-    start, before, known = reader.index, reader.flags, len(reader.group_names)
+    start, before, name_count = reader.index, reader.flags, len(reader.group_names)
     opened = _read_group_start(reader)
-    is_named = reader.is_searched and len(reader.group_names) > known
+    is_named = reader.is_searched and len(reader.group_names) > name_count
     if not opened:
         # Flags alone, as in (?i): they apply until the enclosing group ends.
         groups[-1].repeatable = False

@@ -77,14 +77,14 @@ class SearchPattern:
         self._begin = fold(tree, self._written)(self._end)
         self._known: dict[tuple[int, str], bool] = {}
         first = self._reached(self._begin)
-        self._first = [each for each in first if self._steps[each].points is not None]
+        self._first = [number for number in first if self._steps[number].points is not None]
 
     def find(self, text: str, start: int, budget: Budget) -> Match | None:
         """Return the first match that begins at ``start`` or later."""
         failed: set[int] = set()
         budget.spend(len(text) - start)
         for at in range(start, len(text)):
-            if any(self._takes(each, text[at]) for each in self._first):
+            if any(self._takes(number, text[at]) for number in self._first):
                 result = self._match(text, at, failed, budget)
                 if result is not None:
                     return result
@@ -102,45 +102,45 @@ class SearchPattern:
         waiting: list[tuple[int, int, int | None]] = [(self._begin, start, None)]
         width = len(self._steps)
         while waiting:
-            place, at, before = waiting.pop()
-            if place < 0:
-                slots[~place] = before
+            number, at, before = waiting.pop()
+            if number < 0:
+                slots[~number] = before
                 continue
-            key = at * width + place
+            key = at * width + number
             if key in failed:
                 continue
             failed.add(key)
             budget.spend(_PLACE_WORK)
-            step = self._steps[place]
+            step = self._steps[number]
             if step.points is not None:
-                if at < len(text) and self._takes(place, text[at]):
+                if at < len(text) and self._takes(number, text[at]):
                     waiting.append((step.goes[0], at + 1, None))
                 continue
             if step.slot is not None:
                 waiting.append((~step.slot, 0, slots[step.slot]))
                 slots[step.slot] = at
-            elif place == self._end and (at == len(text) or not is_whole):
+            elif number == self._end and (at == len(text) or not is_whole):
                 return Match(start, at, self._groups(text, slots))
-            waiting += [(each, at, None) for each in reversed(step.goes)]
+            waiting += [(target, at, None) for target in reversed(step.goes)]
         return None
 
     def _groups(self, text: str, slots: list[int | None]) -> dict[str, str]:
         pairs = zip(self.names, slots[::2], slots[1::2], strict=True)
         return {name: text[a:b] for name, a, b in pairs if a is not None and b is not None}
 
-    def _takes(self, place: int, char: str) -> bool:
-        key = (place, char)
+    def _takes(self, number: int, char: str) -> bool:
+        key = (number, char)
         if key not in self._known:
-            points, point = self._steps[place].points or (), ord(char)
+            points, point = self._steps[number].points or (), ord(char)
             self._known[key] = any(low <= point <= high for low, high in points)
         return self._known[key]
 
     def _reached(self, begin: int) -> list[int]:
         """Return the places to which a place leads before a character is read."""
         result = [begin]
-        for place in result:
-            if self._steps[place].points is None:
-                result += [each for each in self._steps[place].goes if each not in result]
+        for number in result:
+            if self._steps[number].points is None:
+                result += [target for target in self._steps[number].goes if target not in result]
         return result
 
     # The program, from its end: a part is what makes its steps, given those that follow it
@@ -152,7 +152,7 @@ class SearchPattern:
         self._steps.append(step)
         return len(self._steps) - 1
 
-    def _written(self, node: Node, parts: list[_Part]) -> _Part:
+    def _written(self, node: Node, writers: list[_Part]) -> _Part:
         match node:
             case CharacterSet(points):
                 return lambda after: self._add(_Step((after,), points))
@@ -160,23 +160,23 @@ class SearchPattern:
                 self.names.append(node.name)
                 number = 2 * len(self.names) - 2
                 return lambda after: self._add(
-                    _Step((parts[0](self._add(_Step((after,), slot=number + 1))),), slot=number)
+                    _Step((writers[0](self._add(_Step((after,), slot=number + 1))),), slot=number)
                 )
             case Choice():
-                return lambda after: self._add(_Step(tuple(part(after) for part in parts)))
+                return lambda after: self._add(_Step(tuple(write(after) for write in writers)))
             case Repeat(_, low, high):
                 is_lazy = isinstance(node, LazyRepeat)
-                return lambda after: self._repeated(parts[0], low, high, after, is_lazy=is_lazy)
+                return lambda after: self._repeated(writers[0], low, high, after, is_lazy=is_lazy)
             case _:
-                return lambda after: self._in_order(parts, after)
+                return lambda after: self._in_order(writers, after)
 
-    def _in_order(self, parts: list[_Part], after: int) -> int:
-        for part in reversed(parts):
-            after = part(after)
+    def _in_order(self, writers: list[_Part], after: int) -> int:
+        for write in reversed(writers):
+            after = write(after)
         return after
 
     def _repeated(
-        self, part: _Part, low: int, high: int | None, after: int, *, is_lazy: bool
+        self, write: _Part, low: int, high: int | None, after: int, *, is_lazy: bool
     ) -> int:
         def fork(more: int) -> _Step:
             return _Step((after, more) if is_lazy else (more, after))
@@ -184,12 +184,12 @@ class SearchPattern:
         result = after
         if high is None:
             result = self._add(_Step(()))
-            self._steps[result] = fork(part(result))
+            self._steps[result] = fork(write(result))
         else:
             for _ in range(high - low):
-                result = self._add(fork(part(result)))
+                result = self._add(fork(write(result)))
         for _ in range(low):
-            result = part(result)
+            result = write(result)
         return result
 
 
@@ -206,10 +206,10 @@ def read_pattern(
 ) -> tuple[SearchPattern | None, tuple[RegexProblem, ...]]:
     """Return a pattern of Python's dialect, None where there are problems, and these."""
     tree, problems = parse_regex(pattern, limits, is_searched=True)
-    for found in _CLASS.finditer(pattern):
-        if _OPERATORS.search(found["members"] or ""):
+    for match in _CLASS.finditer(pattern):
+        if _OPERATORS.search(match["members"] or ""):
             message = "operators of sets are not supported here"
-            problems += (RegexProblem(UNSUPPORTED, message, *found.span(), "escape the sign"),)
+            problems += (RegexProblem(UNSUPPORTED, message, *match.span(), "escape the sign"),)
     if problems:
         return None, problems
     try:
@@ -222,20 +222,20 @@ def read_pattern(
 def can_be_empty(tree: Node) -> bool:
     """Return whether a pattern matches the empty text. Raises where dialects differ in that."""
 
-    def is_empty(node: Node, parts: list[bool]) -> bool:
+    def is_empty(node: Node, are_empty: list[bool]) -> bool:
         match node:
             case CharacterSet():
                 return False
             case Assertion():
                 raise _PatternError(UNSUPPORTED, "assertions are not supported here")
             case Choice():
-                return any(parts)
+                return any(are_empty)
             case Repeat(_, low):
-                if parts[0]:
+                if are_empty[0]:
                     message = "repetitions of what can be empty are not supported here"
                     raise _PatternError(UNSUPPORTED, message)
                 return low == 0
             case _:
-                return all(parts)
+                return all(are_empty)
 
     return fold(tree, is_empty)

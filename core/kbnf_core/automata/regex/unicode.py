@@ -177,4 +177,4 @@ def stored(name: str) -> dict[str, str]:
     # Not through importlib.resources: importing that takes longer than all of this.
     text = Path(__file__).with_name(name).read_text("ascii")
     lines = (line.partition(":") for line in text.splitlines())
-    return {each: ranges for names, _, ranges in lines for each in names.split()}
+    return {name_or_alias: ranges for names, _, ranges in lines for name_or_alias in names.split()}

@@ -15,9 +15,8 @@ grows by the square of the rules in one such system, never exponentially.
 Tests: tests/unit/languages/gbnf/test_to_gbnf.py, tests/property/test_convert_gbnf.py.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TypeGuard
 
 from kbnf_core.automata.codepoints import ANY, CodePoints
@@ -37,8 +36,14 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import cycles, reachable
-from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
-from kbnf_core.lower.facts import first_calls, nullable_names, nullable_parts, useful
+from kbnf_core.ir.build import EMPTY, any_of, call, repeated, sequence, text
+from kbnf_core.lower.facts import (
+    first_calls,
+    nullable_names,
+    nullable_parts,
+    useful,
+    without_empty,
+)
 from kbnf_core.text.source import NOWHERE
 
 Rules = dict[str, Node]
@@ -57,18 +62,6 @@ def one_of(points: CodePoints) -> Node:
         return text(chr(low))
     dfa = compile_regex(print_characters(points)).dfa
     return NOTHING if dfa is None else Regular(dfa, NOWHERE)
-
-
-def any_of(parts: Iterable[Node | None]) -> Node | None:
-    """Return any one of the parts that there are, each once; None where there is none.
-
-    An empty one beside others stays an alternative, as people write it.
-    """
-    lists = (each.branches if isinstance(each, Choice) else (each,) for each in parts if each)
-    branches = {id(each): each for each in chain.from_iterable(lists)}.values()
-    if all(each is EMPTY for each in branches):
-        return EMPTY if branches else None
-    return alternation(Literal(b"", NOWHERE) if each is EMPTY else each for each in branches)
 
 
 def remade(node: Node, parts: list[Node]) -> Node:
@@ -156,31 +149,9 @@ class Nonempty:
 
     def _strip(self, root: Node) -> tuple[Node | None, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
-        nullable = self.parts(root)
-        result = fold(root, children, lambda node, parts: _stripped(node, parts, nullable))
+        result = without_empty(root, self.parts(root), lambda name: name + SUFFIX)
         names = [] if result is None else [each.nonterminal for each in calls(result)]
         return result, [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
-
-
-def _stripped(node: Node, parts: list[Node | None], nullable: Mapping[int, bool]) -> Node | None:
-    """Return ``node`` without the empty text; ``parts`` are its parts without it."""
-    if not nullable[id(node)]:
-        return node
-    match node:
-        case Call(name):
-            return call(name + SUFFIX)
-        case Choice():
-            return any_of(parts)
-        case Repeat(_, _, high):
-            return None if parts[0] is None else repeated(parts[0], 1, high)
-        case Sequence():
-            # Each branch has one part that is not empty, and none before it.
-            return any_of(
-                None if part is None else sequence(part, *node.parts[index + 1 :])
-                for index, part in enumerate(parts)
-            )
-        case _:
-            return None
 
 
 def generate_nonempty(rules: Rules, start: str, nonempty: Nonempty) -> None:

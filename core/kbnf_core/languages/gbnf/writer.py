@@ -58,7 +58,17 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.ir.build import EMPTY, alternation, call, moved, optional, repeated, sequence, text
+from kbnf_core.ir.build import (
+    EMPTY,
+    alternation,
+    any_of,
+    call,
+    moved,
+    optional,
+    repeated,
+    sequence,
+    text,
+)
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss, Request
 from kbnf_core.kbnf.tree import Document
@@ -67,7 +77,6 @@ from kbnf_core.languages.gbnf.expression import (
     NOTHING,
     Nonempty,
     Rules,
-    any_of,
     callees_of,
     eliminate_left_recursion,
     generate_nonempty,

@@ -39,7 +39,8 @@ from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.ir import Node, Notation
-from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
+from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.build import EMPTY, alternation, call, sequence, text
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.algebra import ANYTHING
 from kbnf_core.languages.json_schema.keywords import unsupported
@@ -60,7 +61,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
     compiled_pattern,
 )
-from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts
+from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts, without_empty
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.locks import cached_property
@@ -126,11 +127,6 @@ def is_safe(value: str) -> bool:
     return safe_strings().accepts(value.encode("utf-8", "surrogatepass"))
 
 
-def key_text(value: str) -> str:
-    """Return the text of a key: plain, or in double quotes."""
-    return value if is_safe(value) else spell_text(value).translate(_ESCAPES)
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class Block(Notation):
     """The inside of a collection, whose text is ``empty`` where that is the empty word."""
@@ -146,7 +142,8 @@ class _Spelling(Spelling):
         return value if is_safe(value) else self.text(value)
 
     def key(self, value: str) -> str:
-        return f"{key_text(value)}:"
+        written = value if is_safe(value) else spell_text(value).translate(_ESCAPES)
+        return f"{written}{KEY_END}"
 
 
 class BlockShared(Shared):
@@ -269,23 +266,14 @@ class _Layout:
         self._contents: dict[int, Node | None] = {}
         self._nullables: dict[int, dict[int, bool]] = {}
         self.is_cut = False
-        self._callers: dict[str, set[str]] = {}
+        callers: dict[str, set[str]] = {}
         for name, body in self._rules.items():
             for each in ir.calls(body):
-                self._callers.setdefault(each.nonterminal, set()).add(name)
+                callers.setdefault(each.nonterminal, set()).add(name)
+        # Those that call a mark or have a collection, themselves or by others.
         blocks = {name for name, body in self._rules.items() if _has_block(body)}
-        self._with_columns = self._calling({LINE.nonterminal}, blocks)
-        self._with_places = self._calling({GAP.nonterminal}, blocks)
-
-    def _calling(self, marks: set[str], blocks: set[str]) -> set[str]:
-        """Return the rules that call a mark or have a collection, themselves or by others."""
-        found = marks | blocks
-        pending = list(found)
-        while pending:
-            new = self._callers.get(pending.pop(), set()) - found
-            found |= new
-            pending += new
-        return found - marks
+        self._with_columns = reachable({LINE.nonterminal, *blocks}, callers)
+        self._with_places = reachable({GAP.nonterminal, *blocks}, callers)
 
     def is_marked(self, name: str) -> bool:
         """Return whether a rule has marks, or is one."""
@@ -387,33 +375,7 @@ class _Layout:
 
     def _some(self, root: Node) -> Node | None:
         """Return an expression without the empty word; None for no other."""
-        nullable = self._where_nullable(root)
-
-        def one(node: Node, parts: list[Node | None]) -> Node | None:
-            if not nullable[id(node)]:
-                return node
-            match node:
-                case ir.Call(name):
-                    return call(self._filled_rule(name))
-                case ir.Choice():
-                    forms = [part for part in parts if part is not None]
-                    return alternation(forms) if forms else None
-                case ir.Repeat(body, low, high) if parts[0] is not None:
-                    if not nullable[id(body)]:
-                        return repeated(body, max(low, 1), high)
-                    rest = None if high is None else high - 1
-                    return sequence(parts[0], repeated(body, 0, rest))
-                case ir.Sequence():
-                    ways = [
-                        sequence(part, *node.parts[place + 1 :])
-                        for place, part in enumerate(parts)
-                        if part is not None
-                    ]
-                    return alternation(ways) if ways else None
-                case _:
-                    return None
-
-        return traversal.fold(root, ir.children, one)
+        return without_empty(root, self._where_nullable(root), self._filled_rule)
 
     def _filled_rule(self, name: str) -> str:
         """Return the name of the rule of the texts of another one but the empty one."""

@@ -400,6 +400,7 @@ class ScalarWriter:
         tails = _tails(lengths)
         try:
             states, _ = lengths.counted(length, most, self._rules.budget, tails)
+            # With too many tails ``by_rules`` counts their states too, so these must fit as well.
             if sum(state in tails for state, _ in states) > MOST_TAILS:
                 lengths.counted(length, most, self._rules.budget, ends=())
         except LimitError:

@@ -101,7 +101,9 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     chosen = request.start or pragmas.start
     first = None if chosen or looks_like_gbnf else _start(written.document)
     wanted = chosen or first
-    setting = Setting(request.imports, lexing, indenter, wanted, request.limits)
+    setting = Setting(
+        request.imports, lexing, indenter, wanted, request.limits, columns=pragmas.columns
+    )
     outcome = read_lark(source, setting, written)
     has_blocks = indenter is not None or declares_blocks(written.document)
     if lexing is None and not has_blocks and dialect_of(written.document, None) is Dialect.LARK:

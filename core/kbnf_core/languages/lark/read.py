@@ -9,6 +9,7 @@ from kbnf_core.conversion.rewrite import Placing, placed
 from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.ir import Repeat
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.pragmas import COLUMNS, MOST_COLUMNS
 from kbnf_core.kbnf.tree import Comment
 from kbnf_core.languages.lark.indenter import Indenter
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
@@ -91,6 +92,7 @@ class Setting:
     ``lexing`` None is the default of the file's dialect; ``indenter`` None is that of the names
     which the file declares, if it does; ``start`` None is ``start``. ``imports`` says which files
     may be imported. ``where`` maps the spans of an embedded grammar to those of the file.
+    ``columns`` is the greatest column that the file asks for, None where it asks for none.
     """
 
     imports: Imports
@@ -100,6 +102,7 @@ class Setting:
     limits: Limits = DEFAULT_LIMITS
     depth: int = 0
     where: Placing = lambda span: span
+    columns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,10 +391,18 @@ class _Reader:
             self.report.error(INVALID, message, marks.indent.span)
             return None
         try:
-            return marks.layout(factory, gathered, marks.indent.span)
+            layout = marks.layout(factory, gathered, marks.indent.span)
         except RefusedError as error:
             self.report.refused(error, marks.indent.span)
             return None
+        if self.setting.columns is None:
+            self.report.note(
+                DIALECT,
+                f"lines begin in the columns 0 to {COLUMNS}; Lark has no such bound",
+                marks.indent.span,
+                f"set another one, `// kbnf: columns=...`, at most {MOST_COLUMNS:,}",
+            )
+        return layout
 
     def _with(self, embedding: Embedding, document: tree.Document) -> tree.Document:
         own: Iterable[tree.Definition] = document.definitions

@@ -492,6 +492,19 @@ _IN_APOSTROPHES = r"[^'\\]*"
 """The characters that are the same in single quotes as outside of them."""
 
 
+_UNIT = "(?:[0-9A-CEFa-cef][0-9A-Fa-f]|[Dd][0-7])[0-9A-Fa-f]{2}"
+"""Four hexadecimal digits of a character, surrogates excluded."""
+
+_LONG = f"00(?:10[0-9A-Fa-f]{{4}}|0[1-9A-Fa-f][0-9A-Fa-f]{{4}}|00{_UNIT})"
+
+_PYTHON_STRING = rf"(?s:[^'\\]|\\(?:[^NUux]|x[0-9A-Fa-f]{{2}}|u{_UNIT}|U{_LONG}))*"
+"""Strings of Python without their single quotes, and with control characters, which parsers mend.
+
+A backslash before a letter that begins no escape is itself, as in ``\\d``. Names of characters,
+``\\N{...}``, and surrogates are excluded.
+"""
+
+
 def _is_plain(value: str) -> bool:
     return re.fullmatch(_IN_APOSTROPHES, value) is not None
 
@@ -666,8 +679,9 @@ class LiteralArguments(NestedArguments):
         Those of a schema that restricts them contain nothing that is escaped.
         """
         low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        pattern = r"(?s:[^'\\]|\\.)*"
-        plain = self.contents.shared("apostrophes", None, lambda: self.contents.pattern(pattern))
+        plain = self.contents.shared(
+            "apostrophes", None, lambda: self.contents.pattern(_PYTHON_STRING)
+        )
         if is_restricted(schema, self.options):
             form = self.contents.strings(schema, self.options, pointer, ("'", "\\"), plain)
         elif low is None and high is None:

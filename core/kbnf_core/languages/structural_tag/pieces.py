@@ -310,6 +310,9 @@ class NotationReader:
         self._source, self._made, self._quote = source, made, notation.quote
         self._assigned = notation.assigned
         self._first = notation.brackets[0]
+        # Brackets that the notation does not have begin names in Gemma's.
+        self._opening = f"{{[{self._first}"
+        self._closing = "".join(_CLOSING[each] for each in self._opening)
         ends = r",:{}\[\]<\"" if notation.quote else r"\s,:=(){}\[\]\"'"
         self._word = re.compile(f"[^{ends}]+")
         self._shapes = shapes or (ANY_OBJECT,)
@@ -325,12 +328,12 @@ class NotationReader:
         made("{")
         while self._open:
             char = yield from source.char()
-            if char in "{[(":
+            if char in self._opening:
                 source.take(source.at + 1)
                 shape = self._open[-1].inside(self._shapes, self._name)
                 self._open.append(Container(shape, char == "{", _CLOSING[char]))
                 made("{" if char == "{" else "[")
-            elif char in "}])":
+            elif char in self._closing:
                 closed = self._open.pop()
                 if closed.closing != char:
                     raise BrokenError

@@ -53,6 +53,15 @@ def test_usual_names_need_no_indenter_and_a_note_says_which_one_it_is() -> None:
     assert Grammar.from_lark(text).status("a:\n  b\n") == "fits"
 
 
+def test_a_note_says_the_greatest_column_where_the_text_does_not() -> None:
+    _, text, _ = LANGUAGES["tree"]
+    request = Request(options={"indenter": attributes_of(TreeIndenter)})
+    [found] = read_grammar(Source(text, None), LARK, request).diagnostics
+    assert (found.code, found.message[:36]) == ("I421", "lines begin in the columns 0 to 64; ")
+    bound = read_grammar(Source(f"// kbnf: columns=80\n{text}", None), LARK, request)
+    assert not bound.diagnostics
+
+
 def test_what_is_deeper_than_the_greatest_column_does_not_fit() -> None:
     _, text, _ = LANGUAGES["tree"]
     grammar = Grammar.from_lark("// kbnf: columns=4\n" + text, finish="eos")
