@@ -79,6 +79,13 @@ def test_many_findings_of_a_kind_are_one_that_names_the_next_ones() -> None:
     assert finding.notes == (f"and 9,999 more of this kind: {names} and 4994 more",)
 
 
+def test_what_is_left_out_is_not_written_twice() -> None:
+    source = f"s = ? one ? | ? {'two ' * 100_000}? | 'a';"
+    findings = check(source, language=EBNF)
+    assert [each.code for each in findings] == ["E451", "E451"]
+    assert max(len(each.message) for each in findings) < 120
+
+
 def test_a_few_findings_of_a_kind_are_at_their_places() -> None:
     source = "s = ? one ? | ? two ? | ? one ? | 'a';"
     findings = [each for each in check(source, language=EBNF) if each.code == "E451"]

@@ -14,6 +14,7 @@ Tests: tests/unit/languages/ebnf
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from textwrap import shorten
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -47,6 +48,9 @@ from kbnf_core.text.source import Source, Span
 
 _LEXER = {"blank": r"[\t\n\r ]+", "word": r"[0-9A-Za-z_]+"}
 """The tokens that standards with bare words do not write down."""
+
+_LONGEST = 80
+"""Characters of a description in a message."""
 
 _NODE = 20
 """Steps for a node of a rule in one round: it is changed, and translated."""
@@ -89,7 +93,8 @@ class _Reader(ForeignReader):
         for root in roots:
             for leaf in postorder(root):
                 if isinstance(leaf, Prose):
-                    message = f"`{leaf.text}` is described in prose"
+                    description = shorten(leaf.text, _LONGEST, placeholder="...")
+                    message = f"`{description}` is described in prose"
                     forms[leaf.name.value] = self.nothing(message, leaf.span)
                 elif isinstance(leaf, Difference):
                     pending[leaf.name.value] = leaf

@@ -6,14 +6,18 @@ Tests: tests/golden/lint
 from collections.abc import Iterator, Mapping
 
 from kbnf_core.frontend import Reading
+from kbnf_core.kbnf.build import nothing
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Alternation, Expression, postorder
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label, Rule
-from kbnf_core.text.source import Span
+from kbnf_core.text.source import NOWHERE, Span
 
 RULES = (Rule("W104", "duplicate-alternative", "A rule has the same alternative twice."),)
 NEEDS = Needs.DOCUMENT
+
+_LEFT_OUT = print_expression(nothing(NOWHERE))
+"""What readers write for each part that they leave out, whatever it was."""
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
@@ -48,6 +52,8 @@ def _repeated(
     before: Expression | None = None
     for branch in branches:
         text = print_expression(branch)
+        if text == _LEFT_OUT:
+            continue
         if text in first:
             yield _duplicate(reading, branch.span, first[text], before)
         else:
