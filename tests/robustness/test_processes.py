@@ -31,7 +31,7 @@ from kbnf_core.targets import engines
 from kbnf_testing import fake_engine
 name = "xgrammar"
 load = getattr(fake_engine, sys.argv.pop(1))
-engines.ENGINES[name] = engines.Engine(name, (("json", name),), name, "asked", None, load)
+engines.ENGINES[name] = engines.TargetEngine(name, (("json", name),), name, "asked", None, load)
 from kbnf_cli import check, main
 if "-j" in sys.argv:
     check.FileCheck = fake_engine.KillingCheck
