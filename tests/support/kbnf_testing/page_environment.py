@@ -30,7 +30,7 @@ def requirements(text: str) -> Iterator[Requirement]:
     for command in _INSTALL.findall(text):
         words = shlex.split(command)
         for word in () if "-e" in words else words:
-            if ours := re.match(r"(?:\.|kbnf_toolkit-.*\.whl)(?:$|\[(.*)\]$)", word):
+            if ours := re.match(r"(?:\.|(?:\w+/)?kbnf_toolkit-.*\.whl)(?:$|\[(.*)\]$)", word):
                 extras = filter(None, (ours[1] or "").split(","))
                 yield from (Requirement(f"{_OURS}[{extra}]") for extra in extras)
             elif re.match(r"[a-z]", word):

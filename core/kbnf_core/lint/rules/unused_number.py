@@ -6,6 +6,7 @@ Tests: tests/golden/lint
 from collections.abc import Iterator
 
 from kbnf_core.kbnf.tree import Definition, Document, Reference, numbers_in, postorder
+from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 
@@ -14,7 +15,12 @@ NEEDS = Needs.DOCUMENT
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each family that never counts, compares or passes on its number."""
+    """Yield a finding for each family that never counts, compares or passes on its number.
+
+    Only authors of KBNF write families; readers of other languages make their columns.
+    """
+    if subject.reading.language is not KBNF:
+        return
     document = subject.reading.document
     effective = _effective(document)
     seen: set[str] = set()
