@@ -257,7 +257,7 @@ cdef vector[uint32_t] _words_in(const vector[int32_t]& content, int32_t width) e
     """All words of a content without blocks."""
     cdef vector[uint32_t] words = vector[uint32_t](<size_t> width)
     cdef size_t i
-    if content.size() == <size_t> width:
+    if width and content.size() == <size_t> width:
         memcpy(words.data(), content.data(), width * sizeof(uint32_t))
     else:
         for i in range(0, content.size(), 2):

@@ -495,7 +495,8 @@ cdef class Walker:
                 if place < width and self.words[place]:
                     content.push_back(place)
                     content.push_back(<int32_t> self.words[place])
-        if content.size() - head >= <size_t> width:
+        # A vocabulary without tokens has no words, and so no address to copy from.
+        if width and content.size() - head >= <size_t> width:
             content.resize(head + width)
             memcpy(
                 content.data() + head, self.words.data(), self.words.size() * sizeof(uint32_t)
