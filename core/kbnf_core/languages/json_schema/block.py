@@ -38,29 +38,16 @@ from kbnf_core.automata import operations, traversal
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text, union
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.json_strings import LETTERS, Spelling, spell_text
+from kbnf_core.automata.lengths import Length
 from kbnf_core.ir import Node, Notation
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, sequence, text
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.algebra import ANYTHING
 from kbnf_core.languages.json_schema.keywords import unsupported
-from kbnf_core.languages.json_schema.rules import (
-    LETTERS,
-    Prelude,
-    Property,
-    Rules,
-    Shared,
-    Spelling,
-    Texts,
-    listed,
-    spell_text,
-)
-from kbnf_core.languages.json_schema.value_sets import (
-    STEPS,
-    Length,
-    Restricted,
-    compiled_pattern,
-)
+from kbnf_core.languages.json_schema.rules import Prelude, Property, Rules, Shared, Texts, listed
+from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted, compiled_pattern
 from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts, without_empty
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError

@@ -42,6 +42,7 @@ from kbnf_core.automata.expression import (
     print_expression,
 )
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.json_strings import ESCAPED, spell_text
 from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
 from kbnf_core.automata.operations import intersect as intersection
 from kbnf_core.automata.regex.syntax import CharacterSet
@@ -70,7 +71,6 @@ from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.counts import Step, write_linear
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.rules import (
-    ESCAPED,
     FAR,
     NAMES,
     SHORT_WHOLE,
@@ -80,7 +80,6 @@ from kbnf_core.languages.json_schema.rules import (
     Texts,
     Value,
     automaton_within,
-    spell_text,
 )
 from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.scalars import (

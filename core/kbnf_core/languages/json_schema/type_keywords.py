@@ -54,6 +54,7 @@ from kbnf_core.automata.decimals import (
     MOST_REMAINDERS,
     multiples,
 )
+from kbnf_core.automata.lengths import Length, without_count
 from kbnf_core.automata.regex.compile import compile_within
 from kbnf_core.automata.regex.ecma import ANY_TEXT, conditions
 from kbnf_core.kbnf import tree
@@ -89,12 +90,10 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.value_sets import (
     STEPS,
     Compared,
-    Length,
     Literal,
     Matching,
     Multiple,
     Restricted,
-    without_count,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
