@@ -1,10 +1,7 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-From an automaton of strings its JSON texts follow without a regular expression between
-(``rules.quoted``): its bytes are symbols, of which those that mean themselves are spelled so, the
-others after a backslash. A
-``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
-somebody reads it.
+From an automaton of strings its JSON texts follow (``json_strings.quoted``). A ``Notation`` beside
+an automaton says what it was made of, for ``readable``, which writes it where somebody reads it.
 
 *Counts.* Where at most one thing repeats in an expression, its words of some lengths are a count of
 it (``write_one_loop``). Where something with many states repeats within bounds, as words with
@@ -78,20 +75,14 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.rules import (
-    FRACTION_DIGITS,
-    HIGHEST,
-    LOWEST,
-    WHOLE,
-    Prelude,
-    Rules,
-    digits,
-    integers,
-    regex,
-)
+from kbnf_core.languages.json_schema.rules import Prelude, Rules, regex
 from kbnf_core.languages.json_schema.type_keywords import Named, bounded_format, named
 from kbnf_core.languages.json_schema.value_sets import (
+    FRACTION_DIGITS,
+    HIGHEST,
     INTEGER,
+    LOWEST,
+    WHOLE,
     Compared,
     Kind,
     Matching,
@@ -99,6 +90,8 @@ from kbnf_core.languages.json_schema.value_sets import (
     OneOf,
     Restricted,
     compiled_pattern,
+    digits,
+    integers,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError

@@ -1,7 +1,8 @@
 r"""The keywords of one type each, and which members and items keywords evaluate.
 
 A function reads what keywords say of numbers, strings, arrays or objects at a place of the
-document; their values are validated.
+document. Their values are validated here where ``keywords.review`` has not: a reference may lead to
+values that no keyword has as a schema, and drafts know nothing of keywords that came later.
 
 *Evaluated.* ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since what a
 schema evaluates depends on which of its alternatives apply. Each case is a condition and the

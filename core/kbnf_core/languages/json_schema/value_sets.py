@@ -5,13 +5,9 @@ return whether a value is in it and can be an automaton: over the characters of 
 the decimal texts of a number (see ``automata.decimals``). A set (``Restricted``) is a conjunction
 of atoms and of complements of atoms.
 
-*Lengths.* A bound on the length of words multiplies the states of an automaton, so it is put into
-one only where words may pass it, and no longer than they may: ``Lengths`` has the characters of the
-words of an automaton.
-
-A pattern that counts characters (``^[a-z].{0,2000}$``) is taken apart: which may occur, and how
-many in all (``without_count``). So a count is a number, as in ``maxLength``, and no copies of a
-state.
+*Lengths.* A bound on the length of words is put into an automaton only where words may pass it
+(``automata.lengths``). The regular expressions of numbers are here, those of strings in
+``automata.json_strings``.
 
 *Shipped patterns.* Automata of the patterns that every process would compile, of JSON's texts and
 formats, are data in ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a
@@ -40,6 +36,7 @@ from zlib import decompress
 from kbnf_core.automata import operations
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.lengths import Length, lengths_of
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
 from kbnf_core.text.budget import Budget
@@ -430,3 +427,63 @@ def _with_one_length(kind: Kind, kept: dict[Literal, None]) -> Restricted | None
         return None
     rest = [literal for literal in kept if literal[0] not in lengths or not literal[1]]
     return Restricted(kind, (*rest, (Length(low, high), True)))
+
+
+# The texts of numbers
+
+FRACTION_DIGITS = 17
+"""Digits after the point of a number, where they are bounded: a double is known by them."""
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+"""The integers of 64 bits."""
+
+
+def _at_most(digits: str) -> str:
+    """Return the regular expression of the texts of as many digits that are not above these."""
+    found = _up_to(int(digits[-1]))
+    for behind, digit in enumerate(reversed(digits[:-1]), 1):
+        same = f"{digit}{found}"
+        rest = "[0-9]" if behind == 1 else f"[0-9]{{{behind}}}"
+        found = same if digit == "0" else f"(?:{_up_to(int(digit) - 1)}{rest}|{same})"
+    return found
+
+
+def _up_to(digit: int) -> str:
+    return print_characters(((0x30, 0x30 + digit),))
+
+
+SHORT_WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
+"""Integers of 64 bits but for those next to the bounds, whose text would be as long again."""
+LONG_HIGH = (
+    f"9{_at_most('2232')}[0-9]{{14}}",
+    f"92233{_at_most('72035')}[0-9]{{9}}",
+    f"9223372036{_at_most('8546')}[0-9]{{5}}",
+    f"92233720368547{_at_most('75807')}",
+)
+"""Integers of 64 bits that begin with 9 and have 19 digits, in lines that are not long."""
+WHOLE = f"(?:{SHORT_WHOLE}|-?(?:{'|'.join(LONG_HIGH)})|{LOWEST})"
+"""Integers of 64 bits."""
+FAR = {"int64_high": b"9" + b"0" * 18, "int64_low": b"-9" + b"0" * 18}
+"""The rules of the integers next to the bounds of 64 bits, with a text of each."""
+EXPONENT = r"[eE](?:-[0-9]{1,3}|\+?1?[0-9]{1,2})"
+"""An exponent with which a number of so many digits is a finite double."""
+
+
+def digits(most: int | None) -> str:
+    """Return the regular expression of one digit or more."""
+    return "[0-9]+" if most is None else f"[0-9]{{1,{most}}}"
+
+
+def integers(most: int | None) -> str:
+    """Return the regular expression of an integer with so many digits."""
+    return f"-?(?:0|[1-9][0-9]{'*' if most is None else f'{{0,{most - 1}}}'})"
+
+
+@cache
+def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
+    """Return the numbers without an exponent whose whole part a regular expression matches.
+
+    A process keeps the three that are asked for.
+    """
+    found = compiled_pattern(whole + behind).dfa
+    assert found is not None  # noqa: S101 - of constants
+    return found
