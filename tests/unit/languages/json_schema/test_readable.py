@@ -68,7 +68,8 @@ def test_the_rules_of_a_format_have_its_language(
     rules = grammar.rules.rules
     found = Builder().read(pattern)
     assert found is not None
-    spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
+    spelling = Spelling(by_llguidance=standard is Standard.LLGUIDANCE)
+    spelled = compile_regex(f'"(?:{print_expression(found, spelling.spell)})"').dfa
     assert spelled is not None
     assert is_equal(Regulars(rules).of(rules["start"]), spelled)
 
