@@ -11,11 +11,11 @@ refer to this: so all of them go when the last one is forgotten.
 *Block YAML* is another syntax of the same values (``BlockShared``). Objects and arrays are written
 once, for both. For this one the separators are marks, calls of rules that nobody defines: ``LINE``
 between members and between items, ``COLON`` after a key, ``DASH`` before an item, ``GAP`` before a
-scalar or an empty collection; what is inside of a collection has the notation ``Block``.
+scalar or an empty collection; the content of a collection has the notation ``Block``.
 ``lay_out`` replaces the rules that have marks by copies for each column in which they are needed,
 and for each place of a value: at the start of a document, after a colon, after a dash. In these
 copies marks are line breaks with blanks. Each level has ``STEP`` columns more than the one around
-it, so a rule that calls itself has at most ``MOST_COLUMNS // STEP`` copies; what is deeper has no
+it, so a rule that calls itself has at most ``MOST_COLUMNS // STEP`` copies; deeper values have no
 text.
 
     object after a colon      a line break, members in deeper lines      key:
@@ -27,10 +27,10 @@ text.
 A string may be plain where that is plainly safe: in one line, without the marks of a comment or of
 a value, beginning with a letter or with a sign that means nothing there, and none of the words
 (`yes`, `null`) that YAML 1.1, by PyYAML's resolver, or YAML 1.2, by its core schema, reads as
-something else. So, but for a few words, the first character says what is plain. Any string may be
-in double quotes, with the escapes of JSON and those of characters that are line breaks or not
+something else. So, but for a few words, the first character decides whether a string is plain. Any
+string may be in double quotes, with the escapes of JSON and those of characters that are line breaks or not
 printable in YAML; of listed texts there is one form, plain if it is safe. Numbers have an exponent
-only after a fraction, and with a sign: without these YAML 1.1 reads a string. Scalars end with
+only after a fraction, and with a sign: YAML 1.1 reads others as strings. Scalars end with
 their line break, and keys with their colon, so that nothing completes within them.
 
 Tests: tests/unit/languages/json_schema/test_places.py, test_yaml.py
@@ -342,21 +342,21 @@ MARKS: Mapping[str, Node] = {
 }
 
 END, KEY_END = "\n", ":"
-"""What is after a scalar, and after a key."""
+"""The texts that end a scalar, and a key."""
 
 _SPECIAL: CodePoints = ((0x7F, 0x9F), (0x2028, 0x2029), (0xFEFF, 0xFEFF), (0xFFFE, 0xFFFF))
 """Characters that JSON has as themselves, and that YAML breaks lines at or does not print."""
 
 
 def _solid(others: str) -> str:
-    """Return the regular expression of one character that is no blank, control or one of some."""
+    """Return the regular expression of a character: no blank or control, and not of ``others``."""
     left_out = union(((0, 0x20), *_SPECIAL), from_text(others))
     return print_characters(difference(ANY, left_out))
 
 
 _INDICATORS = ",[]{}#&*!|>'\"%@`-?:"
 _AFTER = rf"(?:{_solid(':')}|:+{_solid(':')})"
-"""One character in a word, or colons with one behind them."""
+"""One character in a word, or colons and the character after them."""
 _WORD = rf"(?:{_solid('#:')}|:+{_solid(':')}){_AFTER}*"
 _PLAIN = rf"{_solid(f'{_INDICATORS}0123456789+.~=<')}{_AFTER}*(?: +{_WORD})*"
 """Plain scalars of one line that begin with a letter, or a sign without a meaning there."""
@@ -741,7 +741,8 @@ class _Layout:
         self._names: dict[_Copy, str] = {}
         self._queue: list[_Copy] = []
         self._taken: set[str] = set()
-        # What is inside of a collection may be nothing: the rules of something, and their bodies.
+        # The content of a collection may be empty, which is printed apart (``{}``), so rules in it
+        # have copies without the empty word: their names by rule, and the rules by these names.
         self._filled: dict[str, str] = {}
         self._whole: dict[str, str] = {}
         self._contents: dict[int, Node | None] = {}
@@ -842,7 +843,7 @@ class _Layout:
         return self._where_nullable(node)[id(node)]
 
     def _filled_content(self, content: Node) -> Node | None:
-        """Return what is inside of a collection that is not empty, made once for all columns."""
+        """Return the content of a collection that is not empty, made once for all columns."""
         if id(content) not in self._contents:
             self._contents[id(content)] = self._some(content)
         return self._contents[id(content)]
@@ -868,7 +869,7 @@ class _Layout:
 
 
 def _inner(column: int, mark: str) -> int:
-    """Return the column of what is inside of a collection."""
+    """Return the column of the content of a collection."""
     return column + STEP if mark else column
 
 
