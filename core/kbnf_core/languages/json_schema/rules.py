@@ -28,10 +28,10 @@ A string may be plain where that is plainly safe: in one line, without the marks
 a value, beginning with a letter or with a sign that means nothing there, and none of the words
 (`yes`, `null`) that YAML 1.1, by PyYAML's resolver, or YAML 1.2, by its core schema, reads as
 something else. So, but for a few words, the first character decides whether a string is plain. Any
-string may be in double quotes, with the escapes of JSON and those of characters that are line breaks or not
-printable in YAML; of listed texts there is one form, plain if it is safe. Numbers have an exponent
-only after a fraction, and with a sign: YAML 1.1 reads others as strings. Scalars end with
-their line break, and keys with their colon, so that nothing completes within them.
+string may be in double quotes, with the escapes of JSON and those of characters that are line
+breaks or not printable in YAML; of listed texts there is one form, plain if it is safe. Numbers
+have an exponent only after a fraction, and with a sign: YAML 1.1 reads others as strings. Scalars
+end with their line break, and keys with their colon, so that nothing completes within them.
 
 Tests: tests/unit/languages/json_schema/test_places.py, test_yaml.py
 """
