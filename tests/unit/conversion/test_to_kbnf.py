@@ -28,7 +28,8 @@ def test_comments_stay_between_the_words_around_them() -> None:
     assert body_of(text, "gbnf") == (
         "start ::= (* zero *)\n          a (* first *)\n        | b\n"
         "          (\n            (* own line *)\n            a\n          | b (* second *)\n"
-        "          )*; (* last *)\n\n(* before *)\na ::= #'[0-9]'; (* after *)\nb ::= a;\n(* end *)\n"
+        "          )*; (* last *)\n\n"
+        "(* before *)\na ::= #'[0-9]'; (* after *)\nb ::= a;\n(* end *)\n"
     )
 
 
