@@ -42,7 +42,13 @@ from kbnf_core.automata.dfa import (
 from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.nfa import from_symbols, minimise
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    NOTHING,
+    Lookahead,
+    either,
+    numbered,
+)
 from kbnf_core.lower.facts import where
 from kbnf_core.text.errors import LimitError
 
@@ -474,6 +480,12 @@ def matcher(node: Node, ordered: bool = True) -> Matcher:
     Raises LimitError, and ``PatternError`` for a pattern without an automaton.
     """
     return _Machine(Program(node), ordered).run()
+
+
+def only(data: bytes) -> Matcher:
+    """Return the automaton of one word, of which there is one attempt, whatever follows it."""
+    dfa = operations.literal(data)
+    return Matcher(dfa, (*[NOTHING] * len(data), ANYTHING), looks_back=False)
 
 
 def beginnings(node: Node) -> Dfa:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.beginnings import exits
+from kbnf_core.automata.beginnings import first_bytes
 from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa, SymbolDfa, join
 from kbnf_core.automata.dfa import first_bytes as representatives
 from kbnf_core.automata.explore import Product, explore
@@ -67,6 +67,13 @@ def outside(mask: int) -> Lookahead:
     barred = [bool(mask >> byte & 1) for byte in representatives(classes)]
     first = [DEAD if bar else 1 for bar in barred]
     return numbered(SymbolDfa([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)
+
+
+def beginning_with(data: bytes) -> Lookahead:
+    """Return the texts that begin with ``data``."""
+    dfa = operations.literal(data)
+    rows = [*dfa.rows[:-1], [len(data)] * len(dfa.rows[-1])]
+    return numbered(SymbolDfa(rows, [*map(int, dfa.accepting)], [0]), dfa.classes)
 
 
 ANYTHING = outside(0)
@@ -127,8 +134,7 @@ def touched(rest: Lookahead) -> int:
 @lru_cache(maxsize=_REMEMBERED)
 def refused(rest: Lookahead) -> int:
     """Return the bytes that may not come first; END where the text may not end."""
-    going_on = 0 if rest.dfa.is_empty else exits(rest.dfa)[0]
-    return (ALL_BYTES & ~going_on) | (0 if rest.allows_end else END)
+    return (ALL_BYTES & ~first_bytes(rest.dfa)) | (0 if rest.allows_end else END)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -148,7 +154,7 @@ def after_byte(rest: Lookahead, byte: int) -> Lookahead:
 
 def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
     """Return the words that may occur where ``rest`` may, by what may follow them then."""
-    if dfa.is_empty or not exits(dfa)[0] & touched(rest):
+    if dfa.is_empty or not first_bytes(dfa) & touched(rest):
         return [(ANYTHING, dfa)]
     if rest.dfa.is_empty:
         return []
