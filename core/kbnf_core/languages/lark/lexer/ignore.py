@@ -31,7 +31,6 @@ from kbnf_core.conversion.automata import as_pattern, write_dfa
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import regex
 from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,

@@ -10,9 +10,9 @@ Tests: tests/unit/languages/lark
 """
 
 from array import array
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.beginnings import first_bytes
@@ -32,12 +32,22 @@ MOST_STATES = 5_000
 """States of one automaton that is followed thread by thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lookahead:
-    """A set of texts; ``key`` is the same for the same set."""
+class Lookahead(tuple[bytes, bytes, bytes]):
+    """A set of texts: its canonical automaton as bytes, the same for the same set.
 
-    key: tuple[bytes, bytes, bytes]
-    dfa: Dfa = field(compare=False)
+    A tuple, as ``State``, because states are hashed and compared more often than anything else, and
+    tuples do it without a call.
+    """
+
+    dfa: Dfa
+
+    @classmethod
+    def of(cls, dfa: Dfa) -> "Lookahead":
+        """Return the words of a minimal automaton whose classes and states are in their order."""
+        table = array("i", chain.from_iterable(dfa.rows)).tobytes()
+        result = cls((dfa.classes, table, bytes(dfa.accepting)))
+        result.dfa = dfa
+        return result
 
     @property
     def allows_end(self) -> bool:
@@ -55,9 +65,7 @@ def rest_of(dfa: Dfa) -> Lookahead:
 
 def numbered(automaton: SymbolDfa, classes: ByteClasses) -> Lookahead:
     """Return the words of an automaton over classes that ``join`` has numbered."""
-    dfa = from_symbols(automaton, classes)
-    table = array("i", chain.from_iterable(dfa.rows)).tobytes()
-    return Lookahead((dfa.classes, table, bytes(dfa.accepting)), dfa)
+    return Lookahead.of(from_symbols(automaton, classes))
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -176,8 +184,7 @@ def union(dfas: list[Dfa]) -> Dfa:
     return dfas[0] if len(dfas) == 1 else operations.union(*dfas)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Between two lexemes: what may follow.
 
     ``is_start``: no lexeme has come yet, and no ignored text may. ``is_skipped``: ignored text
@@ -193,7 +200,7 @@ class State:
     @property
     def order(self) -> tuple[int, tuple[bytes, bytes, bytes], bool, bool, bytes]:
         """A key to sort by, the simplest first."""
-        return len(self.rest.key[1]), self.rest.key, self.is_start, self.is_skipped, self.hidden
+        return len(self.rest[1]), self.rest, self.is_start, self.is_skipped, self.hidden
 
 
 def in_order(states: frozenset[State]) -> list[State]:

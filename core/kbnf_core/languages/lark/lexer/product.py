@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
@@ -196,8 +197,7 @@ _MOST_UNROLLED = 8
 """Rounds of a bounded repetition that are written one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A variant: what a rule, or the rounds of a repetition, match from a state to others."""
 
     rule: str
@@ -620,9 +620,7 @@ class Assembly:
         more = (definition(*each) for each in writer.definitions)
         return tree.Document(self.source, (*rules, *more), ())
 
-    def _plain(
-        self, grammar: LexicalGrammar
-    ) -> tuple[list[tree.Definition], Writer, set[str]]:
+    def _plain(self, grammar: LexicalGrammar) -> tuple[list[tree.Definition], Writer, set[str]]:
         """Return the rules as they are, the start first, and the names of terminals."""
         writer = Writer(self.names.copy())
         rules = {grammar.start: None, **dict.fromkeys(grammar.rules)}
