@@ -418,6 +418,7 @@ class Grammar:
         """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
         path = self.source.path
         if self._request is not None:
+            # The function that finds imports may be one that cannot be pickled.
             text, request = self.source.text, self._request._replace(imports=BELOW)
             return _read_again, (type(self), text, self.language.name, path, request)
         parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
@@ -827,6 +828,7 @@ def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | N
 
     Raises ``GrammarError`` for a text that is a path: no file is read because a text names it.
     """
+    # A grammar has an equals sign in each rule, a name or a path none: no file is looked for.
     if len(text) > _LONGEST_NAME or "=" in text:
         return text, path
     file = grammar_file(text)

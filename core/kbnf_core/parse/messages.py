@@ -150,6 +150,7 @@ class MessageReader:
     ) -> None:
         self._language, self._vocabulary, self._any_name = language, vocabulary, any_name
         self._compiled = compiled(*language.of_any_tools)
+        # Bytes that are not UTF-8 stay in the content, as halves of surrogate pairs.
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Pieces()
         self._parts: list[_MessageText | _OpenCall] = []
@@ -177,6 +178,7 @@ class MessageReader:
             data = bytes_of(piece, self._vocabulary) if marker is None else marker.encode()
             piece = self._decoder.decode(data)
         self._source.add(piece)
+        # Reading stops where it needs more text, and goes on from there.
         next(self._running, None)
 
     def _marker_of(self, token: int) -> str | None:
@@ -258,6 +260,8 @@ class MessageReader:
         if match is None:
             self._say("text", source.take(len(source.text)))
         else:
+            # A partial match may become a word of the language: it is withheld until more text
+            # decides.
             self._say("text", source.take(match.start()))
             if not match.partial:
                 yield from self._begin("")
@@ -647,6 +651,7 @@ class MessageReader:
         del self.tolerated[noted:]
         source.give_back(text)
         self._retried += len(text)
+        # In proportion to the text so far, so that a text in many pieces is read as it is in one.
         bound = RETRIED * (source.place + len(text)) + RETRIED_AT_LEAST
         size = len(text) if self._retried > bound else 1
         self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
@@ -655,6 +660,7 @@ class MessageReader:
     def _close(self, call: _OpenCall) -> None:
         """Report that a call that was given out is not one."""
         if call.number is not None:
+            # It is the last part: nothing else is given out while a call is read.
             self._parts.pop()
             self._deltas.append(Delta("cut", "", call.number))
 

@@ -197,6 +197,7 @@ class ScalarWriter:
             return self._prelude.any_string(is_key=is_key)
         if part.finite is not None:
             return self._prelude.ended(self._texts(part.finite), is_key=is_key)
+        # An upper bound of the length bounds loops, too.
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
         plain, quoted = self._plain(part, hint, is_key), self._remembered(part, hint)
@@ -248,6 +249,7 @@ class ScalarWriter:
             return alternation(map(self._listed, values))
         most = FEWER * self._limits.states
         if sum(map(len, texts)) > most:
+            # Before the automaton is made: a list of this length need not be built to be refused.
             self._refuse_many(_letters_of(texts, most) // FEWER)
         found = operations.literals(each.encode() for each in texts)
         self._refuse_many(found.state_count)
@@ -386,6 +388,8 @@ class ScalarWriter:
         while bound is None or not self._can_count(lengths, bound, most):
             if high is None or high <= low:
                 raise too_large("states of a counted value", most, "steps")
+            # Halved, so that a bound that can be counted is reached in as many steps as the bound
+            # has bits, each of which makes ``most`` states at most.
             high = max(low, high // 2)
             bound = Length(length.low, high)
             bound = bound if lengths.has_word(bound, budget) else None
@@ -788,6 +792,7 @@ def _branches(items: Sequence[Expression]) -> list[tuple[Expression, ...]] | Non
         if ways is None:
             return None
         found = [(*before, *way) for before in found for way in ways]
+        # In the loop: choices in a row multiply, and the product must not be made to be refused.
         if len(found) > MOST_BRANCHES:
             return None
     return found if all(sum(map(_is_loop, way)) < 2 for way in found) else None
