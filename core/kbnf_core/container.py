@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.container_layout import ALIGNMENT, METADATA, OURS, ContainerError, read_layout
-from kbnf_core.text.files import Piece, write_file
+from kbnf_core.text.files import Chunk, write_file
 
 __all__ = ["ContainerError", "checksum", "digest", "read_container", "write_container"]
 
@@ -96,7 +96,7 @@ def write_container(
     write_file(path, _chunks(header, ordered))
 
 
-def _chunks(header: bytes, ordered: list[tuple[str, Array]]) -> Iterator[Piece]:
+def _chunks(header: bytes, ordered: list[tuple[str, Array]]) -> Iterator[Chunk]:
     yield len(header).to_bytes(8, "little") + header
     for _, array in ordered:
         yield np.ascontiguousarray(array, _DTYPES[_dtype_name(array)]).data

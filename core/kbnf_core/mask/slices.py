@@ -37,7 +37,7 @@ from kbnf_core.kernel import (
 )
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.stored import checked_trie, trie_to_arrays
-from kbnf_core.vocab.trie import Part, TokenTrie, build_trie, part_of
+from kbnf_core.vocab.trie import TokenTrie, TrieSubset, build_trie, subset_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Machine = npt.NDArray[np.int32]
@@ -79,7 +79,7 @@ class Slice(NamedTuple):
     ``ENDLESS`` where some token at the node or below it has no tail.
     """
 
-    part: Part
+    part: TrieSubset
     blocks: Bitmask
     number: npt.NDArray[np.uint8]
     having: Bitmask
@@ -212,7 +212,7 @@ def _from_arrays(
         fits &= len(result["blocks"]) > 1 and bool((result["number"] == numbers).all())
     if not fits:
         raise ValueError("stored slices are damaged")
-    return Slice(Part(trie, nodes), machine=machine, **result)
+    return Slice(TrieSubset(trie, nodes), machine=machine, **result)
 
 
 def slices_of(vocabulary: Vocabulary) -> Slices:
@@ -230,7 +230,7 @@ def slices_of(vocabulary: Vocabulary) -> Slices:
 
 
 def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: Machine) -> Slice:
-    subset = part_of(trie, chosen)
+    subset = subset_of(trie, chosen)
     reading = _reading(subset.trie, machine)
     blocks = _blocks(subset.trie, reading, size)
     result = _characters(subset.trie, machine, size)
@@ -239,7 +239,7 @@ def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: M
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
     """Return the slice that no machine reads, and its tails; of few tokens nothing is a tail."""
-    subset = part_of(trie, chosen)
+    subset = subset_of(trie, chosen)
     small = subset.trie
     behind = np.zeros(small.node_count, np.bool_)
     if len(trie.token_ids) >= LEAST_TOKENS:
