@@ -95,6 +95,8 @@ class Reach:
             self._pending.discard(self._current)
             befores.add(self._current[1])
             found = self._after_rule(*self._current)
+            # A least fixpoint: the states after a rule only grow with those after its callees, and
+            # there are finitely many, so this ends.
             if found != self._targets[self._current]:
                 self._targets[self._current] = found
                 for caller in self._callers.get(self._current, ()):
@@ -169,6 +171,7 @@ class Reach:
         everything, fresh = current, current
         left = _ROUNDS if high is None else min(high - low, _ROUNDS)
         while fresh and left:
+            # Only states that are new in a round are followed, each once.
             fresh = self._round(node, fresh) - everything
             everything |= fresh
             left -= 1
@@ -308,6 +311,7 @@ class Product:
         for item, following in pairwise(items):
             reached = (s for state in layers[-1] for s in self._reach.after(item, state))
             layers.append(frozenset(self.lexed.entering(following, s) for s in reached))
+        # From the back, so that a rest is written once for all ways that lead to its state.
         last = items[-1]
         rest = {
             state: [self._between(last, state, found)]
@@ -456,6 +460,7 @@ class Writer:
     def lexeme(self, node: Lexeme, dfa: Dfa, is_whole: bool) -> tree.Expression:
         """Return ``dfa``, all or some words of the lexeme's terminal, as KBNF."""
         if id(dfa) not in self._written:
+            # With the automaton itself, or its identity could become that of another one.
             self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
         written = self._written[id(dfa)][1]
         if isinstance(written, tree.Reference):
@@ -547,6 +552,7 @@ class Assembly:
         if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
         for byte_only in (False, True) if is_exact else ():
+            # The findings of an attempt that passes the limits go with it.
             report = Report(self.source)
             try:
                 found = self._written(grammar, self.lexing, report, byte_only)
