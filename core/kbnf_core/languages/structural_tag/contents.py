@@ -55,14 +55,14 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.parse import (
     Outcome,
     checked,
-    embed_json_schema,
     helps_of,
     raw_strings,
+    rules_to_read,
     rules_to_run,
 )
 from kbnf_core.languages.json_schema.rules import Names, gap_of
-from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.type_keywords import formats_of
+from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
@@ -218,14 +218,10 @@ class TagNames(Names):
 
 
 class Readable(NamedTuple):
-    """The rules of a schema or a grammar as people read them.
-
-    ``start`` is the name of the first; ``schemas`` are those of a schema, as they were read.
-    """
+    """The rules of a schema or a grammar as people read them; ``start`` is the first to call."""
 
     start: str
     definitions: Sequence[Definition]
-    schemas: Schemas | None = None
 
 
 ToTree: TypeAlias = Callable[[ir.Node], Form]
@@ -361,25 +357,26 @@ class Contents:
 
         Rules that all schemas have are one, and keep their names.
         """
-        start = self.names.fresh(hint)
-        rules, outcome = rules_to_run(document, options, start)
-        read: Callable[[ToTree], Readable] = partial(_readable_schema, document, options, pointer)
+        rules, outcome, writer = rules_to_run(document, options)
+        if document.is_whole:
+            self.report.written[id(document.value)] = document.value, writer.schemas
+        read: Callable[[ToTree], Readable] = partial(_readable_schema, writer, pointer)
         if words:
             rules, outcome = self._rules_without(rules, outcome, tuple(words))
-            read = partial(_readable_rules, start, rules)
-        new, chosen = {start: rules[start]}, {}
+            read = partial(_readable_rules, writer.start, rules)
+        start = self.names.fresh(hint)
+        new, chosen = {writer.start: rules[writer.start]}, {writer.start: start}
         for name, body in rules.items():
+            if name == writer.start:
+                continue
             known = self._adopted.get((name, id(body)))
-            if known is None and name != start:
+            if known is None:
                 known = name if self.names.take(name) else self.names.fresh(name), body
                 self._adopted[name, id(body)] = known
                 new[name] = body
-            if known is not None and known[0] != name:
+            if known[0] != name:
                 chosen[name] = known[0]
-        made = [
-            (chosen.get(name, name), moved(body, chosen) if chosen else body)
-            for name, body in new.items()
-        ]
+        made = [(chosen.get(name, name), _renamed(body, chosen)) for name, body in new.items()]
         self._parts.append(Part(made, self.pointer, hint, read))
         return call(start), outcome
 
@@ -510,16 +507,17 @@ class Contents:
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-def _readable_schema(
-    document: SchemaDocument, options: Options, pointer: str, _: ToTree
-) -> Readable:
-    """Return the rules of a schema, whose writer was forgotten, as a request reads none."""
+def _renamed(body: ir.Node, names: Mapping[str, str]) -> ir.Node:
+    """Return an expression with other names, itself where it calls none of these."""
+    return moved(body, names) if any(each.nonterminal in names for each in ir.calls(body)) else body
+
+
+def _readable_schema(writer: Writer, pointer: str, _: ToTree) -> Readable:
     try:
-        embedded = embed_json_schema(document, options)
+        return Readable(writer.start, rules_to_read(writer))
     except ProblemError as error:
-        problem = _placed(error.problem, document)
+        problem = _placed(error.problem, writer.schemas.document)
         raise ProblemError(problem._replace(pointer=pointer + problem.pointer)) from None
-    return Readable(embedded.start, embedded.definitions, embedded.schemas)
 
 
 def _readable_rules(start: str, rules: Mapping[str, ir.Node], body: ToTree) -> Readable:

@@ -91,12 +91,10 @@ class TagTree:
         assert part.read is not None  # noqa: S101 - of rules of formats nobody asks this
         self._embedded[id(part)] = []
         try:
-            start, definitions, schemas = part.read(partial(self._form, part))
+            start, definitions = part.read(partial(self._form, part))
         except ProblemError as error:
             report_problem(self._report, error.problem, "")
             return
-        if schemas is not None:
-            self._report.written[id(schemas.document.value)] = schemas.document.value, schemas
         texts: dict[str, list[str]] = {}
         calls: dict[str, set[str]] = {}
         for rule in definitions:
