@@ -1,9 +1,9 @@
 """Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Rules* are those of the IR that are run. Those of a schema or a grammar are a ``Part`` of the tag,
-which says how they are read; ``tree.py`` makes the tree that people read of the parts. A name that
-is in use for another rule is replaced, also in the rules that call it; the tree has other names for
-the rules of schemas, so the names that were wanted of the other rules are kept (``TagNames``).
+*Rules* are those of the IR that are run. Those of a schema or a grammar are a ``RuleSet``, from
+which ``tree.py`` makes the tree that people read. A name that is in use for another rule is
+replaced, also in the rules that call it. The tree has other names for the rules of schemas, so
+``TagNames`` keeps the names that were wanted of all other rules.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -217,7 +217,7 @@ class TagNames(Names):
         return result
 
 
-class Readable(NamedTuple):
+class ReadableRules(NamedTuple):
     """The rules of a schema or a grammar as people read them; ``start`` is the first to call."""
 
     start: str
@@ -228,7 +228,7 @@ ToTree: TypeAlias = Callable[[ir.Node], Form]
 """Writes an expression as a tree."""
 
 
-class Part(NamedTuple):
+class RuleSet(NamedTuple):
     """A rule of a tag, or the rules of a schema or a grammar inside of it.
 
     ``rules`` are names and bodies; the first is the one that the tag calls. ``pointer`` is that of
@@ -239,7 +239,7 @@ class Part(NamedTuple):
     rules: Sequence[tuple[str, ir.Node]]
     pointer: str
     hint: str = ""
-    read: Callable[[ToTree], Readable] | None = None
+    read: Callable[[ToTree], ReadableRules] | None = None
 
 
 class Contents:
@@ -254,21 +254,21 @@ class Contents:
         self._limits = limits
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
-        self._parts: list[Part] = []
+        self._rule_sets: list[RuleSet] = []
         # By the identity of the bodies of rules, which are kept for that.
         self._cleaned: dict[tuple[int, tuple[str, ...]], tuple[ir.Node, ir.Node]] = {}
         # By their names and the identity of their bodies, which are kept for that.
         self._adopted: dict[tuple[str, int], tuple[str, ir.Node]] = {}
 
-    def take(self, pointer: str) -> list[Part]:
-        """Return the parts made since the last time, of the value at ``pointer``."""
-        taken, self._parts = self._parts, []
-        return [part._replace(pointer=pointer) for part in taken]
+    def take(self, pointer: str) -> list[RuleSet]:
+        """Return the rules made since the last time, of the value at ``pointer``."""
+        taken, self._rule_sets = self._rule_sets, []
+        return [each._replace(pointer=pointer) for each in taken]
 
     def add(self, name: str, node: ir.Node, *, ahead: bool = False) -> ir.Node:
         """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
-        part = Part([(name, in_tokens(node, self.markers))], self.pointer)
-        self._parts.insert(0 if ahead else len(self._parts), part)
+        rule_set = RuleSet([(name, in_tokens(node, self.markers))], self.pointer)
+        self._rule_sets.insert(0 if ahead else len(self._rule_sets), rule_set)
         return call(name)
 
     def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:
@@ -360,7 +360,7 @@ class Contents:
         rules, outcome, writer = rules_to_run(document, options)
         if document.is_whole:
             self.report.written[id(document.value)] = document.value, writer.schemas
-        read: Callable[[ToTree], Readable] = partial(_readable_schema, writer, pointer)
+        read: Callable[[ToTree], ReadableRules] = partial(_readable_schema, writer, pointer)
         if words:
             rules, outcome = self._rules_without(rules, outcome, tuple(words))
             read = partial(_readable_rules, writer.start, rules)
@@ -369,15 +369,15 @@ class Contents:
         for name, body in rules.items():
             if name == writer.start:
                 continue
-            known = self._adopted.get((name, id(body)))
-            if known is None:
-                known = name if self.names.take(name) else self.names.fresh(name), body
-                self._adopted[name, id(body)] = known
+            adopted = self._adopted.get((name, id(body)))
+            if adopted is None:
+                adopted = name if self.names.take(name) else self.names.fresh(name), body
+                self._adopted[name, id(body)] = adopted
                 new[name] = body
-            if known[0] != name:
-                chosen[name] = known[0]
+            if adopted[0] != name:
+                chosen[name] = adopted[0]
         made = [(chosen.get(name, name), _renamed(body, chosen)) for name, body in new.items()]
-        self._parts.append(Part(made, self.pointer, hint, read))
+        self._rule_sets.append(RuleSet(made, self.pointer, hint, read))
         return call(start), outcome
 
     def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
@@ -396,9 +396,9 @@ class Contents:
         for name in called:
             if name in reached and name not in chosen:
                 chosen[name] = self.names.fresh(f"{hint}_{name}")
-        made = [(known, moved(grammar.rules[name], chosen)) for name, known in chosen.items()]
-        readable = Readable(reading.start, reading.document.definitions)
-        self._parts.append(Part(made, self.pointer, hint, lambda _: readable))
+        made = [(new, moved(grammar.rules[name], chosen)) for name, new in chosen.items()]
+        readable = ReadableRules(reading.start, reading.document.definitions)
+        self._rule_sets.append(RuleSet(made, self.pointer, hint, lambda _: readable))
         return call(chosen[grammar.start])
 
     def pattern(self, pattern: str) -> ir.Node:
@@ -512,16 +512,16 @@ def _renamed(body: ir.Node, names: Mapping[str, str]) -> ir.Node:
     return moved(body, names) if any(each.nonterminal in names for each in ir.calls(body)) else body
 
 
-def _readable_schema(writer: Writer, pointer: str, _: ToTree) -> Readable:
+def _readable_schema(writer: Writer, pointer: str, _: ToTree) -> ReadableRules:
     try:
-        return Readable(writer.start, rules_to_read(writer))
+        return ReadableRules(writer.start, rules_to_read(writer))
     except ProblemError as error:
         problem = _placed(error.problem, writer.schemas.document)
         raise ProblemError(problem._replace(pointer=pointer + problem.pointer)) from None
 
 
-def _readable_rules(start: str, rules: Mapping[str, ir.Node], body: ToTree) -> Readable:
-    return Readable(start, [definition(name, body(node)) for name, node in rules.items()])
+def _readable_rules(start: str, rules: Mapping[str, ir.Node], body: ToTree) -> ReadableRules:
+    return ReadableRules(start, [definition(name, body(node)) for name, node in rules.items()])
 
 
 # Schemas of arguments

@@ -13,7 +13,7 @@ from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
-from kbnf_core.languages.structural_tag.contents import START, Part, options_in
+from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_in
 from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, place_of
@@ -59,11 +59,11 @@ class TagReading(Parsed):
         self._request = request
         self._options = options
         self._pointers: dict[str, str] = {}
-        self._made: tuple[list[Part], Mapping[str, str]] | None = None
+        self._made: tuple[list[RuleSet], Mapping[str, str]] | None = None
         if nodes:
-            self._made = parts, _ = self._written(report)
+            self._made = made, _ = self._written(report)
             if not report.errors:
-                rules = [(*rule, part.pointer) for part in parts for rule in part.rules]
+                rules = [(*rule, rule_set.pointer) for rule_set in made for rule in rule_set.rules]
                 self.rules = {name: body for name, body, _ in rules}
                 self._pointers = {name: pointer for name, _, pointer in rules}
         document = Document(report.source, (), (), frozenset((START,)))
@@ -77,7 +77,7 @@ class TagReading(Parsed):
         findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
         super().__init__(document, findings, losses=losses)
 
-    def _written(self, report: Report) -> tuple[list[Part], Mapping[str, str]]:
+    def _written(self, report: Report) -> tuple[list[RuleSet], Mapping[str, str]]:
         """Write the rules; return them with the names that were wanted of them."""
         nodes, request = self._nodes, self._request
         writer = TagWriter(nodes, report, request, self._options, self._markers)
@@ -85,8 +85,8 @@ class TagReading(Parsed):
 
     def _tree(self, report: Report) -> Document:
         """Return the tree; where there are errors, one without rules."""
-        parts, hints = self._made or self._written(report)
-        definitions = TagTree(parts, hints, report).definitions()
+        rule_sets, hints = self._made or self._written(report)
+        definitions = TagTree(rule_sets, hints, report).definitions()
         if report.errors:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(

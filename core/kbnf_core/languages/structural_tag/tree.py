@@ -1,4 +1,4 @@
-"""The tree of KBNF that people read of a structural tag, made of the parts of its rules.
+"""The tree of KBNF that people read of a structural tag, made of the rules that are run.
 
 The rules of formats are written as they are run. Those of a schema or a grammar are written as
 their own languages write them, under names that begin with the name of their tag; those of all
@@ -33,7 +33,7 @@ from kbnf_core.languages.json_schema.rules import NAMES, Names
 from kbnf_core.languages.structural_tag.contents import (
     START,
     Avoiding,
-    Part,
+    RuleSet,
     report_problem,
 )
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
@@ -45,53 +45,59 @@ _MOST_SHARED = 32
 
 
 class TagTree:
-    """Writes the parts of a tag as a tree.
+    """Writes the rules of a tag as a tree.
 
     ``hints`` are the names that were wanted of rules, by those that they have where they are run.
-    ``names`` are those in the tree, of the rules of formats and of what they call. What cannot be
-    written is in the errors of ``report``.
+    ``names`` are those in the tree, of the rules of formats and of their callees. Expressions that
+    take too much to write are in the errors of ``report``.
     """
 
-    def __init__(self, parts: Sequence[Part], hints: Mapping[str, str], report: Report) -> None:
-        self._parts = parts
+    def __init__(
+        self, rule_sets: Sequence[RuleSet], hints: Mapping[str, str], report: Report
+    ) -> None:
+        self._rule_sets = rule_sets
         self._report = report
         self._fresh = Names("", frozenset({START})).fresh
         self.names = {START: START}
         self._embedded: dict[int, list[tuple[str, Form]]] = {}
-        self._known: dict[frozenset[tuple[str, str]], str] = {}
+        self._shared_names: dict[frozenset[tuple[str, str]], str] = {}
         # Names are given in the order in which they were wanted.
-        made = {part.rules[0][0]: part for part in parts}
+        made = {rule_set.rules[0][0]: rule_set for rule_set in rule_sets}
         for name, hint in hints.items():
-            part = made.get(name)
-            if part is not None and part.read is not None:
-                self._embed(part)
-            elif part is not None:
+            rule_set = made.get(name)
+            if rule_set is not None and rule_set.read is not None:
+                self._embed(rule_set)
+            elif rule_set is not None:
                 self.names[name] = self._fresh(hint)
 
     def definitions(self) -> tuple[Definition, ...]:
         """Return the rules that the start leads to, each at its place."""
-        written = [(*rule, part.pointer) for part in self._parts for rule in self._rules_of(part)]
+        written = [
+            (*rule, rule_set.pointer)
+            for rule_set in self._rule_sets
+            for rule in self._rules_of(rule_set)
+        ]
         called: dict[str, set[str]] = {}
         for name, body, _ in written:
             called.setdefault(name, set()).update(_called_in(body))
         used = reachable([START], called)
-        found = self._report.span
-        spans = [(name, body, found(where)) for name, body, where in written if name in used]
+        span_of = self._report.span
+        spans = [(name, body, span_of(where)) for name, body, where in written if name in used]
         return tuple(placed(definition(name, body, span), at(span)) for name, body, span in spans)
 
-    def _rules_of(self, part: Part) -> Iterable[tuple[str, Form]]:
-        """Return the rules of a part; those that were embedded before are left out."""
-        if part.read is not None:
-            return self._embedded[id(part)]
-        [(name, body)] = part.rules
-        return [(self.names[name], self._form(part, body))]
+    def _rules_of(self, rule_set: RuleSet) -> Iterable[tuple[str, Form]]:
+        """Return the rules of a set, but those that were written for another one."""
+        if rule_set.read is not None:
+            return self._embedded[id(rule_set)]
+        [(name, body)] = rule_set.rules
+        return [(self.names[name], self._form(rule_set, body))]
 
-    def _embed(self, part: Part) -> None:
+    def _embed(self, rule_set: RuleSet) -> None:
         """Write a schema or a grammar under names of its own; rules written before are shared."""
-        assert part.read is not None  # noqa: S101 - of rules of formats nobody asks this
-        self._embedded[id(part)] = []
+        assert rule_set.read is not None  # noqa: S101 - the caller has checked it
+        self._embedded[id(rule_set)] = []
         try:
-            start, definitions = part.read(partial(self._form, part))
+            start, definitions = rule_set.read(partial(self._form, rule_set))
         except ProblemError as error:
             report_problem(self._report, error.problem, "")
             return
@@ -105,12 +111,12 @@ class TagTree:
         if len(bodies) == 1 and isinstance(bodies[0], Reference):
             # The rule that does what the start does.
             start = bodies[0].name.value
-        kept, names = self._shared(start, part.hint, texts, calls)
+        kept, names = self._shared(start, rule_set.hint, texts, calls)
         for rule in definitions:
             if rule.name.value in kept:
                 body = rename(rule, names).body
-                self._embedded[id(part)].append((names[rule.name.value], body))
-        self.names[part.rules[0][0]] = names[start]
+                self._embedded[id(rule_set)].append((names[rule.name.value], body))
+        self.names[rule_set.rules[0][0]] = names[start]
 
     def _shared(
         self,
@@ -128,24 +134,24 @@ class TagTree:
             if name in chosen or name not in reached:
                 continue
             shape = _shape(name, texts, calls)
-            known = self._known.get(shape) if shape else None
-            if known is None:
+            shared = self._shared_names.get(shape) if shape else None
+            if shared is None:
                 kept.add(name)
-                known = self._fresh(
+                shared = self._fresh(
                     hint if name == start else name if name in NAMES else f"{hint}_{name}"
                 )
                 if shape:
-                    self._known[shape] = known
-            chosen[name] = known
+                    self._shared_names[shape] = shared
+            chosen[name] = shared
         return kept, chosen
 
-    def _form(self, part: Part, node: ir.Node) -> Form:
+    def _form(self, rule_set: RuleSet, node: ir.Node) -> Form:
         """Return an expression as a tree."""
         try:
             return build.of_ir(node, self._leaf, branches=list)
         except (LimitError, NotTextError):
             message = "the texts that lead to a part of this are too many to be written"
-            self._report.error(part.pointer, message, code=UNSUPPORTED)
+            self._report.error(rule_set.pointer, message, code=UNSUPPORTED)
             return build.EMPTY
 
     def _leaf(self, node: ir.Regular | ir.Call) -> Form:
@@ -166,12 +172,12 @@ class TagTree:
 
 
 def _called_in(body: Form) -> set[str]:
-    """Return the rules that an expression speaks of."""
+    """Return the rules that an expression calls or excludes."""
     return {name.value for name in uses_in(body)}
 
 
 def _reached(start: str, calls: Mapping[str, set[str]], most: int | None = None) -> set[str]:
-    """Return the rules that ``start`` is made of, and itself; a few more than ``most`` at most."""
+    """Return ``start`` and all its callees; a few more than ``most`` at most."""
     waiting = [start]
     seen = {start}
     while waiting and (most is None or len(seen) <= most):
@@ -184,9 +190,9 @@ def _reached(start: str, calls: Mapping[str, set[str]], most: int | None = None)
 def _shape(
     name: str, texts: Mapping[str, Sequence[str]], calls: Mapping[str, set[str]]
 ) -> frozenset[tuple[str, str]] | None:
-    """Return the names and texts of all that a rule is made of; None where that is much."""
+    """Return the names and texts of a rule and its callees; None for many callees."""
     seen = _reached(name, calls, _MOST_SHARED)
     if len(seen) > _MOST_SHARED:
         return None
-    parts = [(each, text) for each in seen for text in texts.get(each, ())]
-    return frozenset([*parts, ("", name)])
+    rules = [(callee, text) for callee in seen for text in texts.get(callee, ())]
+    return frozenset([*rules, ("", name)])

@@ -25,7 +25,7 @@ from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     START,
     Contents,
-    Part,
+    RuleSet,
     TagNames,
     document_of,
     in_tokens,
@@ -104,12 +104,12 @@ class TagWriter:
         self._contents.markers = {marker.encode(): markers[marker] for marker in markers}
         self._forms: dict[int, ir.Node] = {}
 
-    def write(self) -> list[Part]:
-        """Return the parts of all nodes, those of outer ones first; none where there are errors.
+    def write(self) -> list[RuleSet]:
+        """Return the rules of all nodes, those of outer ones first; none where there are errors.
 
         The outermost node is the first, and its rule the start.
         """
-        parts: list[Part] = []
+        rule_sets: list[RuleSet] = []
         count, most = 0, self._options.limits.rules
         for node in reversed(self._nodes):
             place = self._contents.pointer = place_of(node)
@@ -119,8 +119,8 @@ class TagWriter:
                 message = f"the grammar takes more than {error.limit:,} steps of work"
                 self._report.error(place, message, "raise `Limits.work`", code="E107")
             made = self._contents.take(place)
-            parts += reversed(made)
-            count += sum(len(part.rules) for part in made)
+            rule_sets += reversed(made)
+            count += sum(len(each.rules) for each in made)
             if count > most:
                 message, help_ = f"more than {most:,} rules", "use fewer tools, or simpler ones"
                 self._report.error(place, message, help_, code=TOO_LARGE)
@@ -128,8 +128,8 @@ class TagWriter:
                 return []
         top = self._nodes[0]
         whole = in_tokens(self._forms[id(top)], self._contents.markers)
-        parts.append(Part([(START, whole)], top.pointer))
-        return parts[::-1]
+        rule_sets.append(RuleSet([(START, whole)], top.pointer))
+        return rule_sets[::-1]
 
     def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
