@@ -257,7 +257,7 @@ def read_whole(
     from kbnf_core.kbnf.parsed import Request
 
     imports = permitted_imports()
-    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True, as_tree=True)
+    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True)
     reading = read_grammar(readable.source, readable.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)
