@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from kbnf_cli.console import Colour, Console, Verbosity
-from kbnf_core.languages.lark.indenter import attributes_of
+from kbnf_core.languages.lark.indenter import Indenter, indenter_of
 from kbnf_core.targets import SERVICE_NAMES
 from kbnf_core.text.errors import KbnfError
 
@@ -400,20 +400,20 @@ lexing_option = _schema_option(
 )
 
 
-class _IndenterType(click.ParamType[dict[str, Any]]):
-    """An ``Indenter`` of Lark, by its module and class; the value is its attributes."""
+class _IndenterType(click.ParamType[Indenter]):
+    """An ``Indenter`` of Lark, by its module and class."""
 
     name = "indenter"
 
     def convert(
         self, value: Any, parameter: click.Parameter | None, context: click.Context | None
-    ) -> dict[str, Any]:
-        if isinstance(value, dict):
+    ) -> Indenter:
+        if isinstance(value, Indenter):
             return value
         # Commands of Python packages do not look for modules where they are run.
         sys.path.insert(0, str(Path.cwd()))
         try:
-            return attributes_of(pkgutil.resolve_name(value))
+            return indenter_of(pkgutil.resolve_name(value))
         except (ImportError, AttributeError, ValueError) as error:
             self.fail(f"{value}: {error}", parameter, context)
         finally:

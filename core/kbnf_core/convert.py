@@ -168,7 +168,7 @@ def from_lark(
     ``postlex``.
     """
     options: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
-    options = LARK.options_of(postlex, options)
+    options = LARK.options_of(source, {**options, "postlex": postlex})
     return convert(
         source, LARK, path=path, start=start, imports=imports, limits=limits, options=options
     )

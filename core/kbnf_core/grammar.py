@@ -344,7 +344,7 @@ class Grammar:
         ``_DEDENT`` is read with the usual one without it. Raises ``ConfigError`` for another
         ``postlex``, and as ``from_gbnf`` does.
         """
-        own = LARK.options_of(postlex, options)
+        own = LARK.options_of(text, {**options, "postlex": postlex})
         return cls.read_with(text, LARK, lossy=lossy, **own)
 
     @classmethod

@@ -85,7 +85,8 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     once read as such: Lark with ``::=``. Raises ``ConfigError`` for unknown options.
     """
     lexing = lexing_of(request.options.get("lexing"))
-    indenter = indenter_of(request.options.get("indenter"))
+    chosen_indenter = request.options.get("indenter")
+    indenter = None if chosen_indenter is None else indenter_of(chosen_indenter)
     looks_like_gbnf = may_be_gbnf(lexing) and is_gbnf(source.text)
     written = parse_lark(source, request.limits)
     if looks_like_gbnf:

@@ -7,21 +7,10 @@ newlines are dropped. ``lexer.layout`` and ``lexer.indentation`` make rules of t
 Tests: tests/unit/languages/lark/test_indenter.py
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kbnf_core.text.errors import ConfigError
-
-ATTRIBUTES = (
-    "NL_type",
-    "INDENT_type",
-    "DEDENT_type",
-    "OPEN_PAREN_types",
-    "CLOSE_PAREN_types",
-    "tab_len",
-)
-"""What Lark's class has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +25,28 @@ class Indenter:
     tab: int
 
 
-def attributes_of(postlex: Any) -> dict[str, Any]:
-    """Return the attributes of an ``Indenter`` of Lark, an object or a class, by their names.
+_ATTRIBUTES = (
+    "NL_type",
+    "INDENT_type",
+    "DEDENT_type",
+    "OPEN_PAREN_types",
+    "CLOSE_PAREN_types",
+    "tab_len",
+)
+"""The attributes of Lark's class, in the order of the fields of ``Indenter``."""
+
+
+def indenter_of(postlex: Any) -> Indenter:
+    """Return the value of an ``Indenter`` of Lark, an object or a class, or of one of ours.
 
     Raises ``ConfigError`` for anything else.
     """
-    missing = [name for name in ATTRIBUTES if not hasattr(postlex, name)]
+    if isinstance(postlex, Indenter):
+        return postlex
+    missing = [name for name in _ATTRIBUTES if not hasattr(postlex, name)]
     if missing:
         raise ConfigError(f"postlex must be an Indenter of Lark; it has no `{missing[0]}`")
-    values = {name: getattr(postlex, name) for name in ATTRIBUTES}
-    brackets = {name: list(value) for name, value in values.items() if name.endswith("PAREN_types")}
-    indenter_of({**values, **brackets})
-    return {**values, **brackets}
-
-
-def indenter_of(attributes: Mapping[str, Any] | None) -> Indenter | None:
-    """Return the indenter with these attributes; None for None. Raises ``ConfigError``."""
-    if attributes is None:
-        return None
-    missing = [name for name in ATTRIBUTES if name not in attributes]
-    if missing or set(attributes) - set(ATTRIBUTES):
-        raise ConfigError(f"an indenter has the attributes {', '.join(ATTRIBUTES)}")
-    newline, indent, dedent, opening, closing, tab = (attributes[name] for name in ATTRIBUTES)
+    newline, indent, dedent, opening, closing, tab = (getattr(postlex, x) for x in _ATTRIBUTES)
     names = (newline, indent, dedent, *opening, *closing)
     if not all(isinstance(name, str) for name in names):
         raise ConfigError("an indenter has the names of terminals, and `tab_len`")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.frontend import Language, Reading
 from kbnf_core.kbnf.parsed import Attributes, Conversion, Parsed, Request
-from kbnf_core.languages.lark.indenter import attributes_of
+from kbnf_core.languages.lark.indenter import indenter_of
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
 
@@ -24,9 +24,11 @@ class _Lark(Language):
     takes_fixes = False
     is_target = True
 
-    def options_of(self, postlex: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options with an ``Indenter`` of Lark among them, as its attributes."""
-        return {**options, **({} if postlex is None else {"indenter": attributes_of(postlex)})}
+    def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with the ``Indenter`` of Lark that is their ``postlex`` as a value."""
+        result = super().options_of(source, options)
+        postlex = result.pop("postlex", None)
+        return result if postlex is None else {**result, "indenter": indenter_of(postlex)}
 
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.lark.check import parse_as_kbnf

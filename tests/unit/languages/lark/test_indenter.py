@@ -3,24 +3,23 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from lark.indenter import PythonIndenter
 
-from kbnf_core import Grammar
+from kbnf_core import Compiler, Grammar, Vocabulary
 from kbnf_core.convert import from_lark, to_gbnf
 from kbnf_core.frontend import read_grammar
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages import LARK
-from kbnf_core.languages.lark.indenter import attributes_of
+from kbnf_core.languages.lark.indenter import indenter_of
 from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
 from kbnf_testing.indented import LANGUAGES, TreeIndenter, judge_of, text_of
-
-PYTHON = attributes_of(PythonIndenter)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -58,7 +57,7 @@ def test_usual_names_need_no_indenter_and_a_note_says_which_one_it_is() -> None:
 
 def test_a_note_says_the_greatest_column_where_the_text_does_not() -> None:
     _, text, _ = LANGUAGES["tree"]
-    request = Request(options={"indenter": attributes_of(TreeIndenter)})
+    request = Request(options={"indenter": indenter_of(TreeIndenter)})
     [found] = read_grammar(Source(text, None), LARK, request).diagnostics
     assert (found.code, found.message[:36]) == ("I421", "lines begin in the columns 0 to 64; ")
     bound = read_grammar(Source(f"// kbnf: columns=80\n{text}", None), LARK, request)
@@ -113,12 +112,23 @@ def test_other_faults_are_findings() -> None:
     assert _codes(text, limits=Limits(family_rules=50)) == {"E106"}
     with pytest.raises(ConfigError, match="NL_type"):
         Grammar.from_lark(text, postlex=object())
-    with pytest.raises(ConfigError, match="tab_len"):
-        Grammar.from_lark(text, indenter={**PYTHON, "tab_len": 0})
-    with pytest.raises(ConfigError, match="attributes"):
+    with pytest.raises(ConfigError, match="NL_type"):
         Grammar.from_lark(text, indenter={"NL_type": "_NL"})
+    with pytest.raises(ConfigError, match="tab_len"):
+        Grammar.from_lark(text, postlex=type("Flat", (PythonIndenter,), {"tab_len": 0}))
     with pytest.raises(ConfigError, match="names of terminals"):
-        Grammar.from_lark(text, indenter={**PYTHON, "NL_type": 1})
+        Grammar.from_lark(text, postlex=type("Odd", (PythonIndenter,), {"NL_type": 1}))
+
+
+def test_a_compiler_of_requests_reads_lark_with_and_without_an_indenter() -> None:
+    _, text, _ = LANGUAGES["tree"]
+    with Compiler(Vocabulary.bytes(), workers=1) as compiler:
+        assert compiler.grammar('start: "ab"', "lark").status("ab") == "fits"
+        own = text.replace("_INDENT", "_IN").replace("_DEDENT", "_OUT")
+        indenter = replace(indenter_of(TreeIndenter), indent="_IN", dedent="_OUT")
+        assert compiler.grammar(own, "lark", postlex=indenter).status("a\n  b\n") == "fits"
+        with pytest.raises(ConfigError, match="NL_type"):
+            compiler.grammar(text, "lark", postlex=object())
 
 
 def test_any_cut_will_do_without_a_lexer() -> None:

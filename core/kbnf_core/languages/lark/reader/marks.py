@@ -9,7 +9,7 @@ Tests: tests/unit/languages/lark/test_indenter.py
 from typing import NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.languages.lark.indenter import Indenter, indenter_of
+from kbnf_core.languages.lark.indenter import Indenter
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING
 from kbnf_core.languages.lark.reader.model import Layout, Lexeme, Terminal
@@ -19,15 +19,8 @@ from kbnf_core.languages.lark.reader.tree import Declare, Document
 from kbnf_core.text.source import Span
 
 _NEWLINES = ("_NEWLINE", "_NL")
-_USUAL = {
-    "INDENT_type": "_INDENT",
-    "DEDENT_type": "_DEDENT",
-    "OPEN_PAREN_types": ["LPAR", "LSQB", "LBRACE"],
-    "CLOSE_PAREN_types": ["RPAR", "RSQB", "RBRACE"],
-    "tab_len": 8,
-}
-
-
+_OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
+_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 _USUAL_MARKS = frozenset({"_INDENT", "_DEDENT"})
 
 
@@ -42,7 +35,7 @@ def usual_indenter(gathered: Gathered) -> Indenter | None:
     newline = next((name for name in _NEWLINES if name in gathered.entries), None)
     if newline is None or not gathered.declared >= _USUAL_MARKS:
         return None
-    return indenter_of({"NL_type": newline, **_USUAL})
+    return Indenter(newline, "_INDENT", "_DEDENT", _OPENING, _CLOSING, tab=8)
 
 
 class Marks(NamedTuple):
