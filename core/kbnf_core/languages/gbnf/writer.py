@@ -85,6 +85,7 @@ from kbnf_core.languages.gbnf.expression import (
     repeat_nonempty,
     rewrite,
 )
+from kbnf_core.languages.gbnf.factoring import factor
 from kbnf_core.lower.endless import endless_grammar, infinite_texts
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import Translator
@@ -550,6 +551,7 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
     repeat_nonempty(rules, nonempty)
     for members in eliminate_left_recursion(rules, nonempty):
         lost.append(_lost_cycle(reading, names, {name.partition(JOINT)[0] for name in members}))
+    factor(rules, start, nonempty.nullable)
     if rules != before:
         rules = reduced(rules, names.values(), endless=reading.is_endless)
     keep_limits(rules)
@@ -633,7 +635,7 @@ def _in_order(rules: Rules, written: list[str]) -> list[str]:
     for name in rules:
         if name not in made:
             made[name.partition(JOINT)[0]].append(name)
-    return [each for name in written if name in rules for each in (name, *made[name])]
+    return [each for name in written for each in (name, *made[name]) if each in rules]
 
 
 def _written(
