@@ -76,7 +76,9 @@ def test_others_keep_their_text(text: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert rules_of(text) == before
 
 
-NESTED = "start ::= a 'x' | b 'y'; a ::= '(' a ')' | c; b ::= '(' b ']' | c; c ::= '<' start '>' | '0';"
+NESTED = (
+    "start ::= a 'x' | b 'y'; a ::= '(' a ')' | c; b ::= '(' b ']' | c; c ::= '<' start '>' | '0';"
+)
 """The two calls differ in their ends only, and what is behind them grows with each bracket."""
 
 
