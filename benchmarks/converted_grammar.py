@@ -27,30 +27,30 @@ from kbnf_core.convert import to_gbnf, to_lark
 from kbnf_core.targets.engines import ENGINES, RefusedError
 from kbnf_core.targets.exam import near_misses
 
-Verdicts = Callable[[str, list[bytes]], Iterator[tuple[bool, str]]]
-"""For a grammar and texts: whether each is taken, and a remark."""
+Verdicts = Callable[[str, list[bytes]], Iterator[tuple[bool, int]]]
+"""For a grammar and texts: whether each is taken, and the most stacks, 0 without stacks."""
 
 
 def asked(name: str) -> Verdicts:
     """Return the verdicts of an engine over single bytes."""
 
-    def verdicts(grammar: str, texts: list[bytes]) -> Iterator[tuple[bool, str]]:
+    def verdicts(grammar: str, texts: list[bytes]) -> Iterator[tuple[bool, int]]:
         language = ENGINES[name].language
         assert language is not None  # noqa: S101 - those asked here read grammars
         reader = ENGINES[name].load().compile(language, grammar, {})
         for text in texts:
             try:
-                yield reader.read(text) is None, ""
-            except RefusedError as error:
-                yield False, str(error)
+                yield reader.read(text) is None, 0
+            except RefusedError:
+                yield False, 0
 
     return verdicts
 
 
 def by_program(program: Path) -> Verdicts:
-    """Return the verdicts of llama.cpp, with the number of stacks as remark."""
+    """Return the verdicts of llama.cpp, with their stacks."""
 
-    def verdicts(grammar: str, texts: list[bytes]) -> Iterator[tuple[bool, str]]:
+    def verdicts(grammar: str, texts: list[bytes]) -> Iterator[tuple[bool, int]]:
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder, str(number)) for number in range(len(texts))]
             for file, text in zip(files, texts, strict=True):
@@ -60,7 +60,7 @@ def by_program(program: Path) -> Verdicts:
             ).stdout
         for line in printed.splitlines():
             status, stacks = line.split()
-            yield status == "0", stacks.zfill(6)
+            yield status == "0", int(stacks)
 
     return verdicts
 
@@ -101,11 +101,11 @@ def main() -> None:
         before = seconds()
         found = list(verdicts(grammar, data))
         right = [taken == wanted for (taken, _), wanted in zip(found, expected, strict=True)]
-        words = max((remark for _, remark in found if remark), default="").lstrip("0")
+        most = max(stacks for _, stacks in found)
         print(
             f"{name}: {len(grammar):,} characters, {sum(right[: len(texts)])} files taken, "
             f"{sum(right[len(texts) :])} changed texts alike, {seconds() - before:.1f} s"
-            f"{words and f'; at most {words} stacks' if name == 'llama.cpp' else words and f'; {words}'}"
+            f"{f'; at most {most} stacks' if most else ''}"
         )
 
 
