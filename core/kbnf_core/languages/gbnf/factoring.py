@@ -90,7 +90,8 @@ def factor(rules: Rules, start: str, nullable: Collection[str]) -> None:
         if key is not None:
             factored[name] = key
         used = calls(rules[name]) if key is None else factoring.calls_below(key)
-        fresh = [each for each in dict.fromkeys(u.nonterminal for u in used) if each not in seen]
+        called = dict.fromkeys(use.nonterminal for use in used)
+        fresh = [callee for callee in called if callee not in seen]
         seen.update(fresh)
         names += fresh
     if factored:
@@ -151,7 +152,7 @@ class _Factoring:
 
     def _is_ambiguous(self, names: Iterable[str]) -> bool:
         """Return whether some recursive rule begins in two ways."""
-        ways = Counter(each for name in names for each in self._begins[name])
+        ways = Counter(begun for name in names for begun in self._begins[name])
         return any(count > 1 and name in self._recursive for name, count in ways.items())
 
     def _state(self, key: _Key) -> _State:
@@ -166,11 +167,11 @@ class _Factoring:
         """Return the calls to open until no two of the others begin with the same rule."""
         opened, left = set[str](), set(names)
         while True:
-            users = Counter(each for name in left for each in self._begins[name])
+            users = Counter(begun for name in left for begun in self._begins[name])
             shared = {
                 name
                 for name in left
-                if any(users[each] > 1 for each in self._begins[name] if each != name)
+                if any(users[begun] > 1 for begun in self._begins[name] if begun != name)
             }
             if not shared:
                 return opened
@@ -223,18 +224,18 @@ class _Factoring:
         ordered = tuple(dict.fromkeys(items))
         return self._orders.setdefault(frozenset(ordered), ordered)
 
-    def _one(self, node: Node, parts: list[Node]) -> Node:
+    def _one(self, node: Node, operands: list[Node]) -> Node:
         """Return the node of this structure."""
-        node = self._nodes.setdefault(structure(node, parts), rebuild(node, parts))
-        if isinstance(node, Call) or not self._with_calls.isdisjoint(parts):
+        node = self._nodes.setdefault(structure(node, operands), rebuild(node, operands))
+        if isinstance(node, Call) or not self._with_calls.isdisjoint(operands):
             self._with_calls.add(node)
         return node
 
 
 class _Alternative(NamedTuple):
-    """A part of a block, and the block after it; None at the end."""
+    """An expression, and the block after it; None at the end."""
 
-    part: Node
+    head: Node
     after: int | None
 
 
@@ -246,7 +247,7 @@ class _Quotient:
 
     def __init__(self, factoring: _Factoring, starts: Mapping[str, _Key]) -> None:
         below = {name: factoring.below(key) for name, key in starts.items()}
-        states = {key: state for part in below.values() for key, state in part.items()}
+        states = {key: state for rows in below.values() for key, state in rows.items()}
         blocks = _blocks(states)
         self._starts = {name: blocks[key] for name, key in starts.items()}
         self._owners = {blocks[key]: name for name in reversed(below) for key in below[name]}
@@ -257,7 +258,7 @@ class _Quotient:
         }
         self._alternatives = {block: self._first_alternatives(block) for block in self._edges}
         self._graph = {
-            block: [each.after for each in alternatives if each.after is not None]
+            block: [after for _, after in alternatives if after is not None]
             for block, alternatives in self._alternatives.items()
         }
         self._uses = Counter(to for after in self._graph.values() for to in after)
@@ -296,37 +297,37 @@ class _Quotient:
             is_same = (to in self._accepting) == (block in self._accepting)
             if is_same and has_rest and {after for _, after in before} == {to}:
                 return [_Alternative(optional(alternation(s for s, _ in before)), to)]
-        result = [_Alternative(alternation(parts), to) for to, parts in symbols.items()]
+        result = [_Alternative(alternation(before), to) for to, before in symbols.items()]
         return [*result, _Alternative(EMPTY, None)] if block in self._accepting else result
 
     def _eliminate(self, block: int, nullable: Collection[str]) -> None:
         """Write blocks with one use in place, and tails that lead back here as a repetition."""
-        found: list[_Alternative] = []
-        for part, after in self._alternatives[block]:
+        result: list[_Alternative] = []
+        for head, after in self._alternatives[block]:
             if after is None or not self._is_inlined(after):
-                found.append(_Alternative(part, after))
+                result.append(_Alternative(head, after))
             elif len(self._alternatives[after]) == 1:
                 rest = self._alternatives[after][0]
-                found.append(_Alternative(sequence(part, rest.part), rest.after))
+                result.append(_Alternative(sequence(head, rest.head), rest.after))
             else:
-                found.append(_Alternative(sequence(part, self._body(after)), None))
-        again = [each.part for each in found if each.after == block]
-        others = [each for each in found if each.after != block]
-        if again and others and not any(nullable_parts(p, nullable)[id(p)] for p in again):
+                result.append(_Alternative(sequence(head, self._body(after)), None))
+        again = [head for head, after in result if after == block]
+        others = [other for other in result if other.after != block]
+        if again and others and not any(nullable_parts(head, nullable)[id(head)] for head in again):
             self._uses[block] -= len(again)
             loop = repeated(alternation(again), 0, None)
             is_one = len(others) == 1
-            part, after = others[0] if is_one else (alternation(map(_closed, others)), None)
-            found = [_Alternative(sequence(loop, part), after)]
-        self._alternatives[block] = found
+            head, after = others[0] if is_one else (alternation(map(_closed, others)), None)
+            result = [_Alternative(sequence(loop, head), after)]
+        self._alternatives[block] = result
 
     def _is_inlined(self, block: int) -> bool:
         """Return whether a block is written where it is used: it has one use, or is a symbol."""
         if block not in self._done or block in self._starts.values():
             return False
-        part, after = self._alternatives[block][0]
+        head, after = self._alternatives[block][0]
         is_end = len(self._alternatives[block]) == 1 and after is None
-        return self._uses[block] == 1 or (is_end and (part is EMPTY or not children(part)))
+        return self._uses[block] == 1 or (is_end and (head is EMPTY or not children(head)))
 
     def _body(self, block: int) -> Node:
         return alternation(map(_closed, self._alternatives[block]))
@@ -334,8 +335,8 @@ class _Quotient:
 
 def _closed(alternative: _Alternative) -> Node:
     """Return an alternative with a use of the block after it."""
-    part, after = alternative
-    return part if after is None else sequence(part, call(_provisional(after)))
+    head, after = alternative
+    return head if after is None else sequence(head, call(_provisional(after)))
 
 
 def _provisional(block: int) -> str:
@@ -348,11 +349,11 @@ def _blocks(states: Mapping[_Key, _State]) -> Mapping[_Key, int]:
     blocks, count = dict.fromkeys(states, 0), 0
     while True:
         numbers: dict[Hashable, int] = {}
-        for_each = {
+        signs = {
             key: (state.accepting, frozenset((s, blocks[to]) for s, to in state.edges.items()))
             for key, state in states.items()
         }
-        blocks = {key: numbers.setdefault(sign, len(numbers)) for key, sign in for_each.items()}
+        blocks = {key: numbers.setdefault(sign, len(numbers)) for key, sign in signs.items()}
         if len(numbers) == count:
             return blocks
         count = len(numbers)

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.json_strings import LETTERS
+from kbnf_core.automata.lengths import Length
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
@@ -52,10 +54,9 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.rules import LETTERS
 from kbnf_core.languages.json_schema.scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
-from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
+from kbnf_core.languages.json_schema.value_sets import Matching, Restricted
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
@@ -200,15 +201,11 @@ class Outcome(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
-
-    ``schemas`` has its schemas as they were read.
-    """
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
 
     start: str
     definitions: tuple[tree.Definition, ...]
     outcome: Outcome
-    schemas: Schemas
 
 
 class SchemaText(NamedTuple):
@@ -466,23 +463,27 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 
 
 def rules_to_run(
-    document: Document, options: Options, start: str
-) -> tuple[Mapping[str, ir.Node], Outcome]:
-    """Return the rules of a document, the first one called ``start``. Raises ProblemError."""
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
-    return _made(writer, writer.rules_for)
+    document: Document, options: Options
+) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
+    """Return the rules of a document, and their writer. Raises ProblemError."""
+    writer = Writer(Schemas(document, guided(document.value, options)))
+    return *_made(writer, writer.rules_for), writer
+
+
+def rules_to_read(writer: Writer) -> tuple[tree.Definition, ...]:
+    """Return the rules that a writer has written, as people read them. Raises ProblemError."""
+    from kbnf_core.languages.json_schema.readable import Trees, with_texts
+
+    with _limited_work():
+        rules = Trees(writer).write(writer.start, with_texts(writer.start, writer.to_read()))
+    return tuple(definition(*rule) for rule in rules.items())
 
 
 def embed_json_schema(document: Document, options: Options, prefix: str = "") -> Embedded:
     """Return rules for a document, all names beginning with ``prefix``. Raises ProblemError."""
-    from kbnf_core.languages.json_schema.readable import Trees, with_texts
-
     writer = Writer(Schemas(document, guided(document.value, options)), prefix)
     start, outcome = _made(writer, writer.write_all)
-    with _limited_work():
-        rules = Trees(writer).write(start, with_texts(start, writer.to_read()))
-    definitions = tuple(definition(*rule) for rule in rules.items())
-    return Embedded(start, definitions, outcome, writer.schemas)
+    return Embedded(start, rules_to_read(writer), outcome)
 
 
 def raw_strings(

@@ -27,11 +27,10 @@ from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.automata import is_written, write_dfa
+from kbnf_core.conversion.automata import as_pattern, write_dfa
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import regex
 from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
@@ -82,7 +81,7 @@ class _LeftCorners:
         self._closures: dict[str, set[str]] = {}
 
     def has_twin(self, node: Lexeme | Call) -> bool:
-        """Tell whether, wherever ``node`` is expected, so is the same with more to follow."""
+        """Return whether, wherever ``node`` is expected, so is its symbol with more to follow."""
         return id(node) in self._twins
 
     def _with_twins(self, following: list[list[Site]]) -> set[int]:
@@ -121,7 +120,7 @@ class _LeftCorners:
 
 
 def _symbol(site: Site) -> _Symbol | None:
-    """Return the rule or terminal that is used there; None for what is embedded."""
+    """Return the rule or terminal that is used at ``site``; None for an embedded grammar."""
     match site:
         case Call(symbol) | Lexeme(symbol):
             return symbol
@@ -375,7 +374,7 @@ _Thread = tuple[int, int, Lookahead]
 _Threads = frozenset[_Thread]
 
 _BEFORE: _Threads = frozenset()
-"""Before a run, which begins at a state of its own: no run comes back to it, and it is no end."""
+"""Before a run, which has a start of its own: no run returns to it, and none ends there."""
 
 
 class _Runs:
@@ -421,7 +420,7 @@ class _Runs:
         return frozenset(moved)
 
     def _ended(self, state: _Threads) -> set[Lookahead]:
-        """Return what may follow the lexemes that end here, for each."""
+        """Return, for each lexeme that ends in ``state``, the look-ahead that may follow."""
         if self.together:
             return {ANYTHING} if self.ends(state) else set()
         return {both(rest, self.parts[part].rests[at]) for part, at, rest in self.ends(state)}
@@ -431,7 +430,7 @@ class _Runs:
         return [(part, at, rest) for part, at, rest in state if self.accepting[part][at]]
 
     def rest(self, state: _Threads) -> Lookahead:
-        """Return what may follow a run that ends here."""
+        """Return the look-ahead that may follow a run that ends in ``state``."""
         if not self.together:
             return reduce(either, self._ended(state), NOTHING)
         if not self.ends(state):
@@ -473,6 +472,7 @@ def _written(parts: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Ex
         candidates = [whole] if len(texts) == 1 else []
         candidates.append(whole if once else f"(?:{whole})+")
         for candidate in candidates:
-            if is_written(candidate, dfa):
-                return regex(candidate, span)
+            pattern = as_pattern(candidate, dfa, span)
+            if pattern is not None:
+                return pattern
     return write_dfa(dfa, span)
