@@ -49,7 +49,7 @@ from kbnf_core.text.errors import LimitError, WorkLimitError
 MOST_STATES = 1_000
 """States of the automaton of one rule."""
 
-MOST_PARTS = 32
+MOST_PENDING = 32
 """Parts of an item; longer ones are those of calls that nest without a bound."""
 
 MOST_STEPS = 500_000
@@ -62,7 +62,7 @@ _Key = tuple[_Items, ...]
 """A state: its items in the order in which they were met first."""
 
 
-class _State(NamedTuple):
+class _SymbolState(NamedTuple):
     """The next state after each symbol, and whether the text may end here.
 
     ``is_ambiguous``: a recursive rule begins in two ways, before calls were opened.
@@ -96,8 +96,8 @@ def factor(rules: Rules, start: str, nullable: Collection[str]) -> None:
         names += fresh
     if factored:
         rules |= _Quotient(factoring, factored).rules(nullable)
-        used = reachable([start], callees_of(rules))
-        for name in reachable([start], graph) - used:
+        left = reachable([start], callees_of(rules))
+        for name in reachable([start], graph) - left:
             del rules[name]
 
 
@@ -112,7 +112,7 @@ class _Factoring:
         for name in callees_first(rules, first):
             self._begins[name] = {name}.union(*(self._begins[callee] for callee in first[name]))
         self._recursive = recursive
-        self._states: dict[_Key, _State] = {}
+        self._states: dict[_Key, _SymbolState] = {}
         self._orders: dict[frozenset[_Items], _Key] = {}
         self._nodes: dict[Hashable, Node] = {}
         self._with_calls: set[Node] = set()
@@ -131,9 +131,9 @@ class _Factoring:
             return None
         return start if any(state.is_ambiguous for state in states.values()) else None
 
-    def below(self, start: _Key) -> Mapping[_Key, _State]:
+    def below(self, start: _Key) -> Mapping[_Key, _SymbolState]:
         """Return the states that one leads to, itself first, breadth first."""
-        keys, result = [start], dict[_Key, _State]()
+        keys, result = [start], dict[_Key, _SymbolState]()
         for key in keys:
             if key in result:
                 continue
@@ -155,13 +155,13 @@ class _Factoring:
         ways = Counter(begun for name in names for begun in self._begins[name])
         return any(count > 1 and name in self._recursive for name, count in ways.items())
 
-    def _state(self, key: _Key) -> _State:
+    def _state(self, key: _Key) -> _SymbolState:
         steps = self._steps(key, ())
         ways = [s.nonterminal for s, rests in steps.items() if isinstance(s, Call) for _ in rests]
         if opened := self._shared(ways):
             steps = self._steps(key, opened)
         edges = {symbol: self._key(rests) for symbol, rests in steps.items() if rests}
-        return _State(edges, EMPTY in steps, self._is_ambiguous(ways))
+        return _SymbolState(edges, EMPTY in steps, self._is_ambiguous(ways))
 
     def _shared(self, names: Iterable[str]) -> set[str]:
         """Return the calls to open until no two of the others begin with the same rule."""
@@ -188,8 +188,8 @@ class _Factoring:
                 continue
             seen.add(items)
             self._budget.spend()
-            if len(items) > MOST_PARTS:
-                raise LimitError("parts", MOST_PARTS)
+            if len(items) > MOST_PENDING:
+                raise LimitError("pending expressions", MOST_PENDING)
             if not items:
                 steps[EMPTY] = []
                 continue
@@ -344,7 +344,7 @@ def _provisional(block: int) -> str:
     return f"{JOINT}{block}"
 
 
-def _blocks(states: Mapping[_Key, _State]) -> Mapping[_Key, int]:
+def _blocks(states: Mapping[_Key, _SymbolState]) -> Mapping[_Key, int]:
     """Return the block of each state, in the order of their first states."""
     blocks, count = dict.fromkeys(states, 0), 0
     while True:

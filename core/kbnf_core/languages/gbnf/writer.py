@@ -8,7 +8,8 @@ to texts, is written as an expression, or as right-linear rules where that would
 read. Losses on the way are reported, with a text that shows them where one can be found.
 
 Then the rules are rewritten until llama.cpp takes them: nothing repeats a nullable expression,
-nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
+nothing is left recursive (``expression``), no rule that contains itself begins in two ways
+(``factoring``), no count is above its limits. It refuses lower bounds
 above 2000, ignores upper bounds above 2000, and multiplies nested counts: the product of a count
 and the symbols that its operand makes is limited, too. Groups, repetitions that may be left out and
 names that are seen for the first time make one each; a use of a rule counts for one, whatever the

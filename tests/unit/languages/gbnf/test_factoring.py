@@ -86,7 +86,7 @@ def test_rules_that_nest_without_a_bound_stay() -> None:
     assert rules_of(NESTED)[0] == 'root ::= a "x" | b "y"'
 
 
-@pytest.mark.parametrize("limit", ["MOST_STATES", "MOST_PARTS", "MOST_STEPS"])
+@pytest.mark.parametrize("limit", ["MOST_STATES", "MOST_PENDING", "MOST_STEPS"])
 def test_limits_keep_a_rule(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(factoring, limit, 1)
     assert rules_of(WAYS)[0] == "root ::= word | number | sum | called | marked"
