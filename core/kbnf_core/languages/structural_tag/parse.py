@@ -23,7 +23,13 @@ from kbnf_core.languages.structural_tag.contents import (
     options_in,
 )
 from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, TagRule, TagWriter, place_of
+from kbnf_core.languages.structural_tag.write import (
+    OF_SCHEMAS,
+    START,
+    TagRule,
+    TagWriter,
+    pointer_of,
+)
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
@@ -104,7 +110,7 @@ class TagReading(Parsed):
         if report.errors or not nodes:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(
-            report.span(place_of(node)) for node in nodes if node.kind in OF_SCHEMAS
+            report.span(pointer_of(node)) for node in nodes if node.kind in OF_SCHEMAS
         )
         return Document(report.source, tree_of(rules, report), (), generated=generated)
 
@@ -151,8 +157,8 @@ class TagReading(Parsed):
                 for problem in (*oddities(schema, options), *contradictions(schemas)):
                     pointer = f"{node.pointer}/json_schema{problem.pointer}"
                     source = self._report.source
-                    found = diagnostic(problem._replace(pointer=pointer), source)
-                    yield replace(found, span=self._report.span(pointer), fixes=())
+                    finding = diagnostic(problem._replace(pointer=pointer), source)
+                    yield replace(finding, span=self._report.span(pointer), fixes=())
 
     def language(self) -> "CallLanguage | None":
         """Return the reading language of the tag, None where it has none."""

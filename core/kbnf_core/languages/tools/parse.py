@@ -45,7 +45,7 @@ from kbnf_core.languages.structural_tag.models import (
     token_markers,
 )
 from kbnf_core.languages.structural_tag.parse import TagReading
-from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, Report, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
 from kbnf_core.languages.tools.forms import (
     ANY_CHOICE,
@@ -453,7 +453,7 @@ def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
     if listed.answer is not None and listed.answer.schema is not None:
         pointers.append((listed.answer.pointer, "around calls of this format is any text"))
     for pointer, message in pointers:
-        problems = diagnostic(Problem(IN_PART, message, pointer), source)
+        problems = diagnostic(Problem(IN_CONTENT, message, pointer), source)
         yield Loss(problems.code, problems.message, problems.span)
 
 
