@@ -325,12 +325,12 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
     problems = []
     for own in owns:
         judge = ProbeCalls(language, json.dumps(plain), [own.function], **options)
-        shown_read = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
-        if shown_read is not None:
+        read_text = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
+        if read_text is not None:
             problems.append(
                 Problem(
                     INVALID,
-                    shown_read,
+                    read_text,
                     own.tool.pointer,
                     "name another format, or correct the template",
                 )
@@ -425,8 +425,8 @@ def _differences(
         elif accepted is not None:
             read = [call["arguments"] for call in judge.read(accepted)]
             if len(read) != 1 or differing(own.schema, arguments, read[0]) is not None:
-                shown_read = json.dumps(read, ensure_ascii=False)[:100]
+                read_text = json.dumps(read, ensure_ascii=False)[:100]
                 yield (
-                    f"a call of {about} with {shown} is read as {shown_read} from what the chat template"
-                    f" renders: {accepted!r}"
+                    f"a call of {about} with {shown} is read as {read_text} from what the chat"
+                    f" template renders: {accepted!r}"
                 )[:500]

@@ -272,7 +272,7 @@ _NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templa
 
 
 def joined(mark: str, languages: list[Language]) -> str | None:
-    """Return the regular expressions of ``languages``, one after the other or separated by ``|``."""
+    """Return the regular expressions of ``languages`` in a row, or separated by ``|``."""
     texts = []
     for language in languages:
         if language.regex is None:
