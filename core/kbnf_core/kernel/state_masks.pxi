@@ -193,22 +193,22 @@ cdef class MaskAssembler:
         What calls pieces is walked with them.
         """
         cdef Pair frame = self.work.back()
-        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(frame.first)
+        cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(frame.first)
         cdef vector[Pair] calling
         cdef vector[int32_t] no_exits
         cdef int32_t state = frame.first
         cdef size_t i
         self.work.pop_back()
         for i in range(pairs.size()):
-            if self.explorer.items.repeats(pairs[0][i].second):
-                self._walk_from(pairs[0][i], frame.second)
+            if self.explorer.items.repeats(pairs[i].second):
+                self._walk_from(pairs[i], frame.second)
             else:
-                calling.push_back(pairs[0][i])
+                calling.push_back(pairs[i])
         if calling.size() < pairs.size():
             state = self.explorer._number(calling, no_exits)
         pairs = self.explorer._sources(state)
         for i in range(pairs.size()):
-            self._walk_from(pairs[0][i], frame.second)
+            self._walk_from(pairs[i], frame.second)
         return 0
 
     cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
