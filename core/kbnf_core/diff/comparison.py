@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from typing import Any
 
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import EDGES, Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, NestingView, cut
@@ -34,7 +35,6 @@ from kbnf_core.diff.search import LEFT, RIGHT, ComponentTexts, Search, SearchOut
 from kbnf_core.diff.short import short_witnesses
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.lower.endless import viable_prefixes
 from kbnf_core.lower.inline import Inlined

@@ -4,9 +4,9 @@
 # so that texts of any length need few of them; what completes resumes here, down the stack.
 #
 # The pairs of a state are walked each by its item set alone, and what they call is walked apart, as
-# one item set over the stack node in which the callers wait: so the walk of what is called is the
-# same for all callers, and its states are not multiplied by theirs. Where a nonterminal completes,
-# what waits for it is a state that goes on below the nodes of the completion.
+# one item set over the stack node in which the callers wait: so the walk of a callee is the same
+# for all callers, and its states are not multiplied by theirs. Where a nonterminal completes, its
+# callers are a state that goes on below the nodes of the completion.
 #
 # **Terms.** A *frame* is a state and the set of trie nodes from which on bytes are its own: the
 # root for the state whose mask it is. The walk of a union of nodes is the union of walks, so of a
@@ -17,7 +17,7 @@
 cdef class MaskAssembler:
     """Follows walks and their completions down the stack, over a memo of the walks met so far.
 
-    ``walk_count``: the walks made. The caller of ``walk`` and ``gather`` holds the table's lock.
+    ``walk_count``: the walks made. The caller of ``walk`` and ``gather`` has the table's lock.
     """
 
     cdef LazyTable explorer
@@ -66,7 +66,7 @@ cdef class MaskAssembler:
         return self.walks.size()
 
     cpdef bint holds_more_than(self, double share) except -1:
-        """Tell whether more than a share of one of the limits is reached."""
+        """Return whether more than a share of one of the limits is reached."""
         cdef LazyTable explorer = self.explorer
         cdef double parts = explorer.part_count()
         return (
@@ -99,7 +99,7 @@ cdef class MaskAssembler:
         return tuple(rows)
 
     def prefix_free(self, int32_t state):
-        """Return the same for the tokens that do not go on behind a complete text."""
+        """Return the rows of the tokens that do not go on after a complete text."""
         cdef vector[int32_t] rows
         self.find_prefix_free(state, rows)
         return tuple(rows)
@@ -125,7 +125,7 @@ cdef class MaskAssembler:
         return 0
 
     cdef int _cut_off(self) except -1:
-        """Replace the rows found by their union without what lies behind a complete text."""
+        """Replace the rows by their union, without the tokens that go on after a complete text."""
         cdef vector[int32_t] content
         cdef int32_t row, nodes, node, behind
         for row in self.found_rows:
@@ -212,7 +212,7 @@ cdef class MaskAssembler:
         return 0
 
     cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
-        """Add what can come from a pair below some nodes, and note where that leads."""
+        """Add the tokens of a pair below some nodes, and the states after its completions."""
         cdef Walked* walked = self._walk(pair.second, nodes)
         cdef size_t i
         self.found_rows.push_back(walked.first)
@@ -292,7 +292,7 @@ cdef class StateMasks:
         return held(self.kinds) + held(self.pieces)
 
     def knows(self, int64_t state):
-        """Tell whether the mask of a state is known."""
+        """Return whether the mask of a state has been computed."""
         return self.kind(state) != 0
 
     def find(self, int64_t state):

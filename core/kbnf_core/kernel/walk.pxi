@@ -38,7 +38,7 @@ cdef class Walker:
     cdef bint all_touched
     # Tokens found in the current part, as ranges in the order of its trie.
     cdef vector[Pair] ranges
-    # Where something completes, by what ``LazyTable.arrive`` told, and the place of the last one.
+    # Nodes at which nonterminals complete, by the answer of ``LazyTable.arrive``, and the last one.
     cdef ordered_map[int32_t, _Ended] ended
     cdef int32_t ending
     cdef _Ended* last_ended
@@ -221,9 +221,10 @@ cdef class Walker:
         return 0
 
     cdef bint _walk_tails(self) except -1:
-        """Find tokens by their tails, each of which is walked once; see ``mask/slices.py``.
+        """Add tokens by their tails, each of which is walked once; see ``mask/slices.py``.
 
-        But for those that ``loop`` does not have. Tell whether it was possible.
+        Tokens that begin with characters beyond ``loop`` are left to the ordinary walk. Return
+        False where the state is in no loop of texts, so that nothing was added.
         """
         cdef _Part tails = self.parts.tails, whole = self.whole
         cdef int32_t place = self.places[0]
@@ -252,7 +253,7 @@ cdef class Walker:
         return True
 
     cdef inline int32_t _behind_tail(self, int32_t k) noexcept:
-        """The node behind the ``k``-th tail in the order of their trie; 0 where not to be found."""
+        """The node after the ``k``-th tail in the order of their trie; 0 if ``loop`` lacks it."""
         cdef int32_t node = self.parts.tails.nodes[k]
         if self._is_left_out(k) or self.whole.depth[node] > self.loop.length:
             return 0
@@ -292,7 +293,7 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         if within >= _ENOUGH and not _is_any(self.unsure):
-            # Behind a long way that is proved, little is left.
+            # Few tokens are longer than ``_ENOUGH`` characters: no further checks for them.
             inclusion = None
         cdef const uint8_t* classes = explorer.classes
         cdef const uint8_t* byte = &part.byte[0]
@@ -374,7 +375,7 @@ cdef class Walker:
         return 0
 
     cdef int _end_below(self, _Part part, int32_t node, int32_t ended) except -1:
-        """Note that something completes behind each character below a node."""
+        """Note that something completes after each character below a node."""
         self._ended_with(ended).second.push_back(
             Triple(part.number, Pair(node + 1, part.skip[node]))
         )
@@ -457,7 +458,7 @@ cdef class Walker:
         return 0
 
     cdef int32_t drop_below(self, int32_t node) except -1:
-        """Drop the tokens that end below a node; return the node behind its subtree."""
+        """Drop the tokens that end below a node; return the node after its subtree."""
         cdef _Part whole = self.whole
         cdef int32_t k, token
         for k in range(whole.token_start[node + 1], whole.token_start[whole.skip[node]]):

@@ -14,8 +14,8 @@ Tests: tests/unit/kernel/test_lowering.py, tests/property
 
 from collections.abc import Iterable, Mapping
 
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import Call, Choice, Grammar, Node, Repeat, Sequence, children
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.ir.build import moved
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis

@@ -19,7 +19,7 @@ from functools import partial
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.nfa import from_symbols
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.traversal import cyclic_components, fold
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -34,7 +34,6 @@ from kbnf_core.ir import (
     children,
     rebuild,
 )
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.facts import Analysis, Facts, analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span

@@ -20,6 +20,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import (
     Call,
     Counted,
@@ -32,7 +33,6 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget

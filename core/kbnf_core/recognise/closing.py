@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.kernel import NEVER, EndCosts, Ends
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable

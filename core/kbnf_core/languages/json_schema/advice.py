@@ -30,8 +30,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import Grammar, Node
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.algebra import Expression, Ref
 from kbnf_core.languages.json_schema.document import Document, Place

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
@@ -28,7 +29,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.ir.analysis import cyclic_components, fixpoint
+from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule

@@ -6,9 +6,11 @@ rule is what it matches from one state to any of some others. Where nothing can 
 is one state, and the rules stay as they are.
 
 First it is computed which states each part leads to, from the one before (``Reach``). A state is
-restricted to what makes a difference to the part, and so is the one after it: most parts need not
-know what came before. What the lexer looks at is kept whole, or else up to the next byte, or not
-at all (``Assembly``), as the limits permit: each needs fewer variants.
+restricted to the differences that the part depends on, and so is the one after it: most parts do
+not depend on the text before. The look-ahead is kept whole, or else up to the next byte, or not at
+all (``Assembly``), as the limits permit: each needs fewer variants.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections import Counter
@@ -175,7 +177,7 @@ class Reach:
         return frozenset(after for before in states for after in self.round(node, before))
 
     def round(self, node: Repeat[Node], before: State) -> dict[State, States]:
-        """Return the states after one round as seen between rounds, and what is seen as them."""
+        """Return the states after one round, as restricted between rounds, with their sources."""
         return self.grouped(node, self.after(node.body, before))
 
     def grouped(self, place: Node, states: States) -> dict[State, States]:
@@ -475,7 +477,7 @@ class Writer:
         return build.call(name, span)
 
     def _rules(self, terminal: Terminal, dfa: Dfa) -> tree.Expression:
-        """Write an automaton whose words are no text, state by state."""
+        """Write an automaton whose words are not UTF-8, state by state."""
         name = self.names.fresh(terminal.name or "bytes")
         states = write_rules(dfa, name, terminal.span)
         for state, body in states:
@@ -517,7 +519,7 @@ def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
 
 
 _LONG = 100
-"""Characters from which on a pattern may be said better than it was."""
+"""Characters of a pattern from which on a shorter form of it is looked for."""
 
 _MANY, _TIMES = 100, 3
 """Definitions, and times as many as rules, from which on the output says what they are for."""
@@ -538,9 +540,9 @@ class Assembly:
     def document(self, grammar: LexicalGrammar, is_exact: bool) -> tree.Document | None:
         """Return the document; None after a report.
 
-        What the lexer looks at is first kept whole, then up to the next byte: each needs fewer
-        variants of the rules. Where both pass the limits, or what is ignored does not end as the
-        lexer ends it (``is_exact``), no product is made; with an indenter that is an error.
+        The look-ahead is first kept whole, then up to the next byte: each needs fewer variants of
+        the rules. Where both pass the limits, or ignored text does not end as the lexer ends it
+        (``is_exact``), no product is made; with an indenter that is an error.
         """
         if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
