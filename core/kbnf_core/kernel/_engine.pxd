@@ -257,7 +257,7 @@ cdef class ItemSets(_Tables):
     # and none is made in advance: memory that is touched for the first time costs more than the
     # work.
     cdef vector[int32_t*] rows
-    # Has rows, and the lists of nonterminals above.
+    # The rows are here, those of targets too, and the lists of nonterminals above.
     cdef Arena[int32_t] arena
     # By automaton state: its row of targets, NULL while nobody asked: by byte class, one more than
     # the target, DEAD without one, UNKNOWN for several.

@@ -10,7 +10,7 @@
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
-    It begins with the dead state. A row is made with the first step from a state: most states are
+    It begins with the dead state. A row is made with the first step from a state: many states are
     frames of masks, which are asked for their pairs alone. The table, which owns this, is not kept
     alive by it.
     """
