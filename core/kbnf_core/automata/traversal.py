@@ -25,15 +25,15 @@ def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
 def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
     """Return the value that ``combine`` makes of ``root``, given those of its parts."""
     # Every part with the number of its children, wholes first.
-    found: list[tuple[N, int]] = []
+    counted: list[tuple[N, int]] = []
     stack = [root]
     while stack:
         node = stack.pop()
-        parts = children(node)
-        found.append((node, len(parts)))
-        stack.extend(parts)
+        operands = children(node)
+        counted.append((node, len(operands)))
+        stack.extend(operands)
     values: list[R] = []
-    for node, count in reversed(found):
+    for node, count in reversed(counted):
         if count:
             values[-count:] = [combine(node, values[-count:])]
         else:
@@ -48,7 +48,7 @@ def resolve(root: N, steps: Callable[[N], Generator[N, R, R]]) -> R:
     while True:
         try:
             # The first send to a generator starts it, and that is of None, whatever it takes later.
-            part = stack[-1].send(result)  # type: ignore[arg-type] # None only at the start
+            operand = stack[-1].send(result)  # type: ignore[arg-type] # None only at the start
         except StopIteration as stop:
             value: R = stop.value
             stack.pop()
@@ -56,7 +56,7 @@ def resolve(root: N, steps: Callable[[N], Generator[N, R, R]]) -> R:
                 return value
             result = value
         else:
-            stack.append(steps(part))
+            stack.append(steps(operand))
             result = None
 
 

@@ -342,6 +342,8 @@ cdef class StackNodes:
 
 cdef inline Pair _resuming(const Triple& triple, int32_t stack_node) noexcept nogil:
     """The (stack node, item set) that resumes by a triple of a node."""
+    # SELF is resolved here. A node is named by its content, which therefore cannot contain the
+    # number of the node.
     cdef int32_t below = triple.second.first
     return Pair(stack_node if below == SELF else below, triple.second.second)
 

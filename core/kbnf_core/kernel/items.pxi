@@ -54,6 +54,7 @@ cdef class ItemSets(_Tables):
         self.radix = len(tables.names)
         self.room = _Room(parts, work, tables.names)
         self.sets = _Lists(self.room, self.radix)
+        # The first content: its number, 0, is EMPTY and DEAD.
         self.sets.find(nothing)
         self.bind(tables)
         self.single = _Map()
@@ -152,6 +153,8 @@ cdef class ItemSets(_Tables):
                 return row
         elif self.loop_of[self.row_of(source)] == loop:
             count = self.counted_states[source - self.states].second
+        # From here on the twin where the repetition may end, by which ``loop_last`` and rows that
+        # do not count are named; ``counted`` chooses the twin by the count.
         if self.loop_below[row]:
             row = self.loop_twin[row]
         if begins:
@@ -293,6 +296,8 @@ cdef class ItemSets(_Tables):
                     if row[classes[i]] != DEAD:
                         row[classes[i]] = UNKNOWN
                     else:
+                        # One more than the state: 0 is DEAD, and also the number of a state of the
+                        # tables.
                         row[classes[i]] = self.target(state, targets[i]) + 1
         return row
 
@@ -334,6 +339,8 @@ cdef class ItemSets(_Tables):
                 found = _COMPLETES
             for call in range(self.call_start[state], self.call_start[state + 1]):
                 if not self.call_tail[call]:
+                    # Overrides ``_COMPLETES``: the state that is made then has the completions,
+                    # too.
                     found = _LIFTS
         if item_set >= <int32_t> self.kinds.size():
             self.kinds.resize(item_set + 1 + item_set // 2)
@@ -370,6 +377,7 @@ cdef class ItemSets(_Tables):
 
     cdef int32_t _intern(self, vector[int64_t]& items) except -2:
         """The number of a set of items, closed under tail calls."""
+        # A set of one item is looked up by the item: no list is closed and hashed.
         if items.size() != 1:
             return self._find_closed(items)
         cdef uint64_t only = items[0]
@@ -393,6 +401,9 @@ cdef class ItemSets(_Tables):
             states = self._with_tail_calls(state)
             self.room.check(closed.size() + states.size(), items[i] % self.radix)
             for j in range(states.size()):
+                # A callee in tail position reports what its caller reports, so no stack node waits
+                # for it, and right recursion takes no room. (Leo's items of 1991 are for the same
+                # case in Earley's sets.)
                 closed.push_back(states[0][j] * self.radix + items[i] % self.radix)
         return self._number(closed)
 
@@ -429,6 +440,8 @@ cdef class ItemSets(_Tables):
         if not self._knows(item_set, _LIVE):
             for item in self.of(item_set):
                 if self._goes_on(item // self.radix):
+                    # Completions were taken before (``LazyTable._settle``). Without items that can
+                    # only complete, states that differ in the past alone are one.
                     kept.push_back(item)
             self.live_sets[item_set] = self._number(kept)
             self.known[item_set] |= _LIVE
@@ -543,6 +556,8 @@ cdef class ItemSets(_Tables):
                         + item % self.radix
                     )
                     count += 1
+            # Before the sets are made: a chain of nullable rules has as many calls at one item as
+            # rules.
             self.room.check(count, item % self.radix)
         for each in after:
             found.push_back(Pair(each.first, self._intern(each.second)))
@@ -773,6 +788,8 @@ cdef class StackNodes:
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
         cdef Span[Triple] edges = self.nodes[stack_node]
         cdef vector[Triple] kept
+        # A nonterminal that no item reports cannot complete here any more. Without its triples,
+        # nodes that differ in them alone become one node, and the states of a repetition recur.
         cdef vector[int32_t] needed = self.items.reported(item_set).copied()
         cdef unordered_set[int32_t] known
         cdef Span[int32_t] reports

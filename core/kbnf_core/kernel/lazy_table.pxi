@@ -25,6 +25,8 @@ cdef class LazyTable:
         self.configurations = table.configurations
         self.width = table.tables.class_count
         self.unknown_row.assign(self.width, UNKNOWN)
+        # The dead state is 0 and leads to itself, so that loops over bytes test for it when they
+        # like.
         self.rows.push_back(self.arena.take(self.width, DEAD))
         self.completions.push_back(False)
 
@@ -73,6 +75,8 @@ cdef class LazyTable:
 
     cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2:
         """The state after a byte of a class."""
+        # Read without the lock: rows never move, and an entry changes once, from UNKNOWN to its
+        # state.
         cdef int32_t found = self.row_of(state)[byte_class]
         return found if found != UNKNOWN else self._find_step(state, byte_class)
 
@@ -301,6 +305,7 @@ cdef class LazyTable:
 
     cdef int32_t place_apart(self, int32_t item_set) except? 0:
         """The place at which the walk of an item set begins, without what it calls but pieces."""
+        # Walked apart, each piece would be a frame of its own, one for each character of a token.
         if self.items.repeats(item_set):
             return self.place_above(item_set)
         return ~self.items.live(item_set)
@@ -369,6 +374,8 @@ cdef class LazyTable:
         cdef int32_t other
         cdef size_t i
         row[byte_class] = found
+        # Classes are what the whole grammar tells apart; at one position most of them move alike,
+        # and a walk over the trie meets them all.
         for other in range(self.width):
             if row[other] == UNKNOWN:
                 for i in range(sources.size()):
@@ -425,6 +432,8 @@ cdef class LazyTable:
                 for k in range(waiting.size()):
                     _append(reached, known, _resuming(waiting[k], what.first))
             i += 1
+        # All completions are known before items are dropped in ``_intern``, which keeps those that
+        # go on.
         sort(completions.begin(), completions.end())
         return self._intern(reached, completions)
 
@@ -437,6 +446,7 @@ cdef class LazyTable:
             item_set = self.items.live(merged[i].second)
             if item_set != EMPTY:
                 pairs.push_back(Pair(self.stack.narrow(merged[i].first, item_set), item_set))
+        # Again: narrowing may have made two nodes equal.
         self._unite(pairs, merged)
         return self._number(merged, completions)
 
@@ -505,6 +515,8 @@ cdef class LazyTable:
         predicted = self.items.predicted(called)
         waits = self.items.waits(predicted)
         for j in range(waits.size()):
+            # Callers that were predicted here wait in the node that is being made: left recursion
+            # is a triple with SELF, not a node for each level.
             edges.push_back(Triple(waits[j].first, Pair(SELF, waits[j].second)))
         pairs.end()[0] = Pair(self.stack.find(edges), predicted)
         return True

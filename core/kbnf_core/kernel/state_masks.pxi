@@ -147,10 +147,12 @@ cdef class MaskAssembler:
         self.entered.clear()
         self.work.clear()
         self.steps = 0
+        # Between gatherings only: ``_walk`` hands out pointers into the memo.
         self._make_room()
         self._enter(state, 0)
         while not self.work.empty():
             self._follow()
+        # Mask 0 is the empty one, which each pool begins with.
         _make_distinct(self.found_rows)
         if not self.found_rows.empty() and self.found_rows[0] == 0:
             self.found_rows.erase(self.found_rows.begin())
@@ -160,8 +162,12 @@ cdef class MaskAssembler:
         """Note that a state goes on below some nodes."""
         cdef vector[int32_t]* earlier
         cdef vector[int32_t] left
+        # Far counts have the same tokens: with rows for them, states of different counts are one
+        # frame.
         state = self.counting.far_pairs(state)
         earlier = &self.entered[state]
+        # This also ends the work: recursion that reads nothing comes back to the same state at the
+        # same nodes, and each state is at a node once.
         if not earlier.empty():
             self._leave_out(nodes, earlier[0], left)
             if left.empty():

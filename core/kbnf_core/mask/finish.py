@@ -38,7 +38,7 @@ from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
-from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.errors import ConfigError, WorkLimitError
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -264,7 +264,10 @@ class NearestEnd:
         after = {
             terminal: self._settled(step(state, frozenset((terminal,)))) for terminal in terminals
         }
-        return {each: 0 if after[each] < 0 else self._cost(after[each]) for each in after}
+        return {
+            terminal: 0 if after[terminal] < 0 else self._cost(after[terminal])
+            for terminal in after
+        }
 
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""
@@ -360,7 +363,13 @@ class NearestEnd:
             _, taken, is_near, _, here = heapq.heappop(front)
             if is_near:
                 return self._note_way(state, here, reached)
-            for unsettled, ids in self.leads(here).items():
+            try:
+                leads = self.leads(here)
+            except WorkLimitError:
+                # So many states are as good as ``MOST_REACHED`` of them: the search is cut.
+                front.append((0, 0, False, 0, here))
+                break
+            for unsettled, ids in leads.items():
                 after = self._settled(unsettled)
                 if after not in reached:
                     reached[after] = here, int(ids[0])

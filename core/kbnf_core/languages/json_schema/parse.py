@@ -201,15 +201,11 @@ class Outcome(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
-
-    ``schemas`` has its schemas as they were read.
-    """
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
 
     start: str
     definitions: tuple[tree.Definition, ...]
     outcome: Outcome
-    schemas: Schemas
 
 
 class SchemaText(NamedTuple):
@@ -467,23 +463,27 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 
 
 def rules_to_run(
-    document: Document, options: Options, start: str
-) -> tuple[Mapping[str, ir.Node], Outcome]:
-    """Return the rules of a document, the first one called ``start``. Raises ProblemError."""
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
-    return _made(writer, writer.rules_for)
+    document: Document, options: Options
+) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
+    """Return the rules of a document, and their writer. Raises ProblemError."""
+    writer = Writer(Schemas(document, guided(document.value, options)))
+    return *_made(writer, writer.rules_for), writer
+
+
+def rules_to_read(writer: Writer) -> tuple[tree.Definition, ...]:
+    """Return the rules that a writer has written, as people read them. Raises ProblemError."""
+    from kbnf_core.languages.json_schema.readable import Trees, with_texts
+
+    with _limited_work():
+        rules = Trees(writer).write(writer.start, with_texts(writer.start, writer.to_read()))
+    return tuple(definition(*rule) for rule in rules.items())
 
 
 def embed_json_schema(document: Document, options: Options, prefix: str = "") -> Embedded:
     """Return rules for a document, all names beginning with ``prefix``. Raises ProblemError."""
-    from kbnf_core.languages.json_schema.readable import Trees, with_texts
-
     writer = Writer(Schemas(document, guided(document.value, options)), prefix)
     start, outcome = _made(writer, writer.write_all)
-    with _limited_work():
-        rules = Trees(writer).write(start, with_texts(start, writer.to_read()))
-    definitions = tuple(definition(*rule) for rule in rules.items())
-    return Embedded(start, definitions, outcome, writer.schemas)
+    return Embedded(start, rules_to_read(writer), outcome)
 
 
 def raw_strings(

@@ -196,6 +196,7 @@ class ScalarWriter:
             return self._prelude.any_string(is_key=is_key)
         if part.finite is not None:
             return self._prelude.ended(self._texts(part.finite), is_key=is_key)
+        # An upper bound of the length bounds loops, too.
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
         plain, quoted = self._plain(part, hint, is_key), self._remembered(part, hint)
@@ -247,6 +248,7 @@ class ScalarWriter:
             return alternation(map(self._listed, values))
         most = FEWER * self._limits.states
         if sum(map(len, texts)) > most:
+            # Before the automaton is made: a list of this length need not be built to be refused.
             self._refuse_many(_letters_of(texts, most) // FEWER)
         found = operations.literals(each.encode() for each in texts)
         self._refuse_many(found.state_count)
@@ -385,6 +387,8 @@ class ScalarWriter:
         while bound is None or not self._can_count(lengths, bound, most):
             if high is None or high <= low:
                 raise too_large("states of a counted value", most, "steps")
+            # Halved, so that a bound that can be counted is reached in as many steps as the bound
+            # has bits, each of which makes ``most`` states at most.
             high = max(low, high // 2)
             bound = Length(length.low, high)
             bound = bound if lengths.has_word(bound, budget) else None

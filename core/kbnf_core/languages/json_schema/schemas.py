@@ -289,6 +289,8 @@ class Schemas:
             # All that the schema allows is too large: what each of its keywords refuses.
             return algebra.union(map(self._refused_by, self._read(part).parts))
         shape = self.shape(part)
+        # A schema without a dropped keyword allows more than its author meant, so its complement
+        # would refuse what the author allowed.
         return ANY_SHAPE if self._is_weak(part) else self._products().complement(shape)
 
     def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
@@ -427,6 +429,7 @@ def is_unsatisfiable(schemas: "Schemas", expression: Expression, depth: int = DE
         schemas.guesses += 1
         return False
     found = is_shape_unsatisfiable(schemas, shape, depth)
+    # Only certain answers are kept: a guess depends on the depth that was left for it.
     if schemas.guesses == before:
         schemas.unsatisfiable[expression] = found
     return found
@@ -557,6 +560,7 @@ def exactly_one(
 ) -> Expression:
     """Return what one part allows and all others refuse; disjoint parts stay as they are."""
     named = [name for part in parts for name in _named_types(schemas, part)]
+    # The types alone often differ: no alternative needs a normal form then.
     if len(named) == len(set(named)):
         return either(parts)
     # What others refuse is what they refuse as they are written, however closed.
@@ -565,6 +569,8 @@ def exactly_one(
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas.shape, shapes)):
         for j in later:
+            # Only alternatives that may share values refuse each other: refusing all the others
+            # would make a product of all.
             if _may_share(schemas, shapes[i], shapes[j]):
                 overlaps[i].append(other(written[j]))
                 overlaps[j].append(other(written[i]))

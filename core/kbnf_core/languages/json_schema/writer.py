@@ -606,6 +606,8 @@ def some(
     ``apart`` returns what stands for the members from one on, a part of the whole.
     """
     more = None if extra is None else listed(extra, comma, 1, None)
+    # From the last, so that the members after each are written once: n alternatives, not 2**n
+    # orders of presence.
     for place, (form, _) in reversed(list(enumerate(members))):
         if more is None:
             more = form

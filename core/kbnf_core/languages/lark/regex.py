@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import reduce
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata import operations, traversal
@@ -42,7 +42,13 @@ from kbnf_core.automata.dfa import (
 from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.nfa import from_symbols, minimise
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    NOTHING,
+    Lookahead,
+    either,
+    numbered,
+)
 from kbnf_core.lower.facts import where
 from kbnf_core.text.errors import LimitError
 
@@ -154,15 +160,20 @@ class Parsed:
 def widths(pattern: str) -> tuple[int, int]:
     """Return the least and the greatest number of characters of a match; raises PatternError."""
     with _as_python_takes_it():
-        low, high = import_module("re._parser").parse(pattern).getwidth()
+        return _widths(import_module("re._parser").parse(pattern))
+
+
+def _widths(parsed: Any) -> tuple[int, int]:
+    low, high = parsed.getwidth()
     return int(low), int(high)
 
 
 def parse(pattern: str) -> Parsed:
     """Parse ``pattern``; raises PatternError."""
     with _as_python_takes_it():
-        re.compile(pattern)
         parsed = import_module("re._parser").parse(pattern)
+        # Some mistakes are found only here.
+        import_module("re._compiler").compile(parsed)
     translator = _Translator(parsed.state)
     node = translator.sequence(parsed, parsed.state.flags, 0)
     if stops_early(node):
@@ -312,8 +323,7 @@ class Kind(Enum):
     BEHIND = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """``automaton``: which one it runs; ``targets``: where it goes on, in order of preference."""
 
     kind: Kind
@@ -442,8 +452,7 @@ class Matcher:
     looks_back: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Thread:
+class _Thread(NamedTuple):
     """An attempt: its instruction, the state inside a leaf, the look-aheads that run beside."""
 
     place: int
@@ -451,16 +460,14 @@ class _Thread:
     trackers: _Trackers
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(NamedTuple):
     """An ordered list of attempts, and the states of the look-behinds."""
 
     threads: tuple[_Thread, ...]
     behind: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Fate:
+class _Fate(NamedTuple):
     """A match that may be undone: the attempts before it, and its own open look-aheads."""
 
     above: tuple[_Thread, ...]
@@ -474,6 +481,12 @@ def matcher(node: Node, ordered: bool = True) -> Matcher:
     Raises LimitError, and ``PatternError`` for a pattern without an automaton.
     """
     return _Machine(Program(node), ordered).run()
+
+
+def only(data: bytes) -> Matcher:
+    """Return the automaton of one word, of which there is one attempt, whatever follows it."""
+    dfa = operations.literal(data)
+    return Matcher(dfa, (*[NOTHING] * len(data), ANYTHING), looks_back=False)
 
 
 def beginnings(node: Node) -> Dfa:

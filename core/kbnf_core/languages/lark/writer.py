@@ -4,9 +4,10 @@ Strings, regular expressions and whole regular rules become lexemes where their 
 is unambiguous; the others are written character by character.
 
 The lexer extends a lexeme while any expected terminal stays alive, so a lexeme longer than one
-character is split wrongly where a text that follows could also extend it. All regular rules and
-parts begin as lexemes; ambiguous ones are taken apart, rules first, until the split is unambiguous.
-Single characters are always right: they all have one length.
+character is split wrongly where a text that follows could also extend it. All regular parts, and
+rules that are small, begin as lexemes; ambiguous ones are taken apart, rules first, until the split
+is unambiguous. Before parts of a larger regular rule are, that rule is tried as one lexeme. Single
+characters are always right: they all have one length.
 
 What Lark itself reads otherwise, or not at all, is marked as LLGuidance's by its first line:
 several characters in one regular expression, counts, terminals with names, tokens, the empty text.
@@ -59,8 +60,12 @@ from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Span
 
-_MOST_JOINED = 200
-"""States of a rule that becomes one terminal; larger ones read better in parts."""
+_FEW_JOINED, _MOST_JOINED = 200, 5_000
+"""States of a rule that is one terminal at first, and of one that becomes it before its parts are
+written by characters; larger ones read better in parts."""
+
+_MOST_CALLED = 1_000
+"""States of the rules together that a rule calls which may be one terminal."""
 
 _Owner = str | int
 """The rule, or the identity of the node, that a lexeme was made of."""
@@ -88,7 +93,11 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
 def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
     regular = _regular_rules(grammar)
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
-    joined = {name for name in regular if name != grammar.start}
+    others = {name: dfa for name, dfa in regular.items() if name != grammar.start}
+    joined = {name for name, dfa in others.items() if dfa.state_count <= _FEW_JOINED}
+    larger = {
+        name: set(map(id, ir.postorder(grammar.rules[name]))) for name in others.keys() - joined
+    }
     split: set[int] = set()
     while True:
         draft = _Draft(grammar, texts, regular, joined, split, made)
@@ -100,7 +109,11 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
         if not rules and not nodes:
             return Forms(frozenset(), frozenset(texts))
         joined -= rules
-        split |= set() if rules else nodes
+        if not rules:
+            whole = {name for name, parts in larger.items() if not parts.isdisjoint(nodes)}
+            joined |= whole
+            larger = {name: larger[name] for name in larger.keys() - whole}
+            split |= set() if whole else nodes
 
 
 def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
@@ -115,8 +128,11 @@ def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
             continue
         if any(isinstance(node, ir.Token) for node in ir.postorder(body)):
             continue
+        # Rules of an automaton's states that call each other would each be that automaton again.
+        if sum(found[callee].state_count for callee in callees[name]) > _MOST_CALLED:
+            continue
         with suppress(LimitError):
-            dfa = automaton_of(body, found.__getitem__, DEFAULT_LIMITS.regex_states)
+            dfa = automaton_of(body, found.__getitem__, 4 * _MOST_JOINED)
             if not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
                 found[name] = dfa
     return found

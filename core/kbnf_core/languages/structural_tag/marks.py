@@ -33,15 +33,15 @@ from typing import Any
 from kbnf_core import ir
 from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.ir.build import alternation, optional, repeated, sequence
-from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
+    START,
+    Contents,
     SchemaContents,
-    TreeContents,
     constants,
     is_restricted,
     options_in,
@@ -53,7 +53,6 @@ from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, Repo
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
     OF_SCHEMAS,
-    START,
     SharedCall,
     TagWriter,
 )
@@ -68,8 +67,8 @@ _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=E
 _ANYTHING = SchemaDocument(True, _ANY_JSON)
 
 
-class _ReadTrees(TreeContents):
-    """Makes trees of texts that are read: a string may be any."""
+class _ReadContents(Contents):
+    """Makes rules of texts that are read: a string may be any."""
 
     def strings(
         self,
@@ -96,14 +95,15 @@ class _ReadTrees(TreeContents):
         return super().schema(document, options, pointer, hint)
 
 
-class MarkedWriter(TagWriter[Form]):
+class MarkedWriter(TagWriter):
     """Writes a tag that was read without errors; ``marks`` are the meanings of rules."""
 
     def __init__(
         self, nodes: Sequence[FormatNode], report: Report, request: Request, options: Options
     ) -> None:
         # Readers take the members of an object in any order, XML as JSON.
-        super().__init__(_ReadTrees, nodes, report, request, replace(options, order=Order.ANY))
+        any_order = replace(options, order=Order.ANY)
+        super().__init__(nodes, report, request, any_order, make=_ReadContents)
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}

@@ -61,7 +61,7 @@ class NestedArguments(ABC):
 
     def __init__(
         self,
-        contents: Contents[Any],
+        contents: Contents,
         fields: Mapping[str, Any],
         options: Options,
         pointer: str,

@@ -11,7 +11,7 @@ Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.frontend import Language
@@ -20,11 +20,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import TOO_LARGE
-from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
+    START,
     Contents,
+    RuleSet,
+    TagNames,
     document_of,
     in_tokens,
     is_clean,
@@ -42,14 +44,10 @@ from kbnf_core.languages.structural_tag.nested import (
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, Report
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import LimitError, WorkLimitError
-from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
-
-B = TypeVar("B")
 
 _MOST_TOKENS = 2**32 - 1
 
-START = "start"
 _COMPOSED: dict[str, Callable[[Sequence[ir.Node]], ir.Node]] = {
     "sequence": lambda parts: sequence(*parts),
     "or": alternation,
@@ -76,50 +74,43 @@ def place_of(node: FormatNode) -> str:
     return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
 
 
-class TagRule(NamedTuple, Generic[B]):
-    """A rule, and the pointer of the value that it is made of."""
-
-    name: str
-    body: B
-    pointer: str
-
-
 _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
-class TagWriter(Generic[B]):
+class TagWriter:
     """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside.
 
     ``markers`` are texts that are one token each: free text does not contain those that begin tags.
+    ``make`` is the class of the writer of contents, ``names`` are those of all rules.
     """
 
     def __init__(
         self,
-        make: Callable[[Names, Report, Limits], Contents[B]],
         nodes: Sequence[FormatNode],
         report: Report,
         request: Request,
         options: Options,
         markers: Mapping[str, ir.TokenTerminal] = MappingProxyType({}),
+        make: type[Contents] = Contents,
     ) -> None:
         self._nodes = nodes
         self._report = report
         self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        names = Names("", frozenset({START}))
-        self._hints = _hints(nodes, names)
-        self._contents = make(names, report, request.limits)
+        self.names = TagNames()
+        self._hints = _hints(nodes, self.names)
+        self._contents = make(self.names, report, request.limits)
         self._markers = sorted(markers, key=len, reverse=True)
         self._contents.markers = {marker.encode(): markers[marker] for marker in markers}
         self._forms: dict[int, ir.Node] = {}
 
-    def write(self) -> list[TagRule[B]]:
-        """Return the rules of the tag, those of outer formats first; none where there are errors.
+    def write(self) -> list[RuleSet]:
+        """Return the rules of all nodes, those of outer ones first; none where there are errors.
 
         The outermost node is the first, and its rule the start.
         """
-        rules: list[TagRule[B]] = []
-        most = self._options.limits.rules
+        rule_sets: list[RuleSet] = []
+        count, most = 0, self._options.limits.rules
         for node in reversed(self._nodes):
             place = self._contents.pointer = place_of(node)
             try:
@@ -127,16 +118,18 @@ class TagWriter(Generic[B]):
             except WorkLimitError as error:
                 message = f"the grammar takes more than {error.limit:,} steps of work"
                 self._report.error(place, message, "raise `Limits.work`", code="E107")
-            rules += (TagRule(*each, place) for each in reversed(self._contents.take()))
-            if len(rules) > most:
+            made = self._contents.take(place)
+            rule_sets += reversed(made)
+            count += sum(len(each.rules) for each in made)
+            if count > most:
                 message, help_ = f"more than {most:,} rules", "use fewer tools, or simpler ones"
                 self._report.error(place, message, help_, code=TOO_LARGE)
             if self._report.errors and self._report.errors[-1].code in (TOO_LARGE, "E107"):
                 return []
         top = self._nodes[0]
         whole = in_tokens(self._forms[id(top)], self._contents.markers)
-        rules.append(TagRule(START, self._contents.body(whole), top.pointer))
-        return rules[::-1]
+        rule_sets.append(RuleSet([(START, whole)], top.pointer))
+        return rule_sets[::-1]
 
     def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
@@ -459,7 +452,7 @@ def _with_ends(node: FormatNode) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
-def _hints(nodes: Iterable[FormatNode], names: Names) -> dict[int, str]:
+def _hints(nodes: Iterable[FormatNode], names: TagNames) -> dict[int, str]:
     """Return the names of tags' rules, and hints for those of contents, after their tags."""
     result: dict[int, str] = {}
     for node in nodes:

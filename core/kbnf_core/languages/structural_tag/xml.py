@@ -102,7 +102,7 @@ class Arguments:
 
     def __init__(
         self,
-        contents: Contents[Any],
+        contents: Contents,
         fields: Mapping[str, Any],
         options: Options,
         pointer: str,
@@ -282,7 +282,7 @@ class ElementMembers(NamedTuple):
     other: Node
     space: Node
 
-    def written(self, contents: Contents[Any], options: Options, pointer: str, hint: str) -> Node:
+    def written(self, contents: Contents, options: Options, pointer: str, hint: str) -> Node:
         """Return the elements, each after a gap, in the order of the schema or in any."""
         most = options.limits.orders
         if options.order is Order.ANY and len(self.elements) > most:
@@ -304,7 +304,7 @@ class ElementMembers(NamedTuple):
     def _others(self) -> Node:
         return EMPTY if self.other is EMPTY else repeated(self._spaced(self.other), 0, None)
 
-    def _in_any_order(self, contents: Contents[Any], hint: str) -> Node:
+    def _in_any_order(self, contents: Contents, hint: str) -> Node:
         """Return a rule for each set of elements that may still come, made of those of fewer."""
         known: dict[frozenset[str], Node] = {frozenset(): self._others}
         for count in range(1, len(self.elements) + 1):

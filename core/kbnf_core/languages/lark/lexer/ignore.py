@@ -27,11 +27,10 @@ from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.automata import is_written, write_dfa
+from kbnf_core.conversion.automata import as_pattern, write_dfa
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import regex
 from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
@@ -473,6 +472,7 @@ def _written(parts: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Ex
         candidates = [whole] if len(texts) == 1 else []
         candidates.append(whole if once else f"(?:{whole})+")
         for candidate in candidates:
-            if is_written(candidate, dfa):
-                return regex(candidate, span)
+            pattern = as_pattern(candidate, dfa, span)
+            if pattern is not None:
+                return pattern
     return write_dfa(dfa, span)

@@ -14,11 +14,16 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.conversion.automata import is_written
+from kbnf_core.conversion.automata import as_pattern
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import regex, text
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
+from kbnf_core.kbnf.build import text
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    Lookahead,
+    beginning_with,
+    rest_of,
+)
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
@@ -31,7 +36,15 @@ from kbnf_core.languages.lark.reader.report import (
     Report,
     check_counts,
 )
-from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
+from kbnf_core.languages.lark.regex import (
+    Matcher,
+    PatternError,
+    beginnings,
+    matcher,
+    only,
+    parse,
+    widths,
+)
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Source, Span
 
@@ -63,6 +76,8 @@ class Pattern:
 
         None at all for what Python does not take, which is reported where it is read.
         """
+        if self.text is not None:
+            return len(self.text), len(self.text)
         try:
             return widths(self.regexp)
         except PatternError:
@@ -236,17 +251,14 @@ class LarkFactory:
             self.terminals.report.error(INVALID, "empty terminals are not allowed in Lark", span)
             return None
         try:
-            parsed = parse(found.regexp)
-            words = matcher(parsed.node)
-            by_order = self.lexing is Lexing.LALR
-            begun = rest_of(beginnings(parsed.node)) if by_order else None
+            words, begun, problems = self._automata(found)
         except PatternError as error:
             self.terminals.report.error(UNSUPPORTED, str(error), span)
             return None
         except LimitError as error:
             self.terminals.report.error("E203", f"this terminal needs {error}", span)
             return None
-        for problem in parsed.problems:
+        for problem in problems:
             self.terminals.report.loss(APPROXIMATE, problem, span)
         if words.looks_back:
             self.terminals.report.loss(
@@ -269,6 +281,19 @@ class LarkFactory:
             beginnings=begun,
         )
 
+    def _automata(self, found: Pattern) -> tuple[Matcher, Lookahead | None, tuple[str, ...]]:
+        """Return the words, the texts that begin with one (under LALR), and problems.
+
+        Raises the exceptions of ``matcher``.
+        """
+        by_order = self.lexing is Lexing.LALR
+        if found.text is not None and not found.flags:
+            data = found.text.encode()
+            return only(data), beginning_with(data) if by_order else None, ()
+        parsed = parse(found.regexp)
+        begun = rest_of(beginnings(parsed.node)) if by_order else None
+        return matcher(parsed.node), begun, parsed.problems
+
     def _order(self, found: Pattern, name: str) -> Order:
         entry = self.terminals.gathered.entry(name)
         priority = entry.definition.priority or 0 if entry else 0
@@ -280,4 +305,4 @@ class LarkFactory:
 def _written_pattern(found: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:
     if found.text is not None and not found.flags:
         return text(found.text, span)
-    return regex(found.regexp, span) if is_written(found.regexp, dfa) else None
+    return as_pattern(found.regexp, dfa, span)

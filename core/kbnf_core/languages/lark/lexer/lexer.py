@@ -11,7 +11,7 @@ Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -164,7 +164,7 @@ class Lexed:
         if leaves not in self._masks:
             self._masks[leaves] = self.positions.first_bytes(leaves)
         rest = relaxed(state.rest, self._masks[leaves] | (END if is_end else 0))
-        return state if rest == state.rest else replace(state, rest=rest)
+        return state if rest == state.rest else state._replace(rest=rest)
 
     def words(self, node: Lexeme, before: State, afters: frozenset[State]) -> Dfa:
         """Return the words of ``node`` that lead to any of ``afters``; as they are if all do."""

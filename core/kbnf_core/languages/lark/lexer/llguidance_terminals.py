@@ -263,7 +263,9 @@ def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
     if language.words:
         return build.alternation([build.text(word, span) for word in language.words], span)
     text = only_text(dfa)
-    return build.text(text, span) if text else build.regex(language.regex or "", span)
+    if text:
+        return build.text(text, span)
+    return replace(build.regex(language.regex or "", span), dfa=dfa)
 
 
 _NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}

@@ -90,9 +90,12 @@ class Scanner:
         return zip(self.tried, self.strings, strict=True)
 
     @property
-    def key(self) -> tuple[tuple[int, int, int, str], ...]:
-        """What to sort by."""
-        return tuple(each.order.key for each in self.tried if each.order is not None)
+    def key(self) -> tuple[list[tuple[int, int, int, str]], ...]:
+        """What to sort by: a row for each terminal, with its strings."""
+        return tuple(
+            [part.order.key for part in (each, *strings) if part.order is not None]
+            for each, strings in self
+        )
 
     @cached_property
     def beginnings(self) -> Beginnings:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
@@ -94,6 +95,8 @@ class Reach:
             self._pending.discard(self._current)
             befores.add(self._current[1])
             found = self._after_rule(*self._current)
+            # A least fixpoint: the states after a rule only grow with those after its callees, and
+            # there are finitely many, so this ends.
             if found != self._targets[self._current]:
                 self._targets[self._current] = found
                 for caller in self._callers.get(self._current, ()):
@@ -168,6 +171,7 @@ class Reach:
         everything, fresh = current, current
         left = _ROUNDS if high is None else min(high - low, _ROUNDS)
         while fresh and left:
+            # Only states that are new in a round are followed, each once.
             fresh = self._round(node, fresh) - everything
             everything |= fresh
             left -= 1
@@ -198,8 +202,7 @@ _MOST_UNROLLED = 8
 """Rounds of a bounded repetition that are written one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A variant: what a rule, or the rounds of a repetition, match from a state to others."""
 
     rule: str
@@ -308,6 +311,7 @@ class Product:
         for item, following in pairwise(items):
             reached = (s for state in layers[-1] for s in self._reach.after(item, state))
             layers.append(frozenset(self.lexed.entering(following, s) for s in reached))
+        # From the back, so that a rest is written once for all ways that lead to its state.
         last = items[-1]
         rest = {
             state: [self._between(last, state, found)]
@@ -456,6 +460,7 @@ class Writer:
     def lexeme(self, node: Lexeme, dfa: Dfa, is_whole: bool) -> tree.Expression:
         """Return ``dfa``, all or some words of the lexeme's terminal, as KBNF."""
         if id(dfa) not in self._written:
+            # With the automaton itself, or its identity could become that of another one.
             self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
         written = self._written[id(dfa)][1]
         if isinstance(written, tree.Reference):
@@ -547,6 +552,7 @@ class Assembly:
         if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
         for byte_only in (False, True) if is_exact else ():
+            # The findings of an attempt that passes the limits go with it.
             report = Report(self.source)
             try:
                 found = self._written(grammar, self.lexing, report, byte_only)
@@ -575,10 +581,10 @@ class Assembly:
         leaves: dict[str, tree.Expression] = {}
         skipped = set[str]()
         for part in grammar.ignored.parts if grammar.ignored else ():
-            form = _with_automaton(writer.lexeme(Lexeme(part, part.span), part.dfa, True), part)
+            form = writer.lexeme(Lexeme(part, part.span), part.dfa, True)
             if isinstance(form, tree.Reference):
                 name = form.name.value
-                terminals[name] = part
+                terminals.add(name)
             else:
                 name = writer.names.fresh("ignored")
                 leaves[name] = form
@@ -586,7 +592,7 @@ class Assembly:
         others: list[tree.Definition] = []
         for name, body, span in writer.definitions:
             if name in terminals:
-                leaves[name] = _with_automaton(body, terminals[name])
+                leaves[name] = body
             else:
                 others.append(definition(name, body, span))
         tokens = [
@@ -622,10 +628,8 @@ class Assembly:
         more = (definition(*each) for each in writer.definitions)
         return tree.Document(self.source, (*rules, *more), ())
 
-    def _plain(
-        self, grammar: LexicalGrammar
-    ) -> tuple[list[tree.Definition], Writer, dict[str, Terminal]]:
-        """Return the rules as they are, the start first, and the terminals that have a name."""
+    def _plain(self, grammar: LexicalGrammar) -> tuple[list[tree.Definition], Writer, set[str]]:
+        """Return the rules as they are, the start first, and the names of terminals."""
         writer = Writer(self.names.copy())
         rules = {grammar.start: None, **dict.fromkeys(grammar.rules)}
         names = {
@@ -635,15 +639,15 @@ class Assembly:
             for key in (Key(rule, State(), frozenset()),)
         }
         names[grammar.start] = writer.names.of(("start",), grammar.start)
-        terminals: dict[str, Terminal] = {}
+        terminals = set[str]()
 
         def write(node: Node, parts: list[tree.Expression]) -> tree.Expression:
             match node:
                 case Lexeme(terminal):
                     written = writer.lexeme(node, terminal.dfa, True)
                     if isinstance(written, tree.Reference):
-                        terminals[written.name.value] = terminal
-                    return _with_automaton(written, terminal)
+                        terminals.add(written.name.value)
+                    return written
                 case Embedded(expression):
                     return expression
                 case Call(name, span):
@@ -773,11 +777,6 @@ class Assembly:
             grammar.spans[grammar.start],
             "a terminal matches as much as possible; let it exclude what follows it",
         )
-
-
-def _with_automaton(written: tree.Expression, terminal: Terminal) -> tree.Expression:
-    """Return a pattern with the automaton of its terminal, which nobody has to make again."""
-    return replace(written, dfa=terminal.dfa) if isinstance(written, tree.Pattern) else written
 
 
 def _report_always_empty(
