@@ -63,7 +63,7 @@ from kbnf_core.languages.json_schema.parse import (
 from kbnf_core.languages.json_schema.rules import Names, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
-from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
@@ -128,16 +128,14 @@ def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.No
     longest = sorted(markers, key=len, reverse=True)
     marker = re.compile(b"(" + b"|".join(map(re.escape, longest)) + b")")
 
-    def one(each: ir.Node, parts: list[ir.Node]) -> ir.Node:
-        if not isinstance(each, ir.Literal):
-            return ir.rebuild(each, parts)
-        result = [piece for piece in marker.split(each.data) if piece]
+    def one(leaf: ir.Node, operands: list[ir.Node]) -> ir.Node:
+        if not isinstance(leaf, ir.Literal):
+            return ir.rebuild(leaf, operands)
+        result = [run for run in marker.split(leaf.data) if run]
         return sequence(
             *(
-                ir.Token(markers[piece], each.span)
-                if piece in markers
-                else ir.Literal(piece, each.span)
-                for piece in result
+                ir.Token(markers[run], leaf.span) if run in markers else ir.Literal(run, leaf.span)
+                for run in result
             )
         )
 
@@ -179,9 +177,9 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
     """Return an expression whose automata of strings of JSON accept none with ``words`` in it."""
     avoided = _containing(words)
 
-    def made(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+    def made(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
         if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
-            return ir.rebuild(node, parts)
+            return ir.rebuild(node, operands)
         if operations.intersect(node.dfa, avoided).is_empty:
             return node
         return ir.Regular(operations.difference(node.dfa, avoided), node.span)
@@ -195,7 +193,7 @@ def _is_of_strings(dfa: Dfa) -> bool:
     return other is not None and operations.intersect(dfa, other).is_empty
 
 
-def _has_strings_in_parts(body: ir.Node) -> bool:
+def _has_strings_inside(body: ir.Node) -> bool:
     """Return whether a string has no automaton, as where its characters are counted."""
     return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
 
@@ -285,8 +283,8 @@ class Contents:
         if key not in self._groups:
             calls = {name: ir.Call(self.names.fresh(name), NOWHERE) for name in names}
             self._groups[key] = calls
-            for each, node in zip(calls.values(), make(calls), strict=True):
-                self.add(each.nonterminal, node)
+            for alternative, node in zip(calls.values(), make(calls), strict=True):
+                self.add(alternative.nonterminal, node)
         return self._groups[key]
 
     def schema(
@@ -326,9 +324,9 @@ class Contents:
             if key not in self._cleaned:
                 self._cleaned[key] = body, without(body, words)
             result[name] = self._cleaned[key][1]
-        if any(map(_has_strings_in_parts, rules.values())):
+        if any(map(_has_strings_inside, rules.values())):
             message = "what strings may not contain whose length alone is bounded is left out"
-            outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
+            outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_CONTENT, message, "")))
         return result, outcome
 
     def grammar(
@@ -337,12 +335,12 @@ class Contents:
         """Return the texts of a grammar; nothing where it cannot be used."""
         reading = read_grammar(source, language, request)
         for finding in reading.diagnostics:
-            place = finding.source.position(finding.span.start)
-            told = f"line {place.line}, column {place.column}: {finding.message}"
+            position = finding.source.position(finding.span.start)
+            message = f"line {position.line}, column {position.column}: {finding.message}"
             if finding.severity is Severity.ERROR:
-                self.report.error(pointer, told, *finding.helps, code=finding.code)
+                self.report.error(pointer, message, *finding.helps, code=finding.code)
             elif reading.is_loss(finding):
-                self.report.loss(pointer, told, *finding.helps, code=finding.code)
+                self.report.loss(pointer, message, *finding.helps, code=finding.code)
         return EMPTY if reading.errors else self._of_grammar(reading, hint)
 
     def _of_schema(
@@ -466,8 +464,8 @@ class Contents:
         names = compile_within(self._budget, pattern).dfa
         if names is None or not listed:
             return self.pattern(pattern)
-        known = operations.literals([each.encode() for each in listed])
-        return ir.Regular(operations.difference(names, known), NOWHERE)
+        excluded = operations.literals([name.encode() for name in listed])
+        return ir.Regular(operations.difference(names, excluded), NOWHERE)
 
     def character(self) -> ir.Node:
         """Return any character."""
@@ -499,8 +497,8 @@ class Contents:
             if result is None:
                 return plain
             return alternation(
-                self.pattern(each) if isinstance(each, str) else ir.Regular(each, NOWHERE)
-                for each in result
+                self.pattern(string) if isinstance(string, str) else ir.Regular(string, NOWHERE)
+                for string in result
             )
         if not is_bounded:
             return plain
@@ -576,24 +574,24 @@ class SchemaContents:
         self._document = document_of(root, report, options)
         self._options = replace(options, strict=None)
         self._report = report
-        self._known = {id(root): True}
+        self._memo = {id(root): True}
 
     def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
         waiting = [(schema, pointer)]
         seen = {pointer}
         result = []
-        for step, (each, where) in enumerate(waiting):
+        for step, (alternative, where) in enumerate(waiting):
             if step > MOST_CASES:
                 self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
                 return []
-            inner = list(self._inside(each, where))
+            inner = list(self._inside(alternative, where))
             if not inner:
-                result.append((each, where))
+                result.append((alternative, where))
             for case in inner:
                 # A schema that is one of its own alternatives adds nothing. Those of a list of
                 # types share a place.
-                if case[1] not in seen or isinstance(each.get("type"), list):
+                if case[1] not in seen or isinstance(alternative.get("type"), list):
                     seen.add(case[1])
                     waiting.append(case)
         if not result:
@@ -609,9 +607,9 @@ class SchemaContents:
             return False, f"{pointer}/$ref"
         result, where = target.value, f"{self.pointer}{target.pointer}"
         # A reference may lead to what the meta-schema takes for a plain value.
-        if id(result) not in self._known:
-            self._known[id(result)] = is_sound(result, where, self._report, self._options)
-        return (result, where) if self._known[id(result)] else (False, where)
+        if id(result) not in self._memo:
+            self._memo[id(result)] = is_sound(result, where, self._report, self._options)
+        return (result, where) if self._memo[id(result)] else (False, where)
 
     def members(
         self, schema: dict[str, Any], pointer: str
@@ -625,14 +623,14 @@ class SchemaContents:
                 message = f"`{name}` is required and no property"
                 self._report.error(where, message, code=UNSUPPORTED)
         result = {
-            name: (each, f"{pointer}/properties/{escape(name)}")
-            for name, each in properties.items()
+            name: (member, f"{pointer}/properties/{escape(name)}")
+            for name, member in properties.items()
         }
         return result, frozenset(required)
 
-    def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
-        """Report the keywords that are not ``known``; return whether there are any."""
-        strange = [name for name in schema if name not in known | NO_CONSTRAINTS]
+    def refuses(self, schema: dict[str, Any], pointer: str, refused: frozenset[str]) -> bool:
+        """Report the keywords that are not ``refused``; return whether there are any."""
+        strange = [name for name in schema if name not in refused | NO_CONSTRAINTS]
         for name in strange:
             where = f"{pointer}/{escape(name)}"
             message = f"`{name}` beside arguments in XML is not supported"
@@ -650,14 +648,14 @@ class SchemaContents:
         if "$ref" in schema:
             yield self.followed(schema, pointer)
         elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
-            for each in schema["type"]:
-                yield {**schema, "type": each}, f"{pointer}/type"
+            for inner_schema in schema["type"]:
+                yield {**schema, "type": inner_schema}, f"{pointer}/type"
         else:
             for keyword in ("anyOf", "oneOf", "allOf"):
-                parts = schema.get(keyword)
-                if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
-                    for index, each in enumerate(parts):
-                        yield each, f"{pointer}/{keyword}/{index}"
+                schemas = schema.get(keyword)
+                if isinstance(schemas, list) and (keyword != "allOf" or len(schemas) == 1):
+                    for index, inner_schema in enumerate(schemas):
+                        yield inner_schema, f"{pointer}/{keyword}/{index}"
                     return
 
 
@@ -673,5 +671,5 @@ def is_restricted(schema: Mapping[str, Any], options: Options) -> bool:
     """Return whether a string has a pattern, or a format that says something."""
     name = schema.get("format")
     formats = formats_of(options.standard, options.formats or Formats.PLAIN)
-    is_known = isinstance(name, str) and bool(formats.get(name))
-    return "pattern" in schema or (is_known and options.formats is not Formats.ANNOTATION)
+    has_format = isinstance(name, str) and bool(formats.get(name))
+    return "pattern" in schema or (has_format and options.formats is not Formats.ANNOTATION)

@@ -16,7 +16,7 @@ from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_in
 from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
 from kbnf_core.languages.structural_tag.tree import TagTree
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, place_of
+from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, pointer_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
@@ -90,7 +90,7 @@ class TagReading(Parsed):
         if report.errors:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(
-            report.span(place_of(node)) for node in self._nodes if node.kind in OF_SCHEMAS
+            report.span(pointer_of(node)) for node in self._nodes if node.kind in OF_SCHEMAS
         )
         return Document(report.source, definitions, (), generated=generated)
 
@@ -138,8 +138,8 @@ class TagReading(Parsed):
                 for problem in (*oddities(schema, options), *contradictions(schemas)):
                     pointer = f"{node.pointer}/json_schema{problem.pointer}"
                     source = self._report.source
-                    found = diagnostic(problem._replace(pointer=pointer), source)
-                    yield replace(found, span=self._report.span(pointer), fixes=())
+                    finding = diagnostic(problem._replace(pointer=pointer), source)
+                    yield replace(finding, span=self._report.span(pointer), fixes=())
 
     def language(self) -> "CallLanguage | None":
         """Return the reading language of the tag, None where it has none."""

@@ -69,12 +69,12 @@ OF_JSON = ("json", "call")
 """The styles of JSON: of arguments, and of whole calls, objects with a name and arguments."""
 
 
-def place_of(node: FormatNode) -> str:
+def pointer_of(node: FormatNode) -> str:
     """Return the pointer of the value that a node's rules are made of."""
     return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
 
 
-_WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
+_SUFFIXES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
 class TagWriter:
@@ -112,18 +112,18 @@ class TagWriter:
         rule_sets: list[RuleSet] = []
         count, most = 0, self._options.limits.rules
         for node in reversed(self._nodes):
-            place = self._contents.pointer = place_of(node)
+            pointer_ = self._contents.pointer = pointer_of(node)
             try:
                 self._write(node)
             except WorkLimitError as error:
                 message = f"the grammar takes more than {error.limit:,} steps of work"
-                self._report.error(place, message, "raise `Limits.work`", code="E107")
-            made = self._contents.take(place)
+                self._report.error(pointer_, message, "raise `Limits.work`", code="E107")
+            made = self._contents.take(pointer_)
             rule_sets += reversed(made)
-            count += sum(len(each.rules) for each in made)
+            count += sum(len(rule.rules) for rule in made)
             if count > most:
                 message, help_ = f"more than {most:,} rules", "use fewer tools, or simpler ones"
-                self._report.error(place, message, help_, code=TOO_LARGE)
+                self._report.error(pointer_, message, help_, code=TOO_LARGE)
             if self._report.errors and self._report.errors[-1].code in (TOO_LARGE, "E107"):
                 return []
         top = self._nodes[0]
@@ -133,12 +133,12 @@ class TagWriter:
 
     def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
-        parts = [self._forms[id(part)] for part in node.parts]
+        forms = [self._forms[id(inner)] for inner in node.parts]
         if node.kind in _COMPOSED:
-            self._forms[id(node)] = _COMPOSED[node.kind](parts)
+            self._forms[id(node)] = _COMPOSED[node.kind](forms)
         else:
             kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
-            self._forms[id(node)] = getattr(self, f"_{kind}")(node, *parts)
+            self._forms[id(node)] = getattr(self, f"_{kind}")(node, *forms)
 
     # Texts
 
@@ -212,7 +212,7 @@ class TagWriter:
 
     # Compositions
 
-    def _repeat(self, node: FormatNode, part: ir.Node) -> ir.Node:
+    def _repeat(self, node: FormatNode, body: ir.Node) -> ir.Node:
         low, high = node.fields["min"], node.fields["max"]
         if high is not None and high < low:
             self._report.error(f"{node.pointer}/min", "`min` is larger than `max`")
@@ -221,7 +221,7 @@ class TagWriter:
         if max(low, high or 0) > most:
             self._report.error(node.pointer, f"counts beyond {most:,} are not supported")
             return EMPTY
-        return repeated(part, low, high)
+        return repeated(body, low, high)
 
     # Tags
 
@@ -257,16 +257,18 @@ class TagWriter:
             if isinstance(begin, NamedToken):
                 self._report.error(where, "a tag that a text triggers begins with a text")
                 return EMPTY
-            found = [trigger for trigger in triggers if begin.startswith(trigger)]
-            if len(found) != 1:
-                what = "more than one trigger" if found else "none of the triggers"
-                self._report.error(where, f"this tag begins with {what}, and should with just one")
+            matching = [trigger for trigger in triggers if begin.startswith(trigger)]
+            if len(matching) != 1:
+                problem = "more than one trigger" if matching else "none of the triggers"
+                self._report.error(
+                    where, f"this tag begins with {problem}, and should with just one"
+                )
                 return EMPTY
-            triggers[found[0]].append(index)
+            triggers[matching[0]].append(index)
         if node.fields["at_least_one"] and node.fields["stop_after_first"]:
             return alternation(tags)
-        tokens = [self._token_ahead(each) for each in triggers]
-        begun = [token or each for token, each in zip(tokens, triggers, strict=True)]
+        tokens = [self._token_ahead(trigger_) for trigger_ in triggers]
+        begun = [token or trigger_ for token, trigger_ in zip(tokens, triggers, strict=True)]
         words = tuple(dict.fromkeys([*begun, *_with_ends(node)]))
         calls = [
             self._triggered(node, trigger, words, indices, tags)
@@ -310,10 +312,10 @@ class TagWriter:
             self._report.error(node.pointer, message, code=UNSUPPORTED)
             return EMPTY
 
-    def _dispatch(self, node: FormatNode, *parts: ir.Node) -> ir.Node:
+    def _dispatch(self, node: FormatNode, *forms: ir.Node) -> ir.Node:
         triggers: dict[str, list[ir.Node]] = {}
-        for trigger, part in zip(node.fields["rules"], parts, strict=True):
-            triggers.setdefault(trigger, []).append(part)
+        for trigger, form in zip(node.fields["rules"], forms, strict=True):
+            triggers.setdefault(trigger, []).append(form)
         words = (*triggers, *node.fields["excludes"])
         calls = []
         for trigger, contents in triggers.items():
@@ -383,12 +385,12 @@ class TagWriter:
         rest = repeated(alternation([one, other]), 0, None)
         return sequence(one, rest) if fields["at_least_one"] else rest
 
-    def _token_dispatch(self, node: FormatNode, *parts: ir.Node) -> ir.Node:
+    def _token_dispatch(self, node: FormatNode, *forms: ir.Node) -> ir.Node:
         triggers = node.fields["rules"]
         other = self._other_token(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
         calls = alternation(
-            sequence(self._one_token(each, f"{node.pointer}/rules/{index}/0"), part)
-            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
+            sequence(self._one_token(trigger, f"{node.pointer}/rules/{index}/0"), form)
+            for index, (trigger, form) in enumerate(zip(triggers, forms, strict=True))
         )
         if node.fields["loop"]:
             return repeated(alternation([calls, other]), 0, None)
@@ -461,10 +463,10 @@ def _hints(nodes: Iterable[FormatNode], names: TagNames) -> dict[int, str]:
             hint = str(begin.name) if isinstance(begin, NamedToken) else begin
             result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
             content = node.parts[0] if node.parts else None
-            if content is not None and content.kind in _WISHES:
-                result[id(content)] = f"{result[id(node)]}_{_WISHES[content.kind]}"
-        elif node.kind in _WISHES and id(node) not in result:
-            result[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
+            if content is not None and content.kind in _SUFFIXES:
+                result[id(content)] = f"{result[id(node)]}_{_SUFFIXES[content.kind]}"
+        elif node.kind in _SUFFIXES and id(node) not in result:
+            result[id(node)] = node.fields.get("tool") or _SUFFIXES[node.kind]
     return result
 
 

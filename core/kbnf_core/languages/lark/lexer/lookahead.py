@@ -174,10 +174,10 @@ def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
         if dfa.accepting[i]:
             ends.setdefault(after(rest, j), []).append(number)
     by_rest = {left: ending_in(numbers, rows, product.classes) for left, numbers in ends.items()}
-    parts = [*by_rest.items()]
-    if len(parts) == 1 and operations.is_equal(parts[0][1], dfa):
-        return [(parts[0][0], dfa)]
-    return parts
+    classes_of = [*by_rest.items()]
+    if len(classes_of) == 1 and operations.is_equal(classes_of[0][1], dfa):
+        return [(classes_of[0][0], dfa)]
+    return classes_of
 
 
 def union(dfas: list[Dfa]) -> Dfa:
