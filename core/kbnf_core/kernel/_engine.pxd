@@ -28,7 +28,7 @@ cdef enum:
     UNKNOWN = -1
 
 # Contents of any length, in chunks instead of each in a block of its own: the table of a large
-# grammar has millions, and what is allocated together is freed at once.
+# grammar has millions, and memory that is allocated together is freed at once.
 cdef extern from * nogil:
     """
     #include <algorithm>
@@ -89,7 +89,7 @@ cdef extern from * nogil:
             std::uninitialized_fill_n(found, count, value);
             return found;
         }
-        /* A copy of elements, with room for some more behind it. */
+        /* A copy of elements, with room for some more after it. */
         Span<T> keep(const std::vector<T> &elements, size_t spare = 0) {
             T *found = room_for(elements.size() + spare);
             std::uninitialized_copy(elements.begin(), elements.end(), found);

@@ -237,7 +237,7 @@ cdef str _SIDE_BY_SIDE = (
 
 @cython.final
 cdef class _Lists:
-    """Contents by number and numbers by content; ``size``: the number of integers in all of them."""
+    """Contents by number and numbers by content; ``size``: the integers in all of them."""
 
     def __cinit__(self, _Room room, int64_t radix):
         # The remainder of a first number by the radix is a nonterminal.

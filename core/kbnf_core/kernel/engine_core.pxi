@@ -334,7 +334,7 @@ cdef class EngineCore:
     cdef bint _is_findable(self, int64_t place) except -1:
         if not 0 <= place < _WAITS:
             return False
-        return self.masks.is_known(place) or not self.masks.assembler.holds_more_than(1)
+        return self.masks.has_number(place) or not self.masks.assembler.holds_more_than(1)
 
     def fill_bitmask(self, out, row=None):
         """Compute the allowed ids here and write them as bits into ``out``, or a row of it.

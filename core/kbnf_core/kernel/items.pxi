@@ -12,7 +12,7 @@
 # gets its number when it is reached first. A row by itself is one that does not count: it goes
 # round for ever. Outside, such an item is named by row and count alone, the same in every process.
 #
-# What is in an arena does not move, so it is handed out as a span.
+# Contents of an arena do not move, so they are handed out as spans.
 
 cdef enum:
     _LIVE = 1

@@ -497,7 +497,7 @@ cdef class LazyTable:
         return 0
 
     cdef bint _predict(self, Span[Pair] pairs) except -1:
-        """Write what the pairs of a state predict behind them; return whether they do."""
+        """Write what the pairs of a state predict after them; return whether they do."""
         cdef vector[Triple] edges
         cdef vector[int32_t] called
         cdef Span[Pair] waits

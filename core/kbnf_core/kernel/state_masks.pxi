@@ -286,7 +286,7 @@ cdef class StateMasks:
     cdef vector[int32_t] numbers
     # By number of a mask; and its number by those of the rows whose union it is.
     cdef deque[vector[Piece]] pieces
-    cdef ordered_map[vector[int32_t], int32_t] known
+    cdef ordered_map[vector[int32_t], int32_t] by_rows
 
     def __cinit__(self, masks, rule):
         self.masks, self.rule = masks, rule
@@ -299,22 +299,22 @@ cdef class StateMasks:
     @property
     def bytes(self):
         """The memory that is taken."""
-        return held(self.numbers) + held(self.pieces) + held(self.known)
+        return held(self.numbers) + held(self.pieces) + held(self.by_rows)
 
     def knows(self, int64_t state):
         """Return whether the mask of a state has been computed."""
-        return self.is_known(state)
+        return self.has_number(state)
 
     def find(self, int64_t state):
         """Find what the mask of a state consists of."""
         self.pieces_of(state)
 
-    cdef inline bint is_known(self, int64_t state) noexcept:
+    cdef inline bint has_number(self, int64_t state) noexcept:
         return state < <int64_t> self.numbers.size() and self.numbers[state] != UNKNOWN
 
     cdef vector[Piece]* pieces_of(self, int64_t state) except? NULL:
         """What the mask of a state is written from, NULL where nothing is allowed."""
-        if not self.is_known(state):
+        if not self.has_number(state):
             self._find(state)
         if self.numbers[state] == _NOTHING_ALLOWED:
             return NULL
@@ -324,7 +324,7 @@ cdef class StateMasks:
         cdef vector[int32_t] rows
         self._find_rows(state, rows)
         # Meanwhile another thread may have been quicker.
-        if not self.is_known(state):
+        if not self.has_number(state):
             if state >= <int64_t> self.numbers.size():
                 self.numbers.resize(state + 1 + state // 2, UNKNOWN)
             self.numbers[state] = _NOTHING_ALLOWED if rows.empty() else self._number(rows)
@@ -333,12 +333,12 @@ cdef class StateMasks:
     cdef int32_t _number(self, vector[int32_t]& rows) except -1:
         cdef vector[int32_t] united
         cdef vector[Piece] pieces
-        if not self.known.count(rows):
+        if not self.by_rows.count(rows):
             united = rows
             self.rows.find_pieces(united, pieces)
-            self.known[rows] = <int32_t> self.pieces.size()
+            self.by_rows[rows] = <int32_t> self.pieces.size()
             self.pieces.push_back(pieces)
-        return self.known[rows]
+        return self.by_rows[rows]
 
     cdef int _find_rows(self, int64_t state, vector[int32_t]& rows) except -1:
         """Find the masks whose union it is: what the rule returns, mostly without asking it."""
