@@ -61,7 +61,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_read,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.rules import Names, gap_of
+from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, Report
@@ -356,7 +356,8 @@ class Contents:
 
         Rules that all schemas have are one, and keep their names.
         """
-        start = self.names.fresh(hint)
+        # A name that no rule of all schemas has.
+        start = self.names.fresh(f"{hint}_json" if hint in NAMES else hint)
         rules, outcome, writer = rules_to_run(document, options, start)
         if document.is_whole:
             self.report.written[id(document.value)] = document.value, writer.schemas
