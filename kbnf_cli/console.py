@@ -37,7 +37,7 @@ _STYLES = {
     Role.WARNING: "bold yellow",
     Role.INFO: "bold cyan",
     Role.TITLE: "bold",
-    Role.PLACE: "blue",
+    Role.LOCATION: "blue",
     Role.SECONDARY: "blue",
     Role.NOTE: "bold",
     Role.HELP: "bold green",

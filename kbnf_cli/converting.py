@@ -66,7 +66,7 @@ class OutputFormat:
 
     name: str
     files: str
-    what: str
+    about: str
     is_written: bool = False
 
 
@@ -124,7 +124,7 @@ def listing() -> str:
     width = max(len(format_.name) for format_ in FORMATS)
     lines = (
         f"{format_.name:<{width}}  {'read, written' if format_.is_written else 'read':<13}"
-        f"  {format_.files:<12}  {format_.what}\n"
+        f"  {format_.files:<12}  {format_.about}\n"
         for format_ in FORMATS
     )
     calls = []

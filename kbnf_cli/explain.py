@@ -304,11 +304,11 @@ def _text(explained: Explained, source: "Source") -> Segments:
     for definition in explained.definitions:
         text = visible(source.slice(definition.span)).rstrip("\n")
         where = f"{location_of(source, definition.span)}\n"
-        out += [Segment(where, Role.PLACE), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
+        out += [Segment(where, Role.LOCATION), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
     out += [Segment(f"{visible(line)}\n") for line in explained.words]
     out.append(Segment("\n"))
     for key, value in _rows(explained):
-        out += [Segment(f"{key:<10}", Role.PLACE), Segment(f"{value}\n")]
+        out += [Segment(f"{key:<10}", Role.LOCATION), Segment(f"{value}\n")]
     return out
 
 

@@ -228,7 +228,7 @@ def symbol_at(source: Source, span: Span) -> str:
 
 
 def _row(key: str, value: str) -> Segments:
-    return [Segment(f"  {key:8}  ", Role.PLACE), Segment(f"{value}\n")]
+    return [Segment(f"  {key:8}  ", Role.LOCATION), Segment(f"{value}\n")]
 
 
 def _subject(explanation: "Explanation", vocabulary: "Vocabulary") -> str:

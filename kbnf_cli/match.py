@@ -282,22 +282,22 @@ def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:
         message = "fits, with the line break at its end" if verdict.with_break else "fits"
-        return [Segment(f"{where}: ", Role.PLACE), Segment(f"{message}\n", Role.HELP)]
+        return [Segment(f"{where}: ", Role.LOCATION), Segment(f"{message}\n", Role.HELP)]
     line, column = position_of(verdict)
     before, behind = _excerpt(verdict)
     return [
-        Segment(f"{visible(text.path)}:{line}:{column}: ", Role.PLACE),
+        Segment(f"{visible(text.path)}:{line}:{column}: ", Role.LOCATION),
         Segment("does not fit", Role.ERROR),
         Segment(f": {visible(verdict.message or '')}\n"),
         Segment(f"  {before}{behind}\n"),
         Segment(f"  {' ' * len(before)}^\n", Role.ERROR),
-        Segment("  expected  ", Role.PLACE),
+        Segment("  expected  ", Role.LOCATION),
         Segment(f"{_wrapped(describe_bytes(verdict.expected), columns)}\n"),
         *(
             segment
             for site in verdict.places
             for segment in (
-                Segment("  in        ", Role.PLACE),
+                Segment("  in        ", Role.LOCATION),
                 Segment(f"{_wrapped(site, columns)}\n"),
             )
         ),

@@ -114,7 +114,7 @@ def repair(
                 verdict.data, search.most, search.best, invent=not search.no_invent
             )
             if not repairs:
-                _report_none(console, verdict, search)
+                _report_failure(console, verdict, search)
         except (EngineError, WorkLimitError) as error:
             console.error(f"{text.path}: {error}")
         status = status if repairs else Exit.FINDINGS
@@ -130,7 +130,7 @@ def repair(
     return status
 
 
-def _report_none(console: Console, verdict: MatchVerdict, search: RepairOptions) -> None:
+def _report_failure(console: Console, verdict: MatchVerdict, search: RepairOptions) -> None:
     without = " that invents nothing" if search.no_invent else ""
     console.error(
         f"{verdict.text.path}: no repair{without} costs at most {search.most:g}",
@@ -150,7 +150,7 @@ def _lines(verdict: MatchVerdict, result: "Repair") -> Segments:
             notes.append("lost" if edit.lost == edit.before else f"lost `{shown(edit.lost)}`")
         notes += ["uncertain"] * edit.uncertain
         lines += [
-            Segment(f"{name}:{line}:{column}: ", Role.PLACE),
+            Segment(f"{name}:{line}:{column}: ", Role.LOCATION),
             Segment(f"{_DONE[edit.kind]} {' by '.join(changes)}"),
             Segment(f" ({', '.join(notes)})\n", Role.SECONDARY),
         ]
@@ -161,7 +161,7 @@ def _lines(verdict: MatchVerdict, result: "Repair") -> Segments:
     else:
         summary = f"repaired by {count_of(len(result.edits), 'edit')}, cost {result.cost:g}"
     lines += [
-        Segment(f"{visible(verdict.text.path)}: ", Role.PLACE),
+        Segment(f"{visible(verdict.text.path)}: ", Role.LOCATION),
         Segment(f"{summary}\n", Role.HELP),
     ]
     return lines

@@ -555,7 +555,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
 def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
     from kbnf_core.store import damage
 
-    count = sum(1 for _ in opened.known_keys())
+    count = sum(1 for _ in opened.stored_keys())
     result = 0
     with console.busy("reading everything"):
         for error in damage(opened, remove):

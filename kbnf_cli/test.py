@@ -136,7 +136,7 @@ def _case(outcome: "ExampleOutcome") -> Case:
         subject = escaped(example.data)
         message, offset = outcome.message, outcome.offset
         return Case(kind, example.name, subject, example.why, status, message, offset)
-    symbol = example.what if isinstance(example.what, int) else escaped(example.what)
+    symbol = example.symbol if isinstance(example.symbol, int) else escaped(example.symbol)
     subject = f"{symbol} after {escaped(example.after)}"
     return Case("next", example.name, subject, "", status, outcome.message)
 

@@ -462,7 +462,7 @@ def _settle(
 def _grammar_bytes(future: Future[Grammar]) -> int:
     if not future.done() or future.cancelled() or future.exception() is not None:
         return 0
-    return future.result().known_bytes
+    return future.result().estimated_bytes
 
 
 STRIKES = 2

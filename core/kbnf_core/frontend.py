@@ -233,7 +233,7 @@ class Reading:
         return self.parsed.losses
 
     @cached_property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The memory that it takes, estimated by characters but for automata."""
         rules = () if self.grammar is None else self.grammar.rules.values()
         nodes = (node for body in rules for node in postorder(body) if isinstance(node, Regular))
@@ -300,9 +300,9 @@ class Reading:
         """Return where a nonterminal is defined first, or the start of the text."""
         return name_span(self.parsed, name)
 
-    def finding(self, code: str, message: str, span: Span, **parts: Any) -> Diagnostic:
-        """Return a finding about the text; ``parts`` are further fields of it."""
-        return Diagnostic(code, message, self.parsed.source, span, **parts)
+    def finding(self, code: str, message: str, span: Span, **fields: Any) -> Diagnostic:
+        """Return a finding about the text; ``fields`` are further fields of it."""
+        return Diagnostic(code, message, self.parsed.source, span, **fields)
 
 
 @without_collecting()
@@ -404,7 +404,7 @@ def _endless_language(parsed: Parsed, start: str) -> Diagnostic:
         ENDLESS,
         f"no text of the start nonterminal `{start}` ever ends",
         parsed.source,
-        parsed.place(start),
+        parsed.rule_span(start),
         notes=("generation goes on until the tokens run out; no `finish` ends it",),
         helps=("give it an alternative that ends in terminals, if there is to be an end",),
     )
@@ -418,7 +418,7 @@ def _empty_language(parsed: Parsed, start: str, analysis: "Analysis") -> Diagnos
         "E105",
         f"{message} the start nonterminal `{start}`",
         parsed.source,
-        parsed.place(start),
+        parsed.rule_span(start),
         label="nothing can be generated from here",
         notes=(f"every alternative {alternatives}, or calls itself before any other symbol",),
         helps=("give it an alternative that ends in terminals",),
@@ -467,4 +467,4 @@ def too_much_work(parsed: Parsed, error: WorkLimitError) -> Diagnostic:
 
 def name_span(parsed: Parsed, name: str) -> Span:
     """Return where ``name``, which may be that of a part of a large rule, is defined first."""
-    return parsed.place(name.partition("#")[0])
+    return parsed.rule_span(name.partition("#")[0])

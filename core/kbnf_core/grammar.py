@@ -743,7 +743,7 @@ class Grammar:
         return VocabularyMark.of(vocabulary)
 
     @property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The memory that it takes, with all that engines remember of it.
 
         Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
@@ -752,10 +752,12 @@ class Grammar:
         if "tables" in attributes:
             result += self.tables.bytes
         if "reading" in attributes:
-            result += self.reading.known_bytes
+            result += self.reading.estimated_bytes
         if "parser" in attributes:
             result += _PARSED_BYTES * self.tables.state_count
-        return result + (self.token_automata.known_bytes if "token_automata" in attributes else 0)
+        return result + (
+            self.token_automata.estimated_bytes if "token_automata" in attributes else 0
+        )
 
     def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
         """Raise ``VocabularyError`` for another one than that over which its text was read."""

@@ -35,8 +35,8 @@ def diagnostics(entry: OpenText, encoding: str, uri: str) -> list[types.Diagnost
     if isinstance(entry.tried, Unknown):
         result.append(_notice("the examples of this text were not run", entry.tried.reason))
     if entry.analysis is not None and entry.is_current:
-        client_places = ClientPlaces(entry.analysis.source, encoding)
-        result += [_diagnostic(client_places, uri, finding) for finding in entry.analysis.findings]
+        positions = ClientPlaces(entry.analysis.source, encoding)
+        result += [_diagnostic(positions, uri, finding) for finding in entry.analysis.findings]
     return result
 
 
@@ -44,8 +44,8 @@ def of_engines(
     findings: Sequence[Diagnostic], source: Source, encoding: str, uri: str
 ) -> list[types.Diagnostic]:
     """Return the findings of engines about a text."""
-    client_places = ClientPlaces(source, encoding)
-    return [_diagnostic(client_places, uri, finding) for finding in findings]
+    positions = ClientPlaces(source, encoding)
+    return [_diagnostic(positions, uri, finding) for finding in findings]
 
 
 def _notice(message: str, reason: Reason) -> types.Diagnostic:
@@ -58,18 +58,18 @@ def _notice(message: str, reason: Reason) -> types.Diagnostic:
     )
 
 
-def _diagnostic(client_places: ClientPlaces, uri: str, finding: Diagnostic) -> types.Diagnostic:
+def _diagnostic(positions: ClientPlaces, uri: str, finding: Diagnostic) -> types.Diagnostic:
     first = f"{finding.message}: {finding.label}" if finding.label else finding.message
     notes = [f"note: {note}" for note in finding.notes]
     helps = [f"help: {help_}" for help_ in finding.helps]
     related = [
         types.DiagnosticRelatedInformation(
-            types.Location(uri, client_places.range(label.span)), label.message
+            types.Location(uri, positions.range(label.span)), label.message
         )
         for label in finding.labels
     ]
     return types.Diagnostic(
-        client_places.range(finding.span),
+        positions.range(finding.span),
         "\n".join((first, *notes, *helps)),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
@@ -80,7 +80,7 @@ def _diagnostic(client_places: ClientPlaces, uri: str, finding: Diagnostic) -> t
 
 def actions(view: OpenView, uri: str, asked: types.Range) -> list[types.CodeAction]:
     """Return the fixes of findings that touch a range."""
-    begin, end = view.places.index(asked.start), view.places.index(asked.end)
+    begin, end = view.positions.index(asked.start), view.positions.index(asked.end)
     result = []
     for finding in view.analysis.findings:
         span = view.shift.to_later(finding.span)
@@ -160,7 +160,7 @@ def lenses(view: OpenView) -> list[types.CodeLens]:
     for result in tried.value if isinstance(tried, KnownResult) and view.entry.is_current else ():
         title = "✓ as expected" if result.passed else f"✗ {result.text}"
         command = types.Command(title, "")
-        range_ = view.places.range(Span(result.index, result.index))
+        range_ = view.positions.range(Span(result.index, result.index))
         code_lenses.append(types.CodeLens(range_, command=command))
     return code_lenses
 

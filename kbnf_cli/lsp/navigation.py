@@ -141,7 +141,7 @@ class OpenView:
         self.source = (
             analysis.source if entry.is_current else Source(entry.wanted.text, entry.wanted.path)
         )
-        self.places = ClientPlaces(self.source, encoding)
+        self.positions = ClientPlaces(self.source, encoding)
 
     @cached_property
     def shift(self) -> Shift:
@@ -151,7 +151,7 @@ class OpenView:
     def range(self, span: Span) -> types.Range | None:
         """Return the range of a span of the analysis, None where it has changed since."""
         now = self.shift.to_later(span)
-        return None if now is None else self.places.range(now)
+        return None if now is None else self.positions.range(now)
 
     def ranges(self, spans: Iterable[Span]) -> Iterator[types.Range]:
         """Yield the ranges of those spans that have not changed since."""
@@ -162,7 +162,7 @@ class OpenView:
 
     def index(self, position: types.Position) -> int | None:
         """Return the index into the text that was looked at, None where it has changed since."""
-        return self.shift.to_earlier(self.places.index(position))
+        return self.shift.to_earlier(self.positions.index(position))
 
     def name_at(self, position: types.Position) -> tuple[str, Span] | None:
         """Return the name of a nonterminal at a position, and where it is there."""
@@ -222,7 +222,7 @@ def rename(
     edits = []
     for span in view.analysis.outline.spans_of(old):
         written = view.source.slice(span)
-        edits.append(types.TextEdit(view.places.range(span), written.replace(old, name)))
+        edits.append(types.TextEdit(view.positions.range(span), written.replace(old, name)))
     return types.WorkspaceEdit({uri: edits})
 
 

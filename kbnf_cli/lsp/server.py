@@ -163,8 +163,8 @@ def _serve_texts(server: KbnfServer) -> None:
         formatted = outcome.value
         if formatted is None or formatted == asked.text or entry.wanted is not asked:
             return None
-        client_places = ClientPlaces(Source(asked.text, asked.path), ls.encoding)
-        return [types.TextEdit(client_places.range(Span(0, len(asked.text))), formatted)]
+        positions = ClientPlaces(Source(asked.text, asked.path), ls.encoding)
+        return [types.TextEdit(positions.range(Span(0, len(asked.text))), formatted)]
 
 
 def _serve_engines(server: KbnfServer) -> None:

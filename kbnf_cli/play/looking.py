@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kbnf_core import Engine, Vocabulary
-    from kbnf_core.examples.cases import What
+    from kbnf_core.examples.cases import Symbol
 
 _ID = re.compile(r"#([0-9]{1,9})")
 
@@ -59,7 +59,7 @@ def typed_bytes(text: str) -> bytes:
         raise misused(str(error)) from None
 
 
-def find_symbol(vocabulary: "Vocabulary", text: str) -> "What":
+def find_symbol(vocabulary: "Vocabulary", text: str) -> "Symbol":
     """Return the token that was typed, or the bytes where they are not a token.
 
     That is ``#ID``, the name of a special token, or the text of a token. Raises PlayFailure for an
@@ -210,7 +210,7 @@ def _time(session: Session, text: str, world: World) -> Reply:
     return listed(session, head, [f"{'mask':>10} {'accept':>10}  us, by step", *lines], world)
 
 
-def _times(engine: "Engine", step: "What") -> tuple[float, float]:
+def _times(engine: "Engine", step: "Symbol") -> tuple[float, float]:
     """Return the microseconds of the mask at an engine's position, and of accepting a step."""
     begin = perf_counter_ns()
     engine.compute_allowed_token_ids()
@@ -324,7 +324,7 @@ def _assert(session: Session, text: str, world: World) -> Reply:
     return Reply(session, (note(f"{rest} is {word}, as it should be{written}"),))
 
 
-def _add_example(session: Session, symbol: "What", wanted: bool, world: World) -> str:
+def _add_example(session: Session, symbol: "Symbol", wanted: bool, world: World) -> str:
     """Add an example to the file beside the grammar; return the words of that in a message.
 
     No example is added for a grammar without a file of its own, for a text that is not a token, and

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kbnf_core import Vocabulary
-    from kbnf_core.examples.cases import What
+    from kbnf_core.examples.cases import Symbol
 
 
 _ID = re.compile(r"#[0-9]+")
@@ -93,7 +93,7 @@ def feed_bytes(session: Session, text: str, world: World) -> Reply:
     return _append(session, [data[index : index + 1] for index in range(len(data))], world)
 
 
-def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
+def _append(session: Session, steps: "Sequence[Symbol]", world: World) -> Reply:
     try:
         after = session.forward(*steps)
     except FinishedError:
@@ -103,7 +103,7 @@ def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
     return position(after, world, steps)
 
 
-def _over(session: Session, steps: "Sequence[What]") -> Exception:
+def _over(session: Session, steps: "Sequence[Symbol]") -> Exception:
     """Return the refusal of input after the end, with the reason why the text ended."""
     if session.engine.is_finished():
         how = ending(session)
@@ -115,7 +115,7 @@ def _over(session: Session, steps: "Sequence[What]") -> Exception:
     return refused(f"the text is over after {done} of {len(steps)} steps: it finished {how}")
 
 
-def _rejection(session: Session, steps: "Sequence[What]", world: World) -> Exception:
+def _rejection(session: Session, steps: "Sequence[Symbol]", world: World) -> Exception:
     """Return the refusal of the first step that cannot come, explained."""
     done = 0
     while True:

@@ -23,7 +23,7 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Vocabulary
-    from kbnf_core.examples.cases import What
+    from kbnf_core.examples.cases import Symbol
     from kbnf_core.recognise.explain import LivePlace
 
 
@@ -124,7 +124,7 @@ _LEAST_TEXT = 10
 """Cells of the text's end that are shown however narrow the terminal is."""
 
 
-def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Reply:
+def position(session: Session, world: World, typed: "Sequence[Symbol]" = ()) -> Reply:
     """Return the reply that shows where a session is; ``typed`` is the input that led there."""
     shown = _position_lines(session, world, typed)
     listing: Sequence[str] = ()
@@ -146,7 +146,7 @@ def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Re
     return Reply(replace(session, listing=listing, listed=ids), tuple(shown))
 
 
-def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> Segments:
+def _position_lines(session: Session, world: World, typed: "Sequence[Symbol]") -> Segments:
     shown = [
         note(f"lost in converting: {loss.message}") for loss in session.losses if not session.count
     ]
@@ -219,12 +219,12 @@ def text_so_far(session: Session, columns: int) -> str:
     return text + steps
 
 
-def readable(session: Session, steps: "Sequence[What]") -> str:
+def readable(session: Session, steps: "Sequence[Symbol]") -> str:
     """Return the text of steps: runs of bytes in quotes, and special tokens by their names."""
     return "".join(_runs(session, steps))
 
 
-def _runs(session: Session, steps: "Sequence[What]") -> Iterator[str]:
+def _runs(session: Session, steps: "Sequence[Symbol]") -> Iterator[str]:
     run = b""
     for step in steps:
         if isinstance(step, int) and step in session.vocabulary.special_ids:
@@ -237,7 +237,7 @@ def _runs(session: Session, steps: "Sequence[What]") -> Iterator[str]:
     yield escaped(run) if run or not steps else ""
 
 
-def spelling(session: Session, step: "What") -> bytes:
+def spelling(session: Session, step: "Symbol") -> bytes:
     """Return the bytes of a step; a special token has none."""
     return step if isinstance(step, bytes) else session.vocabulary.token(step) or b""
 
@@ -251,7 +251,7 @@ def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
 
 def row(key: str, value: str, role: Role = Role.PLAIN) -> Segments:
     """Return one line of a reply: a key and its value."""
-    return [Segment(f"{key:{_KEY}}", Role.PLACE), Segment(f"{visible(value)}\n", role)]
+    return [Segment(f"{key:{_KEY}}", Role.LOCATION), Segment(f"{visible(value)}\n", role)]
 
 
 def note(text: str) -> Segment:
@@ -296,7 +296,10 @@ def _path(session: Session, site: "LivePlace", world: World) -> Segments:
 
 def _row(key: str, value: str, world: World, role: Role = Role.PLAIN) -> Segments:
     head = f"  {key:8}  "
-    return [Segment(head, Role.PLACE), Segment(clip(value, world.columns - len(head)) + "\n", role)]
+    return [
+        Segment(head, Role.LOCATION),
+        Segment(clip(value, world.columns - len(head)) + "\n", role),
+    ]
 
 
 _BEFORE, _AFTER = 24, 40

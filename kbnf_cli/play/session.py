@@ -24,7 +24,7 @@ from kbnf_core.text.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
-    from kbnf_core.examples.cases import What
+    from kbnf_core.examples.cases import Symbol
     from kbnf_core.vocab.read import Encoder
 
 
@@ -168,7 +168,7 @@ class Session:
     files: Files
     engine: "Engine"
     settings: Switches = field(default_factory=Switches)
-    undone: "tuple[What, ...]" = ()
+    undone: "tuple[Symbol, ...]" = ()
     marks: Mapping[str, int] = field(default_factory=dict)
     typed: tuple[str, ...] = ()
     listing: Sequence[str] = ()
@@ -185,7 +185,7 @@ class Session:
         """Steps made so far."""
         return len(self.engine.accepted)
 
-    def forward(self, *steps: "What") -> "Session":
+    def forward(self, *steps: "Symbol") -> "Session":
         """Return the session after more steps; raises the errors of the engine.
 
         Steps that were undone are dropped, with the marks there.
@@ -228,7 +228,7 @@ class Reply:
     message: str = ""
 
 
-def accept_all(engine: "Engine", steps: "tuple[What, ...]") -> None:
+def accept_all(engine: "Engine", steps: "tuple[Symbol, ...]") -> None:
     """Feed steps to an engine; raises its errors."""
     for step in steps:
         if isinstance(step, int):

@@ -247,7 +247,7 @@ def _rules(reading: Reading) -> list[dict[str, Any]]:
     spans: dict[str, Span] = {}
     for definition in reading.document.definitions[:_RULES]:
         spans.setdefault(definition.name.value, definition.span)
-    return [{"name": clip(name), **place(source, span)} for name, span in spans.items()]
+    return [{"name": clip(name), **span_fields(source, span)} for name, span in spans.items()]
 
 
 def _written(reading: Reading, target: Language) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def _explanation(reading: Reading) -> list[dict[str, Any]]:
                 {
                     "depth": line.depth,
                     "words": clip(line.words),
-                    **place(document.source, line.span),
+                    **span_fields(document.source, line.span),
                 }
                 for line in lines
             ]
@@ -343,17 +343,17 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
                 "message": clip(fix.message),
                 "safe": fix.safe,
                 "edits": [
-                    {**place(finding.source, edit.span), "replacement": edit.replacement}
+                    {**span_fields(finding.source, edit.span), "replacement": edit.replacement}
                     for edit in fix.edits
                 ],
             }
             for fix in finding.fixes
         ],
-        **place(finding.source, finding.span),
+        **span_fields(finding.source, finding.span),
     }
 
 
-def place(source: Source, span: Span) -> dict[str, int]:
+def span_fields(source: Source, span: Span) -> dict[str, int]:
     """Return a place as the page counts it, in UTF-16, and as people do."""
     _, line, column = source.position(span.start)
     start, end = (units(source.text, offset) for offset in span)

@@ -15,7 +15,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.escaped import describe_bytes, escaped, shown
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.web import answers
-from kbnf_cli.web.answers import Question, Shown, VocabularyName, clip, findings, place
+from kbnf_cli.web.answers import Question, Shown, VocabularyName, clip, findings, span_fields
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.text.errors import KbnfError, ParseError, RejectedError
 from kbnf_core.text.source import Source
@@ -252,7 +252,7 @@ def _sites(sites: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, A
         yield {
             "path": [name[:80] for name in site.rules],
             "symbol": clip(source.slice(site.span), 80),
-            **place(source, site.span),
+            **span_fields(source, site.span),
         }
 
 

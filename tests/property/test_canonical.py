@@ -275,7 +275,7 @@ def test_rows_are_bounded() -> None:
     rows = rows_of(vocabulary)
     for token in vocabulary.tokens:
         rows.row_after([token], 1)
-    assert 0 < rows.known_bytes <= MOST_BYTES == rows.most_bytes
+    assert 0 < rows.estimated_bytes <= MOST_BYTES == rows.most_bytes
     assert rows is rows_of(vocabulary)
 
 

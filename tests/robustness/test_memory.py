@@ -58,8 +58,8 @@ def _count(engine: Engine) -> _Counts:
         len(known.states),
         known.states.grown,
         known.found.rows.added_bytes + known.found.node_sets.added_bytes,
-        max(len(known.assembler), *(len(memo.known()) for memo in memos)),
-        len(automaton.after.known()),
+        max(len(known.assembler), *(len(memo.entries()) for memo in memos)),
+        len(automaton.after.entries()),
     )
 
 

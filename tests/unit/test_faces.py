@@ -60,7 +60,7 @@ FACES = {
             "tables_with": "the same for a given budget",
             "require": "recognises, and asks the parser where the text does not fit",
             "read_value": "checks the text if that is asked for, and reads its value",
-            "known_bytes": "adds up what was made so far",
+            "estimated_bytes": "adds up what was made so far",
             "to_kbnf": "stored, own, or written text",
             "start_in_kbnf": "the name of the start in it",
             "stored_rules": "rules as written, or those of the text in KBNF",

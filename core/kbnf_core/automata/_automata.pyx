@@ -46,35 +46,35 @@ cdef class Rows:
     cdef Py_ssize_t count, width
     cdef list empty
 
-    cdef list row(self, Py_ssize_t place):
+    cdef list row(self, Py_ssize_t state):
         cdef list row = self.empty.copy()
         cdef int32_t j
-        for j in range(self.edges.first[place], self.edges.first[place + 1]):
+        for j in range(self.edges.first[state], self.edges.first[state + 1]):
             row[self.edges.symbol[j]] = self.edges.target[j]
         return row
 
-    cdef int fill(self, Py_ssize_t place, int32_t* cells) except -1:
+    cdef int fill(self, Py_ssize_t state, int32_t* cells) except -1:
         """Write a row."""
         cdef Py_ssize_t i
         cdef int32_t j
         for i in range(self.width):
             cells[i] = DEAD
-        for j in range(self.edges.first[place], self.edges.first[place + 1]):
+        for j in range(self.edges.first[state], self.edges.first[state + 1]):
             cells[self.edges.symbol[j]] = self.edges.target[j]
         return 0
 
     def __len__(self):
         return self.count
 
-    def __getitem__(self, place):
-        if isinstance(place, slice):
-            return [self.row(each) for each in range(*place.indices(self.count))]
-        return self.row(range(self.count)[place])
+    def __getitem__(self, state):
+        if isinstance(state, slice):
+            return [self.row(chosen) for chosen in range(*state.indices(self.count))]
+        return self.row(range(self.count)[state])
 
     def __iter__(self):
-        cdef Py_ssize_t place
-        for place in range(self.count):
-            yield self.row(place)
+        cdef Py_ssize_t state
+        for state in range(self.count):
+            yield self.row(state)
 
     def __eq__(self, other):
         return [*self] == [*other]
@@ -87,9 +87,9 @@ cdef class Rows:
         cdef bytes cells = PyBytes_FromStringAndSize(
             NULL, self.count * self.width * sizeof(int32_t)
         )
-        cdef Py_ssize_t place
-        for place in range(self.count):
-            self.fill(place, <int32_t*> <char*> cells + place * self.width)
+        cdef Py_ssize_t state
+        for state in range(self.count):
+            self.fill(state, <int32_t*> <char*> cells + state * self.width)
         return cells
 
 
@@ -165,13 +165,13 @@ def over_columns(rows, bytes columns):
     cdef uint8_t column
     if type(rows) is not Rows:
         return [[row[column] for column in columns] for row in rows]
-    found = []
+    chosen = []
     table = rows
     cells.resize(table.width)
     for at in range(table.count):
         table.fill(at, cells.data())
-        found.append([cells[column] for column in columns])
-    return found
+        chosen.append([cells[column] for column in columns])
+    return chosen
 
 
 cdef bint _run(_Subsets subsets) except -1:
@@ -271,8 +271,8 @@ def minimise(rows, tags, starts):
     cdef Py_ssize_t i
     _read_table(rows, tags, starts, edges, kept, first)
     _make_minimal(edges, kept, first)
-    found = _rows_of(edges, kept.size(), len(rows[0]) if rows else 0)
-    return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
+    smallest = _rows_of(edges, kept.size(), len(rows[0]) if rows else 0)
+    return smallest, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 
 cdef inline const int32_t* _numbers(bytes column) noexcept:
@@ -324,7 +324,7 @@ def compact(
     cdef _Subsets subsets = _Subsets()
     cdef const int32_t* targets = _numbers(target)
     cdef Py_ssize_t i, count = _length(target)
-    cdef Ints first, found_source
+    cdef Ints first, sources
     cdef vector[uint8_t] accepting
     cdef int32_t j, number
     _gather(_numbers(source), _numbers(symbol), targets, count, states, subsets.edges)
@@ -355,39 +355,39 @@ def compact(
         return None, subsets.steps()
     first.push_back(number)
     _make_minimal(subsets.rows, subsets.tags, first)
-    found_source.reserve(subsets.rows.symbol.size())
+    sources.reserve(subsets.rows.symbol.size())
     for i in range(<Py_ssize_t> subsets.tags.size()):
         accepting.push_back(subsets.tags[i] != 0)
         for j in range(subsets.rows.first[i], subsets.rows.first[i + 1]):
-            found_source.push_back(<int32_t> i)
+            sources.push_back(<int32_t> i)
     flags = PyBytes_FromStringAndSize(<const char*> accepting.data(), accepting.size())
     columns = (
-        _bytes(found_source), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), flags
+        _bytes(sources), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), flags
     )
     return columns, subsets.steps()
 
 
-def join(parts):
+def join(partitions):
     """See ``kernel.Automata``."""
     cdef const uint8_t[::1] classes
     cdef int16_t numbers[256][256]
-    cdef uint8_t found[256]
+    cdef uint8_t joined[256]
     cdef int32_t byte, count, before
     for byte in range(256):
-        found[byte] = 0
-    for part in parts:
-        classes = part
+        joined[byte] = 0
+    for partition in partitions:
+        classes = partition
         # The number of each pair of a class so far and one of this partition, by first byte.
         for byte in range(256):
-            numbers[found[byte]][classes[byte]] = DEAD
+            numbers[joined[byte]][classes[byte]] = DEAD
         count = 0
         for byte in range(256):
-            before = found[byte]
+            before = joined[byte]
             if numbers[before][classes[byte]] == DEAD:
                 numbers[before][classes[byte]] = <int16_t> count
                 count += 1
-            found[byte] = <uint8_t> numbers[before][classes[byte]]
-    return PyBytes_FromStringAndSize(<const char*> found, 256)
+            joined[byte] = <uint8_t> numbers[before][classes[byte]]
+    return PyBytes_FromStringAndSize(<const char*> joined, 256)
 
 
 cdef struct Twig:
@@ -403,9 +403,9 @@ def leave_out(list rows, words):
     cdef Twig fresh
     cdef unordered_map[string, int32_t] states
     # All cells, row by row; more rows are added.
-    cdef Ints cells, found, key
+    cdef Ints cells, state_of, key
     cdef string name
-    cdef Py_ssize_t node, i, place, first, width = len(rows[0]) if rows else 0
+    cdef Py_ssize_t node, i, child, first, width = len(rows[0]) if rows else 0
     cdef int32_t symbol, count, states_made = <int32_t> len(rows), target
     cdef bytes word
     cdef Edges edges
@@ -424,19 +424,19 @@ def leave_out(list rows, words):
             continue
         node = 0
         for symbol in word:
-            place = 0
+            child = 0
             count = <int32_t> trie[node].symbols.size()
-            while place < count and trie[node].symbols[place] < symbol:
-                place += 1
-            if place == count or trie[node].symbols[place] != symbol:
+            while child < count and trie[node].symbols[child] < symbol:
+                child += 1
+            if child == count or trie[node].symbols[child] != symbol:
                 fresh.beside = cells[trie[node].beside * width + symbol]
-                trie[node].symbols.insert(trie[node].symbols.begin() + place, symbol)
+                trie[node].symbols.insert(trie[node].symbols.begin() + child, symbol)
                 trie[node].below.insert(
-                    trie[node].below.begin() + place, <int32_t> trie.size()
+                    trie[node].below.begin() + child, <int32_t> trie.size()
                 )
                 trie.push_back(fresh)
-            node = trie[node].below[place]
-    found.assign(trie.size(), <int32_t> DEAD)
+            node = trie[node].below[child]
+    state_of.assign(trie.size(), <int32_t> DEAD)
     for node in range(<Py_ssize_t> trie.size() - 1, -1, -1):
         if trie[node].symbols.empty():
             continue
@@ -444,18 +444,18 @@ def leave_out(list rows, words):
         key.push_back(trie[node].beside)
         for i in range(<Py_ssize_t> trie[node].symbols.size()):
             key.push_back(trie[node].symbols[i])
-            key.push_back(found[trie[node].below[i]])
+            key.push_back(state_of[trie[node].below[i]])
         name.assign(<const char*> key.data(), key.size() * sizeof(int32_t))
-        known = states.find(name)
-        if known != states.end():
-            found[node] = dereference(known).second
+        entry = states.find(name)
+        if entry != states.end():
+            state_of[node] = dereference(entry).second
             continue
         first = cells.size()
         for i in range(width):
             cells.push_back(cells[trie[node].beside * width + i])
         for i in range(<Py_ssize_t> trie[node].symbols.size()):
-            cells[first + trie[node].symbols[i]] = found[trie[node].below[i]]
-        found[node] = states[name] = states_made
+            cells[first + trie[node].symbols[i]] = state_of[trie[node].below[i]]
+        state_of[node] = states[name] = states_made
         states_made += 1
     if not trie[0].symbols.empty():
         # The last one that was added is the first.

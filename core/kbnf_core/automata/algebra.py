@@ -66,9 +66,9 @@ def children(node: N) -> tuple[N, ...]:
             return ()
 
 
-def rebuild(node: N, parts: Iterable[N]) -> N:
+def rebuild(node: N, operands: Iterable[N]) -> N:
     """Return ``node`` with other parts; itself where they are the same."""
-    new = tuple(parts)
+    new = tuple(operands)
     if new == children(node):
         return node
     match node:

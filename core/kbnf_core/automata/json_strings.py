@@ -87,8 +87,8 @@ class Spelling:
     @cached_property
     def escaped(self) -> CodePoints:
         """The characters that cannot stand for themselves."""
-        found = union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
-        return union(found, self.also)
+        always = union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
+        return union(always, self.also)
 
     @cached_property
     def _escaped_codes(self) -> tuple[int, ...]:
@@ -183,7 +183,10 @@ def _is_control(code: int) -> bool:
 
 def _in_either_case(written: str) -> str:
     """Return the regular expression of hexadecimal digits."""
-    return "".join(f"[{each}{each.upper()}]" if each.isalpha() else each for each in written)
+    return "".join(
+        f"[{character}{character.upper()}]" if character.isalpha() else character
+        for character in written
+    )
 
 
 def _digits(codes: set[int]) -> list[str]:
@@ -239,7 +242,7 @@ def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
         if byte not in escapes and symbols[byte] != never
     ]
     ways.append((b'"', count))
-    ways += [(b"\\" + each, symbols[code]) for code, texts in escapes.items() for each in texts]
+    ways += [(b"\\" + text, symbols[code]) for code, texts in escapes.items() for text in texts]
     edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
     _add_state(edges, [(written.translate(classes), symbol) for written, symbol in ways])
     ends = [*range(count + 1), *([DEAD] * (len(edges) - count - 1))]
@@ -251,9 +254,9 @@ def _add_state(edges: list[dict[int, int]], ways: Sequence[tuple[bytes, int]]) -
     below: dict[int, list[tuple[bytes, int]]] = {}
     for written, target in ways:
         below.setdefault(written[0], []).append((written[1:], target))
-    found = {
+    targets = {
         byte: rest[0][1] if rest[0][0] == b"" else _add_state(edges, rest)
         for byte, rest in sorted(below.items())
     }
-    edges.append(found)
+    edges.append(targets)
     return len(edges) - 1

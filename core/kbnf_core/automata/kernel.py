@@ -175,5 +175,5 @@ class Automata(Protocol):
         one each, and none is the beginning of another. States are added; none of them accepts.
         """
 
-    def join(self, parts: Sequence[bytes]) -> bytes:
+    def join(self, partitions: Sequence[bytes]) -> bytes:
         """Return the coarsest classes that refine all the given ones; see ``dfa.join``."""

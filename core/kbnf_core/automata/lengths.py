@@ -51,10 +51,10 @@ class Length:
     def dfa(self) -> Dfa:
         """Return the automaton of the strings."""
         high = "" if self.high is None else self.high
-        found = compile_regex(f"(?s:.){{{self.low},{high}}}").dfa
-        if found is None:
+        compiled = compile_regex(f"(?s:.){{{self.low},{high}}}").dfa
+        if compiled is None:
             raise LimitError("states", DEFAULT_LIMITS.regex_states)
-        return found
+        return compiled
 
     def remainder(self) -> Iterator["Length"]:
         """Yield all other lengths."""
@@ -69,10 +69,10 @@ def word_lengths(root: Expression) -> Length:
     return fold(root, _length)
 
 
-def _length(item: Expression, parts: list[Length]) -> Length:
-    lows = [part.low for part in parts]
-    highs = [part.high for part in parts if part.high is not None]
-    is_bounded = len(highs) == len(parts) > 0
+def _length(item: Expression, lengths: list[Length]) -> Length:
+    lows = [length.low for length in lengths]
+    highs = [length.high for length in lengths if length.high is not None]
+    is_bounded = len(highs) == len(lengths) > 0
     match item:
         case CharacterSet():
             return Length(1, 1)
@@ -82,7 +82,7 @@ def _length(item: Expression, parts: list[Length]) -> Length:
         case Choice():
             return Length(min(lows, default=0), max(highs) if is_bounded else None)
         case _:
-            return Length(sum(lows), sum(highs) if len(highs) == len(parts) else None)
+            return Length(sum(lows), sum(highs) if len(highs) == len(lengths) else None)
 
 
 Counted = tuple[int, int]
@@ -153,15 +153,15 @@ class Lengths:
     def shortest(self) -> Sequence[int]:
         """The characters that each state needs at least."""
         far = len(self.words.edges)
-        found = [0 if end else far for end in self.words.accepting]
+        least = [0 if end else far for end in self.words.accepting]
         sources = self._sources
         queue = [state for state, end in enumerate(self.words.accepting) if end]
         for state in queue:
             for source in sources[state]:
-                if found[source] == far:
-                    found[source] = found[state] + 1
+                if least[source] == far:
+                    least[source] = least[state] + 1
                     queue.append(source)
-        return found
+        return least
 
     @cached_property
     def longest(self) -> Sequence[int | None]:
@@ -169,23 +169,23 @@ class Lengths:
         waiting = [len(edges) for edges in self.words.edges]
         sources = self._sources
         order = [state for state, count in enumerate(waiting) if not count]
-        found: list[int | None] = [None] * len(waiting)
+        most: list[int | None] = [None] * len(waiting)
         for state in order:
-            ends = [found[target] or 0 for _, target in self.words.edges[state]]
-            found[state] = 1 + max(ends) if ends else 0
+            ends = [most[target] or 0 for _, target in self.words.edges[state]]
+            most[state] = 1 + max(ends) if ends else 0
             for source in sources[state]:
                 waiting[source] -= 1
                 if not waiting[source]:
                     order.append(source)
-        return found
+        return most
 
     @cached_property
     def _sources(self) -> Sequence[Sequence[int]]:
-        found: list[list[int]] = [[] for _ in self.words.edges]
+        sources: list[list[int]] = [[] for _ in self.words.edges]
         for state, edges in enumerate(self.words.edges):
             for _, target in edges:
-                found[target].append(state)
-        return found
+                sources[target].append(state)
+        return sources
 
     def left_of(self, length: Length) -> Length | None:
         """Return what of a restriction the words do not fulfil anyway; None for nothing."""
@@ -227,12 +227,12 @@ class Lengths:
         """
         if length.high is None and self.bounds.high is None:
             return None
-        found: list[str] = []
+        words: list[str] = []
         level = [("", 0)]
         count = 0
         while level:
             if count >= length.low:
-                found += [word for word, state in level if self.words.accepting[state]]
+                words += [word for word, state in level if self.words.accepting[state]]
             count += 1
             if count > MOST_LETTERS:
                 return None
@@ -247,10 +247,10 @@ class Lengths:
                     longer += [(word + chr(code), target) for code in codes]
                     budget.spend(1 + len(points))
             # Each beginning goes on to a word of its own.
-            if len(found) + len(longer) > most:
+            if len(words) + len(longer) > most:
                 return None
             level = longer
-        return tuple(found)
+        return tuple(words)
 
     def _fits(self, state: int, count: int, length: Length) -> bool:
         return length.high is None or count + self.shortest[state] <= length.high
@@ -308,7 +308,7 @@ class Lengths:
         A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
         LimitError beyond ``most`` states.
         """
-        found, steps = AUTOMATA.count(
+        rows_by_state, steps = AUTOMATA.count(
             self._targets,
             self.shortest,
             self.longest,
@@ -319,9 +319,9 @@ class Lengths:
             budget.left,
         )
         budget.spend(steps)
-        if found is None:
+        if rows_by_state is None:
             raise LimitError("states", most)
-        states, rows = found
+        states, rows = rows_by_state
         edges = self.words.edges
         return states, [
             [(edges[here][edge][0], to) for edge, to in row]
@@ -363,8 +363,8 @@ def without_count(whole: str) -> tuple[str, Length | None]:
     if read is None:
         return whole, None
     items = _at_least_beside_any(builder, read)
-    loops = [place for place, item in enumerate(items) if _is_large(item)]
-    around = [length_of(item) for place, item in enumerate(items) if place not in loops]
+    loops = [index for index, item in enumerate(items) if _is_large(item)]
+    around = [length_of(item) for index, item in enumerate(items) if index not in loops]
     lengths = [length for length in around if length is not None]
     if len(loops) != 1 or len(lengths) < len(around):
         return print_expression(builder.sequence(items)), None
@@ -372,17 +372,17 @@ def without_count(whole: str) -> tuple[str, Length | None]:
     assert isinstance(loop, Repeat)  # noqa: S101 - as a large count is
     high = None if loop.high is None else loop.high + sum(lengths)
     items[loops[0]] = builder.repetition(loop.body, 0, None)
-    found = print_expression(builder.sequence(items))
-    return found, Length(loop.low + sum(lengths), high)
+    uncounted = print_expression(builder.sequence(items))
+    return uncounted, Length(loop.low + sum(lengths), high)
 
 
 def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]:
     """Return the items of a sequence; beside any text it is enough to repeat as often as needed."""
     items = list(read.parts if isinstance(read, Items) else (read,))
-    for place, item in enumerate(items):
-        beside = [*items[max(place - 1, 0) : place], *items[place + 1 : place + 2]]
+    for index, item in enumerate(items):
+        beside = [*items[max(index - 1, 0) : index], *items[index + 1 : index + 2]]
         if isinstance(item, Repeat) and item.high is not None and any(map(_is_any, beside)):
-            items[place] = builder.repetition(item.body, item.low, item.low)
+            items[index] = builder.repetition(item.body, item.low, item.low)
     whole = builder.sequence(items)
     return list(whole.parts if isinstance(whole, Items) else (whole,))
 
@@ -410,9 +410,9 @@ MOST_BRANCHES = 12
 
 def is_implied(length: Length, whole: Expression) -> bool:
     """Return whether no word of an expression is too short or too long."""
-    found = word_lengths(whole)
-    is_short = length.high is None or (found.high is not None and found.high <= length.high)
-    return is_short and length.low <= found.low
+    lengths = word_lengths(whole)
+    is_short = length.high is None or (lengths.high is not None and lengths.high <= length.high)
+    return is_short and length.low <= lengths.low
 
 
 def is_looped(whole: Expression) -> bool:
@@ -422,15 +422,15 @@ def is_looped(whole: Expression) -> bool:
 
 def ways_of(items: Sequence[Expression]) -> list[tuple[Expression, ...]] | None:
     """Return the ways through a sequence, each of parts with one length and at most one loop."""
-    found: list[tuple[Expression, ...]] = [()]
+    joined: list[tuple[Expression, ...]] = [()]
     for item in items:
         ways = _ways(item)
         if ways is None:
             return None
-        found = [(*before, *way) for before in found for way in ways]
-        if len(found) > MOST_BRANCHES:
+        joined = [(*before, *way) for before in joined for way in ways]
+        if len(joined) > MOST_BRANCHES:
             return None
-    return found if all(sum(map(is_loop, way)) < 2 for way in found) else None
+    return joined if all(sum(map(is_loop, way)) < 2 for way in joined) else None
 
 
 def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
@@ -440,8 +440,10 @@ def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
         case Items(items):
             return ways_of(items)
         case Choice(items):
-            parts = [_ways(each) for each in items]
-            return None if None in parts else [way for part in parts for way in part or ()]
+            branches = [_ways(operand) for operand in items]
+            return (
+                None if None in branches else [way for branch in branches for way in branch or ()]
+            )
         case Repeat(inner, 0, 1):
             ways = _ways(inner)
             return None if ways is None else [(), *ways]

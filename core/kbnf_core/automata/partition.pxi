@@ -21,7 +21,7 @@ cdef struct Runs:
 cdef struct Partition:
     # Those of block b are elements[first[b]] .. elements[end[b] - 1].
     Ints elements
-    Ints place
+    Ints index_of
     Ints block
     Ints first
     Ints end
@@ -88,7 +88,7 @@ cdef void _begin(Partition& p, Py_ssize_t count) noexcept nogil:
     p.elements.reserve(count)
     for i in range(count):
         p.elements.push_back(<int32_t> i)
-    p.place = p.elements
+    p.index_of = p.elements
 
 
 cdef void _split(
@@ -104,9 +104,9 @@ cdef void _split(
     for k in range(j - 1, i - 1, -1):
         there -= 1
         state, other = sums[k].second, p.elements[there]
-        here = p.place[state]
-        p.elements[here], p.place[other] = other, here
-        p.elements[there], p.place[state] = state, there
+        here = p.index_of[state]
+        p.elements[here], p.index_of[other] = other, here
+        p.elements[there], p.index_of[state] = state, there
     here = middle
     for k in range(i, j):
         if k + 1 == j or sums[k].first.second != sums[k + 1].first.second:
@@ -411,7 +411,7 @@ cdef Ints _refined(const Edges& edges, Ints& block, Ints& sizes, const Ints& dir
     them: only where a whole block is dirty its largest part keeps the number.
     """
     cdef unordered_map[string, int32_t] numbers
-    cdef vector[Ints] parts
+    cdef vector[Ints] groups
     cdef Ints counts, largest, moved
     cdef string key
     cdef Py_ssize_t i, k
@@ -421,25 +421,25 @@ cdef Ints _refined(const Edges& edges, Ints& block, Ints& sizes, const Ints& dir
     for i in range(<Py_ssize_t> dirty.size()):
         key = _signature(edges, block, dirty[i])
         if not numbers.count(key):
-            numbers[key] = <int32_t> parts.size()
-            parts.push_back(Ints())
-        parts[numbers[key]].push_back(dirty[i])
+            numbers[key] = <int32_t> groups.size()
+            groups.push_back(Ints())
+        groups[numbers[key]].push_back(dirty[i])
         counts[block[dirty[i]]] += 1
-    for i in range(<Py_ssize_t> parts.size()):
-        b = block[parts[i][0]]
+    for i in range(<Py_ssize_t> groups.size()):
+        b = block[groups[i][0]]
         if counts[b] == sizes[b] and (
-            largest[b] == DEAD or parts[i].size() > parts[largest[b]].size()
+            largest[b] == DEAD or groups[i].size() > groups[largest[b]].size()
         ):
             largest[b] = <int32_t> i
-    for i in range(<Py_ssize_t> parts.size()):
-        b = block[parts[i][0]]
+    for i in range(<Py_ssize_t> groups.size()):
+        b = block[groups[i][0]]
         if largest[b] == i:
             continue
-        for k in range(<Py_ssize_t> parts[i].size()):
-            moved.push_back(parts[i][k])
-            block[parts[i][k]] = <int32_t> sizes.size()
-        sizes[b] -= <int32_t> parts[i].size()
-        sizes.push_back(<int32_t> parts[i].size())
+        for k in range(<Py_ssize_t> groups[i].size()):
+            moved.push_back(groups[i][k])
+            block[groups[i][k]] = <int32_t> sizes.size()
+        sizes[b] -= <int32_t> groups[i].size()
+        sizes.push_back(<int32_t> groups[i].size())
         largest.push_back(DEAD)
     return moved
 
@@ -485,12 +485,12 @@ def blocks(
 cdef list _by_first_state(const Ints& block):
     """Return blocks numbered by their first states."""
     cdef unordered_map[int32_t, int32_t] numbers
-    cdef list found = []
+    cdef list ordered = []
     cdef Py_ssize_t i
     cdef int32_t number
     for i in range(<Py_ssize_t> block.size()):
         if not numbers.count(block[i]):
             number = <int32_t> numbers.size()
             numbers[block[i]] = number
-        found.append(numbers[block[i]])
-    return found
+        ordered.append(numbers[block[i]])
+    return ordered

@@ -467,8 +467,8 @@ def _trie_beside(
     return children, beside
 
 
-def join(parts: Sequence[bytes]) -> bytes:
+def join(partitions: Sequence[bytes]) -> bytes:
     """Return the coarsest classes that refine all the given ones; see ``kernel.Automata``."""
-    keys = list(zip(*parts, strict=True)) or [()] * 256
+    keys = list(zip(*partitions, strict=True)) or [()] * 256
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return bytes(map(numbers.__getitem__, keys))

@@ -114,7 +114,7 @@ cdef tuple _over_bytes(Edges& edges, vector[uint64_t]& tags, Ints& starts, bytes
     cdef Py_ssize_t state, i
     cdef int32_t pair[2]
     cdef int32_t j
-    cdef uint8_t found[256]
+    cdef uint8_t symbols[256]
     cdef const uint8_t[::1] before = classes
     _make_minimal(edges, tags, starts)
     columns.resize(max(classes) + 1)
@@ -131,12 +131,12 @@ cdef tuple _over_bytes(Edges& edges, vector[uint64_t]& tags, Ints& starts, bytes
                 j = <int32_t> numbers.size()
                 numbers[columns[before[i]]] = j
             merged[before[i]] = numbers[columns[before[i]]]
-        found[i] = <uint8_t> merged[before[i]]
+        symbols[i] = <uint8_t> merged[before[i]]
     for i in range(<Py_ssize_t> edges.symbol.size()):
         edges.symbol[i] = merged[edges.symbol[i]]
     rows = _rows_of(edges, tags.size(), numbers.size())
     accepting = [tags[i] != 0 for i in range(<Py_ssize_t> tags.size())]
-    return PyBytes_FromStringAndSize(<const char*> found, 256), rows, accepting
+    return PyBytes_FromStringAndSize(<const char*> symbols, 256), rows, accepting
 
 
 def smallest(rows, tags, int32_t start, bytes classes):
@@ -163,29 +163,29 @@ cdef void _spell_state(
     Edges& roots,
 ) noexcept:
     """Add the texts of the symbols that leave a state: its edges, and the nodes after them."""
-    cdef Py_ssize_t place, last = letters.symbols.size() - 1
+    cdef Py_ssize_t letter, last = letters.symbols.size() - 1
     cdef int32_t i
-    cdef Ints found, node
+    cdef Ints targets, node
     cdef string key
-    for place in range(last + 1):
-        if letters.symbols[place] != DEAD:
-            found.push_back(row[letters.symbols[place]])
+    for letter in range(last + 1):
+        if letters.symbols[letter] != DEAD:
+            targets.push_back(row[letters.symbols[letter]])
             continue
         node.clear()
-        for i in range(letters.edges.first[place], letters.edges.first[place + 1]):
-            if found[letters.edges.target[i]] != DEAD:
+        for i in range(letters.edges.first[letter], letters.edges.first[letter + 1]):
+            if targets[letters.edges.target[i]] != DEAD:
                 node.push_back(letters.edges.symbol[i])
-                node.push_back(found[letters.edges.target[i]])
-        if place == last:
+                node.push_back(targets[letters.edges.target[i]])
+        if letter == last:
             _add_node(roots, node)
         elif node.empty():
-            found.push_back(DEAD)
+            targets.push_back(DEAD)
         else:
             key.assign(<const char*> node.data(), node.size() * sizeof(int32_t))
             if not numbers.count(key):
                 numbers[key] = count + <int32_t> nodes.first.size()
                 _add_node(nodes, node)
-            found.push_back(numbers[key])
+            targets.push_back(numbers[key])
 
 
 cdef void _add_node(Edges& edges, const Ints& node) noexcept:
@@ -327,8 +327,8 @@ def count(targets, shortest, longest, int64_t low, int64_t high, stops, int64_t 
         rows.append(row)
         if <int64_t> states.size() > most:
             return None, steps
-    found = [(key >> 32, <int64_t> (key & <uint64_t> 0xFFFFFFFFu) - 1) for key in states]
-    return (found, rows), steps
+    counted = [(key >> 32, <int64_t> (key & <uint64_t> 0xFFFFFFFFu) - 1) for key in states]
+    return (counted, rows), steps
 
 
 cdef int64_t _counted(

@@ -33,7 +33,7 @@ cdef class _Subsets:
     cdef vector[int64_t] weights
     cdef Ints queue
     cdef Ints entered
-    cdef Ints known
+    cdef Ints number_of
     cdef Ints reached
     cdef int32_t round
 
@@ -52,7 +52,7 @@ cdef class _Subsets:
         self.closure_first.assign(states, UNKNOWN)
         self.closure_end.resize(states)
         self.alone.assign(states, UNKNOWN)
-        self.known.assign(states, UNKNOWN)
+        self.number_of.assign(states, UNKNOWN)
         self.entered.resize(states)
         self.slots.assign(64, UNKNOWN)
         self.universal = UNKNOWN
@@ -157,7 +157,7 @@ cdef class _Subsets:
 
     cdef int32_t number(self, const int32_t* subset, size_t count) except -3 nogil:
         """Return the number of a subset, DEAD for the empty one; -2 beyond the limit."""
-        cdef int32_t found
+        cdef int32_t existing
         if count == 0:
             return DEAD
         if self.has_pumps and self.is_universal(subset, count):
@@ -177,12 +177,12 @@ cdef class _Subsets:
             if self.is_same(self.slots[at], hashed, subset, count):
                 return self.slots[at]
             at = (at + 1) & (self.slots.size() - 1)
-        found = self.add(subset, count, hashed)
-        if found >= 0:
-            self.slots[at] = found
+        existing = self.add(subset, count, hashed)
+        if existing >= 0:
+            self.slots[at] = existing
             if 2 * self.tags.size() > self.slots.size():
                 self.make_slots()
-        return found
+        return existing
 
     cdef bint is_same(
         self, int32_t number, uint64_t hashed, const int32_t* subset, size_t count
@@ -210,13 +210,13 @@ cdef class _Subsets:
         """Give a new subset a number: DEAD if it meets ``stop``, -2 beyond the limit."""
         cdef uint64_t tag = 0
         cdef size_t i
-        cdef int32_t found = <int32_t> self.tags.size()
+        cdef int32_t added = <int32_t> self.tags.size()
         for i in range(count):
             tag |= self.state_tags[subset[i]]
         if tag & self.stop:
             return DEAD
         if (
-            found >= self.limit
+            added >= self.limit
             or <int64_t> (self.members.size() + count) > ELEMENTS_PER_STATE * self.limit
         ):
             return -2
@@ -229,16 +229,16 @@ cdef class _Subsets:
         self.first.push_back(<int32_t> self.members.size())
         self.tags.push_back(tag)
         self.hashes.push_back(hashed)
-        return found
+        return added
 
     cdef int32_t after(self, int32_t target) except -3 nogil:
         """Return the number of the subset entered with one state; memoised, for it is common."""
-        if self.known[target] == UNKNOWN:
-            self.known[target] = self.number(
+        if self.number_of[target] == UNKNOWN:
+            self.number_of[target] = self.number(
                 self.closed.data() + self.closure_first[target],
                 self.closure_end[target] - self.closure_first[target],
             )
-        return self.known[target]
+        return self.number_of[target]
 
     cdef int32_t after_all(self, const uint64_t* move, const uint64_t* end) except -3 nogil:
         """Return the number of the subset entered with all targets of some edges."""

@@ -144,7 +144,7 @@ class _FamilyWriter:
     def _write_members(self, made: dict[int, dict[int, Definition]]) -> None:
         """Write out all members that are called, each definition of a family for itself."""
         for name, number in self._members:
-            self._budget.part = name
+            self._budget.subject = name
             for definition in self._bodies[name]:
                 title = member_name(name, number)
                 copy = self._without_numbers(definition, title, number)

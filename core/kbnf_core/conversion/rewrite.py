@@ -37,7 +37,7 @@ from kbnf_core.text.source import Span
 
 def rewrite(root: Expression, change: Callable[[Leaf], Expression]) -> Expression:
     """Return ``root`` with every leaf replaced by what ``change`` returns for it."""
-    return fold(root, children, lambda node, parts: rebuild(node, parts, change))
+    return fold(root, children, lambda node, operands: rebuild(node, operands, change))
 
 
 def rename(definition: Definition, names: Mapping[str, str]) -> Definition:

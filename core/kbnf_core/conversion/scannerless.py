@@ -161,7 +161,7 @@ def without_lexer(
     tokens = [split_token for token in tokens for split_token in _split(token, names)]
     everything = [*_written_in(rules), *tokens]
     # Before the tokens are looked at one by one, as this is all that counts for many.
-    budget.part = start
+    budget.subject = start
     budget.spend(_size(rules, len({token.name.value for token in everything})))
     losses: list[Loss] = []
     if everywhere is None:
@@ -231,7 +231,7 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iter
         dfa = token.dfa
         if dfa is None:
             continue
-        budget.part = token.name.value
+        budget.subject = token.name.value
         mode = words.setdefault(token.mode, set())
         others = patterns.setdefault(token.mode, {})
         first = _beginning_bytes(dfa)

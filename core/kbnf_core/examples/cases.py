@@ -36,14 +36,14 @@ from kbnf_core.automata.algebra import fold, rebuild
 from kbnf_core.engine import Engine
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.kbnf.escapes import pieces
+from kbnf_core.kbnf.escapes import characters_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.parse.parser import Parser
 from kbnf_core.text.errors import EngineError, KbnfError, ParseError, RejectedError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Span
 
-What: TypeAlias = int | bytes
+Symbol: TypeAlias = int | bytes
 """A token, by its id or by its bytes."""
 
 
@@ -77,7 +77,7 @@ class Expectation:
 
     name: str
     after: bytes
-    what: What
+    symbol: Symbol
     allowed: bool
 
 
@@ -131,7 +131,7 @@ def _read(text: str, head: re.Match[str], line: int, position: str) -> Iterator[
 
 def _decode(raw: str, position: str) -> str:
     values = []
-    for character in pieces(raw, 0):
+    for character in characters_of(raw, 0):
         if character.value is None:
             raise ExampleError(
                 position, f"no such escape: {raw[character.span.start : character.span.end]}"
@@ -140,7 +140,7 @@ def _decode(raw: str, position: str) -> str:
     return "".join(values)
 
 
-def can_come(engine: Engine, symbol: What) -> bool:
+def can_come(engine: Engine, symbol: Symbol) -> bool:
     """Return whether a token is in the mask, or bytes are viable; the engine does not move.
 
     A token that the vocabulary does not have, or that is empty, cannot.
@@ -155,7 +155,7 @@ def can_come(engine: Engine, symbol: What) -> bool:
     return bool(symbol)
 
 
-def show(symbol: What) -> str:
+def show(symbol: Symbol) -> str:
     """Return the name of a token or bytes in a message."""
     return f"token {symbol}" if isinstance(symbol, int) else repr(symbol)
 
@@ -242,9 +242,9 @@ class _CaseReader:
         for key, allowed in (("allowed", True), ("rejected", False)):
             for index, symbol in enumerate(self._list(item, key)):
                 name = f"{prefix}.{key}[{index}]"
-                yield Expectation(name, after.encode(), self._what(symbol, name), allowed)
+                yield Expectation(name, after.encode(), self._symbol(symbol, name), allowed)
 
-    def _what(self, value: Any, name: str) -> What:
+    def _symbol(self, value: Any, name: str) -> Symbol:
         if isinstance(value, str) and value:
             return value.encode()
         if type(value) is int and value >= 0:
@@ -279,7 +279,7 @@ def with_expectation(text: str, name: str, expectation: Expectation) -> str:
         return text
     try:
         after = _quoted(expectation.after)
-        symbol = expectation.what
+        symbol = expectation.symbol
         token = str(symbol) if isinstance(symbol, int) else _quoted(symbol)
     except UnicodeDecodeError:
         raise ExampleError(name, "an example is about text in UTF-8") from None
@@ -350,7 +350,7 @@ def _run_expectation(engine: Engine, expectation: Expectation) -> ExampleOutcome
     except EngineError as error:
         message = f"the text in front of it is refused: {error}"
         return ExampleOutcome(expectation, Status.FAILED, message)
-    symbol, vocabulary = expectation.what, engine.vocabulary
+    symbol, vocabulary = expectation.symbol, engine.vocabulary
     ids = vocabulary.token_ids(symbol) if isinstance(symbol, bytes) else (symbol,)
     if not ids or ids[0] not in vocabulary:
         return ExampleOutcome(

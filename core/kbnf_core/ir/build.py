@@ -51,13 +51,13 @@ def call(name: str) -> Node:
     return Call(name, NOWHERE)
 
 
-def sequence(*parts: Node) -> Node:
+def sequence(*nodes: Node) -> Node:
     """Return the sequence of the parts; adjacent literals are joined."""
     items: list[Node] = []
-    for part in parts:
-        inner: tuple[Node, ...] = (part,)
-        if type(part) is Sequence and part.notation is None:
-            inner = part.parts if part.span is NOWHERE else _inner(part, part.parts)
+    for node in nodes:
+        inner: tuple[Node, ...] = (node,)
+        if type(node) is Sequence and node.notation is None:
+            inner = node.parts if node.span is NOWHERE else _inner(node, node.parts)
         if items and inner and type(items[-1]) is Literal and type(inner[0]) is Literal:
             items[-1] = Literal(items[-1].data + inner[0].data, NOWHERE)
             inner = inner[1:]
@@ -67,27 +67,27 @@ def sequence(*parts: Node) -> Node:
     return items[0] if len(items) == 1 else Sequence(tuple(items), NOWHERE)
 
 
-def alternation(parts: Iterable[Node]) -> Node:
+def alternation(nodes: Iterable[Node]) -> Node:
     """Return the alternation of one or more parts; the empty one makes the others optional."""
     branches: list[Node] = []
     nullable = False
-    for part in parts:
-        if part is EMPTY:
+    for node in nodes:
+        if node is EMPTY:
             nullable = True
         else:
-            branches += _inner(part, part.branches) if isinstance(part, Choice) else (part,)
+            branches += _inner(node, node.branches) if isinstance(node, Choice) else (node,)
     if not branches:
         return EMPTY
     whole = branches[0] if len(branches) == 1 else Choice(tuple(branches), NOWHERE)
     return optional(whole) if nullable else whole
 
 
-def any_of(parts: Iterable[Node | None]) -> Node | None:
+def any_of(nodes: Iterable[Node | None]) -> Node | None:
     """Return any one of the parts that there are, each once; None where there is none.
 
     An empty one beside others stays an alternative, as people write it.
     """
-    lists = (part.branches if isinstance(part, Choice) else (part,) for part in parts if part)
+    lists = (node.branches if isinstance(node, Choice) else (node,) for node in nodes if node)
     branches = {id(branch): branch for branch in chain.from_iterable(lists)}.values()
     if all(branch is EMPTY for branch in branches):
         return EMPTY if branches else None
@@ -114,27 +114,27 @@ def choice_of(branches: Several[Node], span: Span, budget: Budget) -> Node:
         return Choice(tuple(branches), span)
 
 
-def optional(part: Node) -> Node:
+def optional(body: Node) -> Node:
     """Return the part or nothing."""
-    return repeated(part, 0, 1)
+    return repeated(body, 0, 1)
 
 
-def repeated(part: Node, low: int, high: int | None) -> Node:
+def repeated(body: Node, low: int, high: int | None) -> Node:
     """Return ``low`` to ``high`` times the part."""
-    if part is EMPTY or high == 0:
+    if body is EMPTY or high == 0:
         return EMPTY
-    return part if (low, high) == (1, 1) else Repeat(part, low, high, NOWHERE)
+    return body if (low, high) == (1, 1) else Repeat(body, low, high, NOWHERE)
 
 
-def distinct(parts: Iterable[Node]) -> Iterable[Node]:
+def distinct(nodes: Iterable[Node]) -> Iterable[Node]:
     """Return parts without those that are built like another one."""
     result: dict[Hashable, Node] = {}
-    for part in parts:
-        result.setdefault(fold(part, children, structure), part)
+    for node in nodes:
+        result.setdefault(fold(node, children, structure), node)
     return result.values()
 
 
-def structure(node: Node, parts: Several[Hashable]) -> Hashable:
+def structure(node: Node, keys: Several[Hashable]) -> Hashable:
     """Return a key of the structure of a node, given those of its parts; places do not count."""
     match node:
         case Literal(data):
@@ -146,9 +146,9 @@ def structure(node: Node, parts: Several[Hashable]) -> Hashable:
         case Token(terminal):
             return terminal
         case Repeat(_, low, high):
-            return low, high, *parts
+            return low, high, *keys
         case _:
-            return type(node), *parts
+            return type(node), *keys
 
 
 def placed(root: Node, span: Span) -> Node:
@@ -161,17 +161,17 @@ def placed(root: Node, span: Span) -> Node:
 def moved(root: Node, names: Mapping[str, str]) -> Node:
     """Return an expression without places, of another grammar in which names are others."""
 
-    def one(node: Node, parts: list[Node]) -> Node:
+    def one(node: Node, operands: list[Node]) -> Node:
         if isinstance(node, Call):
             return Call(names.get(node.nonterminal, node.nonterminal), NOWHERE)
-        node = rebuild(node, parts)
+        node = rebuild(node, operands)
         return node if node.span is NOWHERE else replace(node, span=NOWHERE)
 
     return fold(root, children, one)
 
 
-def _inner(whole: Node, parts: tuple[Node, ...]) -> tuple[Node, ...]:
+def _inner(whole: Node, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     """Return the parts of an expression as parts of another one."""
     if whole.span is NOWHERE:
-        return parts
-    return tuple(replace(part, span=whole.span) if part.span is NOWHERE else part for part in parts)
+        return nodes
+    return tuple(replace(node, span=whole.span) if node.span is NOWHERE else node for node in nodes)

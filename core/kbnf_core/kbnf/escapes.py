@@ -43,7 +43,7 @@ class QuotedPiece(NamedTuple):
     byte: int | None = None
 
 
-def pieces(raw: str, start: int) -> Iterator[QuotedPiece]:
+def characters_of(raw: str, start: int) -> Iterator[QuotedPiece]:
     """Split ``raw``, a quoted text with its quotes that is at ``start`` of its source."""
     for match in _CHARACTER.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
@@ -61,7 +61,7 @@ def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:
         return raw[1:-1], range(start + 1, start + len(raw))
     values: list[str] = []
     origins: list[int] = []
-    for character in pieces(raw, start):
+    for character in characters_of(raw, start):
         value = "\ufffd" if character.value is None else character.value
         values.append(value)
         origins.extend(range(character.span.start, character.span.start + len(value)))
@@ -86,7 +86,7 @@ def decode_bytes(raw: str, start: int) -> bytes:
         bytes([character.byte])
         if character.byte is not None
         else (character.value or "\ufffd").encode()
-        for character in pieces(raw, start)
+        for character in characters_of(raw, start)
     )
 
 

@@ -595,11 +595,11 @@ def _bracket(mistake: Mistake) -> Diagnostic | None:
 def _wrong_closer(mistake: Mistake) -> Diagnostic | None:
     opener = mistake.inside
     if opener is None:
-        return mistake.finding("E003", f"this {mistake.found} closes nothing")
+        return mistake.finding("E003", f"this {mistake.shown_word} closes nothing")
     closer = CLOSERS[opener.type]
     if mistake.word is None or mistake.word.value == closer:
         return None
-    message = f"{mistake.found} cannot close {shown(opener.value)}"
+    message = f"{mistake.shown_word} cannot close {shown(opener.value)}"
     label = Label(span_of(opener), "opened here")
     expected = f"expected `{closer}`"
     return Diagnostic("E003", message, mistake.source, mistake.span, expected, (label,))
@@ -624,7 +624,7 @@ def _operator(mistake: Mistake) -> Diagnostic | None:
     if mistake.kind not in _OPERATORS:
         return None
     code = "E013" if mistake.kind == "COUNT_OPEN" else "E001"
-    written = "`{...}`" if mistake.kind == "COUNT_OPEN" else mistake.found
+    written = "`{...}`" if mistake.kind == "COUNT_OPEN" else mistake.shown_word
     if mistake.before.type in _BEFORE_SYMBOL:
         helps = _group_of_regex(mistake)
         return mistake.finding(
@@ -658,7 +658,7 @@ def _count_in_front(mistake: Mistake) -> Diagnostic | None:
     low, star, high = match.groups()
     count = f"{{{low}}}" if not star else f"{{{low or 0},{high}}}"
     return mistake.finding(
-        "E001", f"unexpected {mistake.found}", "", f"a count follows its symbol: `x{count}`"
+        "E001", f"unexpected {mistake.shown_word}", "", f"a count follows its symbol: `x{count}`"
     )
 
 
@@ -669,11 +669,11 @@ _ENDS_SYMBOL = frozenset(("NAME", "STRING", "RPAR", "RSQB", "RBRACE"))
 def _mark(mistake: Mistake) -> Diagnostic | None:
     if mistake.kind != "BAD_MARK":
         return None
-    if mistake.found == "`#token`":
+    if mistake.shown_word == "`#token`":
         help_ = 'write `#token"name"`, `#token[5]` or `#token[1-5,7]`'
         return mistake.finding("E016", "`#token` needs a name or ids", "", help_)
     help_ = f"there are {_MARKS}, without a blank before the quote"
-    return mistake.finding("E001", f"unexpected {mistake.found}", "", help_)
+    return mistake.finding("E001", f"unexpected {mistake.shown_word}", "", help_)
 
 
 def _character(mistake: Mistake) -> Diagnostic | None:
@@ -684,7 +684,7 @@ def _character(mistake: Mistake) -> Diagnostic | None:
     fixes = _straight_quotes(mistake) if value in _OPENING else ()
     return Diagnostic(
         "E001",
-        f"unexpected {mistake.found}",
+        f"unexpected {mistake.shown_word}",
         mistake.source,
         mistake.span,
         helps=(help_,),
@@ -711,7 +711,7 @@ def _unexpected(mistake: Mistake) -> Diagnostic:
         expected = f"expected {_SYMBOL}"
     else:
         expected = f"expected another symbol, `|` or {closer}"
-    return mistake.finding("E001", f"unexpected {mistake.found}", expected)
+    return mistake.finding("E001", f"unexpected {mistake.shown_word}", expected)
 
 
 _FORM = "write `except!('text')`, `except!(NAME)` or `except!('text', 100)`"
@@ -730,10 +730,12 @@ def _arguments(mistake: Mistake) -> Diagnostic | None:
     match mistake.inside.type:
         case "TOKEN_OPEN":
             help_ = "write ids and ranges: `#token[5]`, `#token[1-5,7]` or `#token[^1-5]`"
-            return mistake.finding("E016", f"unexpected {mistake.found} in a token set", "", help_)
+            return mistake.finding(
+                "E016", f"unexpected {mistake.shown_word} in a token set", "", help_
+            )
         case "COUNT_OPEN":
             help_ = "write `{3}`, `{2,}`, `{,5}` or `{2,5}`"
-            return mistake.finding("E013", f"unexpected {mistake.found} in a count", "", help_)
+            return mistake.finding("E013", f"unexpected {mistake.shown_word} in a count", "", help_)
         case _:
             return None
 
@@ -754,7 +756,7 @@ def _exception(mistake: Mistake) -> Diagnostic:
             message = "the limit of `except!` is a number of bytes"
             return mistake.finding("E014", message, "expected a number", _FORM)
         case _:
-            message = f"unexpected {mistake.found} in the argument of `except!`"
+            message = f"unexpected {mistake.shown_word} in the argument of `except!`"
             return mistake.finding("E014", message, "", _FORM)
 
 

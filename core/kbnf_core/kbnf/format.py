@@ -92,7 +92,7 @@ class Pad(NamedTuple):
     flat: str = ""
 
 
-Piece: TypeAlias = Printed | Break | Open | Close | Pad
+Element: TypeAlias = Printed | Break | Open | Close | Pad
 
 
 class _OpenGroup(NamedTuple):
@@ -102,12 +102,12 @@ class _OpenGroup(NamedTuple):
     broken: bool
 
 
-def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> str:
-    """Return the text of ``pieces``, which begin in ``column``, within ``width`` if possible."""
+def print_elements(elements: list[Element], column: int, width: int, newline: str) -> str:
+    """Return the text of ``elements``, which begin in ``column``, within ``width`` if possible."""
     writer = _LineWriter(column, width, newline)
-    widths = [*accumulate((len(piece.flat) for piece in pieces), initial=0)]
-    for piece, room in zip(pieces, _rooms(pieces, widths, width + 1), strict=True):
-        writer.write(piece, room)
+    widths = [*accumulate((len(element.flat) for element in elements), initial=0)]
+    for element, room in zip(elements, _rooms(elements, widths, width + 1), strict=True):
+        writer.write(element, room)
     return writer.text()
 
 
@@ -124,7 +124,7 @@ class _Measuring:
         self.hard_before_stop = False
 
 
-def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
+def _rooms(elements: list[Element], before: list[int], most: int) -> list[int]:
     """Return for each piece the columns that have to fit on the line where it is not broken.
 
     They go up to the next line break that is sure to be possible, and are ``most`` where a line
@@ -132,9 +132,9 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
     """
     rooms: list[int] = []
     groups = [_Measuring(before[-1])]
-    for piece, width in zip(reversed(pieces), reversed(before[:-1]), strict=True):
+    for element, width in zip(reversed(elements), reversed(before[:-1]), strict=True):
         group = groups[-1]
-        match piece:
+        match element:
             case Close():
                 groups.append(_Measuring(group.stop))
             case Open():
@@ -149,9 +149,9 @@ def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
                 for open_group in groups:
                     open_group.stop, open_group.hard_before_stop = width + text.index("\n"), False
         rooms.append(most if group.hard_before_stop else group.stop - width)
-        if isinstance(piece, Break):
+        if isinstance(element, Break):
             group.stop, group.hard_before_stop = width, False
-            group.hard |= piece.when is When.ALWAYS
+            group.hard |= element.when is When.ALWAYS
     return rooms[::-1]
 
 
@@ -169,10 +169,10 @@ class _LineWriter:
         """Return the text written so far."""
         return "".join(self._written)
 
-    def write(self, piece: Piece, room: int) -> None:
+    def write(self, element: Element, room: int) -> None:
         """Write a piece that needs ``room`` columns where it does not end the line."""
         level = self._levels[-1]
-        match piece:
+        match element:
             case Printed(text):
                 self._put(text)
             case Pad():
@@ -424,7 +424,7 @@ _BLANK = Printed(" ")
 _NOTHING = Printed("")
 
 
-def lay_out(statement: FormattedStatement) -> list[Piece]:
+def lay_out(statement: FormattedStatement) -> list[Element]:
     """Return the stream for a definition, without the gap in front of it."""
     name, sign, *body, end = statement.words
     layout = _DefinitionLayout(_filled_bars(body))
@@ -432,7 +432,7 @@ def lay_out(statement: FormattedStatement) -> list[Piece]:
     for index, word in enumerate(body):
         layout.add(word, body[index + 1 : index + 2])
     layout.end(end)
-    return layout.pieces
+    return layout.elements
 
 
 def _filled_bars(body: list[FormattedWord]) -> set[int]:
@@ -475,15 +475,15 @@ class _DefinitionLayout:
 
     def __init__(self, filled: Set[int]) -> None:
         self._filled = filled
-        self.pieces: list[Piece] = []
-        self._before: Piece | None = None
+        self.elements: list[Element] = []
+        self._before: Element | None = None
         self._arguments: str | None = None
 
     def begin(self, name: FormattedWord, sign: FormattedWord) -> None:
         """Read the left side."""
-        self.pieces.append(Printed(name.text))
+        self.elements.append(Printed(name.text))
         self._gap(sign.gap, _BLANK)
-        self.pieces += [
+        self.elements += [
             Printed("::="),
             _BLANK,
             Open(is_choice=True, offset=-2),
@@ -492,9 +492,9 @@ class _DefinitionLayout:
 
     def end(self, end: FormattedWord) -> None:
         """Read the ``;``."""
-        self.pieces.append(Close())
+        self.elements.append(Close())
         self._stick(end, _NOTHING)
-        self.pieces.append(Close())
+        self.elements.append(Close())
 
     def add(self, word: FormattedWord, following: list[FormattedWord]) -> None:
         """Read a word of the right side; ``following`` is the next one, or empty."""
@@ -513,13 +513,13 @@ class _DefinitionLayout:
 
     def _symbol(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
-        self.pieces.append(Printed(word.text))
+        self.elements.append(Printed(word.text))
         self._before = _NOTHING if word.type in _CLOSE_TO_NEXT else Break(When.FULL)
         self._arguments = word.type if word.type in _ARGUMENTS else None
 
     def _argument(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
-        self.pieces.append(Printed(word.text))
+        self.elements.append(Printed(word.text))
         spaced = word.type == "_COMMA" and self._arguments == "EXCEPT"
         self._before = _BLANK if spaced else _NOTHING
         if word.type in _CLOSING:
@@ -531,59 +531,59 @@ class _DefinitionLayout:
         else:
             has_break = any(written.gap.has_break for written in (word, *following))
             before = _LINE_END if has_break else Break(When.BROKEN)
-        self.pieces.append(Close())
+        self.elements.append(Close())
         self._stick(word, before)
-        self.pieces += [_BLANK, Open(is_choice=False)]
+        self.elements += [_BLANK, Open(is_choice=False)]
         self._before = None
 
     def _open(self, word: FormattedWord) -> None:
         self._gap(word.gap, self._before)
         pad = _BLANK if word.type == "LBRACE" else Pad()
-        self.pieces += [Open(is_choice=True), Printed(word.text), pad, Open(is_choice=False)]
+        self.elements += [Open(is_choice=True), Printed(word.text), pad, Open(is_choice=False)]
         self._before = None
 
     def _close(self, word: FormattedWord) -> None:
-        self.pieces.append(Close())
+        self.elements.append(Close())
         self._stick(word, Break(When.BROKEN, " " if word.type == "RBRACE" else ""))
-        self.pieces.append(Close())
+        self.elements.append(Close())
         self._before = Break(When.FULL)
 
-    def _stick(self, word: FormattedWord, before: Piece) -> None:
+    def _stick(self, word: FormattedWord, before: Element) -> None:
         """Read a word that belongs to the one before it, as do the comments between them."""
         comments, (first, *later) = word.gap.comments, word.gap.breaks
         if comments:
-            self.pieces.append(_LINE_END if first and any(later) else _BLANK)
+            self.elements.append(_LINE_END if first and any(later) else _BLANK)
             self._comments(word.gap)
         self._put(_LINE_END if comments and word.gap.breaks[-1] else before)
-        self.pieces.append(Printed(word.text))
+        self.elements.append(Printed(word.text))
         if word.type == "COUNT_OPEN":
             self._before, self._arguments = _NOTHING, word.type
 
-    def _gap(self, gap: Gap, before: Piece | None) -> None:
+    def _gap(self, gap: Gap, before: Element | None) -> None:
         """Read the gap before a symbol: ``before`` unless there are comments."""
         first, *later = gap.breaks
         if not gap.comments:
             self._put(before)
             return
         if first and any(later):
-            self.pieces.append(_LINE_END)
+            self.elements.append(_LINE_END)
         elif before is _NOTHING or (any(later) and before is not None):
-            self.pieces.append(_BLANK)
+            self.elements.append(_BLANK)
         else:
             self._put(before)
         self._comments(gap)
-        self.pieces.append(_LINE_END if gap.breaks[-1] else _BLANK)
+        self.elements.append(_LINE_END if gap.breaks[-1] else _BLANK)
 
     def _comments(self, gap: Gap) -> None:
         """Read comments, without the gaps before the first and after the last."""
         for index, comment in enumerate(gap.comments):
             if index:
-                self.pieces.append(_LINE_END if gap.breaks[index] else _BLANK)
-            self.pieces.append(Printed(comment))
+                self.elements.append(_LINE_END if gap.breaks[index] else _BLANK)
+            self.elements.append(Printed(comment))
 
-    def _put(self, piece: Piece | None) -> None:
-        if piece is not None and piece is not _NOTHING:
-            self.pieces.append(piece)
+    def _put(self, element: Element | None) -> None:
+        if element is not None and element is not _NOTHING:
+            self.elements.append(element)
 
 
 WIDTH = 100
@@ -641,7 +641,7 @@ def print_contents(
         together = {number - 1, number} <= as_they_are.keys()
         written.gap(statement.words[0].gap, together)
         text = as_they_are.get(number, statement.line)
-        written.add(text or print_pieces(lay_out(statement), written.column, width, newline))
+        written.add(text or print_elements(lay_out(statement), written.column, width, newline))
     written.end(contents.last)
     return written.text()
 
@@ -697,7 +697,7 @@ class _OutputLines:
             self.add(self._newline * min(2, max(breaks, at_least)) or " ")
 
 
-_Part = tuple[int, int, int]
+_WordLine = tuple[int, int, int]
 """A line of a word: number of the statement, number of the word in it, number of the line."""
 
 _END = -1
@@ -725,14 +725,14 @@ def moved_statements(
     return frozenset(moved)
 
 
-def _without_ends(fragments: set[_Part]) -> set[_Part]:
+def _without_ends(fragments: set[_WordLine]) -> set[_WordLine]:
     """Return the parts that a finding can begin at, which excludes ``;``."""
     return {fragment for fragment in fragments if fragment[1] != _END}
 
 
-def _lines(contents: FormattedText, source: Source) -> dict[int, set[_Part]]:
+def _lines(contents: FormattedText, source: Source) -> dict[int, set[_WordLine]]:
     """Return which parts of words are on each 1-based line."""
-    lines: dict[int, set[_Part]] = defaultdict(set)
+    lines: dict[int, set[_WordLine]] = defaultdict(set)
     first, counted = 1, 0
     for number, statement in enumerate(contents.statements):
         for index, word in enumerate(statement.words):

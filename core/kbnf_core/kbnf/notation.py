@@ -195,7 +195,7 @@ class Rules(Metasyntax[Tree]):
         word, hints = mistake.word, self._hints
         if word is None and mistake.inside is not None:
             closing = CLOSERS[mistake.inside.type]
-            message = f"expected `{closing}`, found {mistake.found}"
+            message = f"expected `{closing}`, found {mistake.shown_word}"
             return Diagnostic("E003", message, mistake.source, span_of(mistake.inside))
         if word is not None and word.type in _OPENED:
             code, thing = _OPENED[word.type]
@@ -204,11 +204,11 @@ class Rules(Metasyntax[Tree]):
             message, help_ = f"this {thing} is never closed", f"close it with `{closing}`"
             return Diagnostic(code, message, mistake.source, span, helps=(help_,))
         if mistake.kind == "WRONG_SIGN":
-            message = f"a rule is defined with `{hints.sign}`, not {mistake.found}"
+            message = f"a rule is defined with `{hints.sign}`, not {mistake.shown_word}"
             return mistake.finding("E006", message)
         if mistake.kind == "DEFINE":
             return mistake.finding("E002", "the rule before this one is not ended", "", hints.rule)
         code = "E003" if mistake.kind in CLOSING else "E001"
         hint = hints.foreign.get(word.value[:1]) if word is not None else None
-        message = f"{mistake.found} is not allowed here"
+        message = f"{mistake.shown_word} is not allowed here"
         return mistake.finding(code, message, "", *([hint] if hint else []))

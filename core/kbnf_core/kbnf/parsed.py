@@ -238,7 +238,7 @@ class Parsed:
         """Return the rules with names and places for people; None where they are the tree's."""
         return None
 
-    def place(self, rule: str) -> Span:
+    def rule_span(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""
         names = self.document.first_names
         return names.get(rule) or names.get(family_of(rule), NOWHERE)

@@ -48,7 +48,7 @@ class PrintedWord(NamedTuple):
     span: Span
 
 
-_Piece: TypeAlias = PrintedWord | Expression
+_Printable: TypeAlias = PrintedWord | Expression
 
 BLANK = PrintedWord("", " ", NOWHERE)
 """The space between two words; not a word itself."""
@@ -110,7 +110,7 @@ def print_expression(root: Expression) -> str:
 def print_words(root: Expression) -> list[PrintedWord]:
     """Return the words of ``root``, and the blanks between them."""
     written: list[PrintedWord] = []
-    pending: list[_Piece] = [root]
+    pending: list[_Printable] = [root]
     while pending:
         match pending.pop():
             case PrintedWord() as word:
@@ -153,7 +153,7 @@ def _operator(node: Repetition) -> str:
     return f"{{{low}}}" if low == high else f"{{{low},{high or ''}}}"
 
 
-def _add(pending: list[_Piece], node: Expression, looser: tuple[type, ...]) -> None:
+def _add(pending: list[_Printable], node: Expression, looser: tuple[type, ...]) -> None:
     """Add a part, in parentheses where it binds too loosely."""
     if isinstance(node, looser):
         pending += _bracketed(BracketKind.GROUP, node, node.span)
@@ -161,7 +161,7 @@ def _add(pending: list[_Piece], node: Expression, looser: tuple[type, ...]) -> N
         pending.append(node)
 
 
-def _bracketed(kind: BracketKind, body: Expression, span: Span) -> tuple[_Piece, ...]:
+def _bracketed(kind: BracketKind, body: Expression, span: Span) -> tuple[_Printable, ...]:
     """Return a bracketed part with its brackets, the closing one first."""
     first, last = _BRACKETS[kind]
     return (

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from kbnf_core.ir.families import MARK, family_of
-from kbnf_core.kbnf.escapes import decode, decode_bytes, decode_raw, pieces
+from kbnf_core.kbnf.escapes import characters_of, decode, decode_bytes, decode_raw
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.kbnf.statements import (
@@ -125,7 +125,7 @@ class Words:
 
     def go_back(self, index: int) -> bool:
         """Read again from ``index`` on; refuse (False) where that could take for ever."""
-        self._budget -= self._lexer.place - index
+        self._budget -= self._lexer.position - index
         if self._budget < 0:
             return False
         self._go_to(index)
@@ -145,7 +145,7 @@ class Words:
                 comment = _LINE_COMMENT.match(self._text, span_of(word).start)
                 if comment is not None:
                     self.foreign_comments.append(Span(*comment.span()))
-                    self._lexer.place = comment.end()
+                    self._lexer.position = comment.end()
                     continue
             yield word
 
@@ -397,7 +397,7 @@ def check_words(
 def _check_string(source: Source, word: Word, in_regex: bool) -> Iterator[Diagnostic]:
     if "\\" not in word.value:
         return
-    quoted_characters = list(pieces(word.value, span_of(word).start))
+    quoted_characters = list(characters_of(word.value, span_of(word).start))
     if all(quoted.value is not None for quoted in quoted_characters):
         return
     from kbnf_core.kbnf.explain import bad_escape, meant_for_regex
@@ -414,7 +414,9 @@ def _lacks_mark(words: list[Word], index: int) -> bool:
     """Return whether a text with wrong escapes is after an ``r``, as Python's raw strings."""
     mark = words[index - 1]
     touches = mark.value == "r" and mark.end_pos == words[index].start_pos
-    return touches and any(character.value is None for character in pieces(words[index].value, 0))
+    return touches and any(
+        character.value is None for character in characters_of(words[index].value, 0)
+    )
 
 
 def _lacking_mark(source: Source, mark: Word) -> Diagnostic:

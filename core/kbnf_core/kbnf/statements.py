@@ -117,7 +117,7 @@ class Mistake:
         return Span(end, end)
 
     @property
-    def found(self) -> str:
+    def shown_word(self) -> str:
         """The words that are not allowed here, for a message."""
         return "the end of the file" if self.word is None else shown(self.word.value)
 
@@ -177,7 +177,7 @@ class StatementParser:
 
     def chain(self, below: int, state: int, kind: str) -> "Chain":
         """Return the reductions of one part that follow in ``state``, above the state ``below``."""
-        place, callbacks = (below, state, kind), []
+        key, callbacks = (below, state, kind), []
         while state != self.end:
             action = self.actions[state].get(kind)
             if not isinstance(action, tuple) or action[0] != 1:
@@ -186,7 +186,7 @@ class StatementParser:
             if callback is not None:
                 callbacks.append(callback)
             state = cast(int, self.actions[below][nonterminal])
-        return self.chains.setdefault(place, Chain(tuple(callbacks), state))
+        return self.chains.setdefault(key, Chain(tuple(callbacks), state))
 
     def expected(self, state: int) -> frozenset[str]:
         """Return the kinds of words that are allowed in a state."""
@@ -240,27 +240,27 @@ class Lexer:
     """Splits a text into words, from after a byte order mark or from any position on.
 
     Every word that belongs to no definition is in the grammar's ``aside``, down to single
-    characters, so no text fails. ``place`` is how far the text has been read.
+    characters, so no text fails. ``position`` is how far the text has been read.
     """
 
     def __init__(self, parser: StatementParser, text: str) -> None:
         self._text = text
         self._parser = parser
-        self.place = 1 if text.startswith("\ufeff") else 0
+        self.position = 1 if text.startswith("\ufeff") else 0
 
-    def words(self, place: int | None = None) -> Iterator[Word]:
-        """Yield the words from ``place`` on."""
-        if place is not None:
-            self.place = place
+    def words(self, position: int | None = None) -> Iterator[Word]:
+        """Yield the words from ``position`` on."""
+        if position is not None:
+            self.position = position
         match, text, keywords = self._parser.match, self._text, self._parser.keywords
-        while match_ := match(text, self.place):
+        while match_ := match(text, self.position):
             kind = cast(str, match_.lastgroup)
-            start, self.place = match_.span(kind)
+            start, self.position = match_.span(kind)
             value = match_[kind]
             if kind in keywords:
                 kind = keywords[kind].get(value, kind)
-            yield Word(kind, value, start, self.place)
-        self.place = len(text)
+            yield Word(kind, value, start, self.position)
+        self.position = len(text)
 
 
 NAMES = frozenset({"NAME", "BAD_NAME"})
@@ -412,8 +412,8 @@ def parse_words(words: list[Word], metasyntax: Metasyntax[Tree]) -> Tree | Mista
 
 def _reduce_one(parser: StatementParser, states: list[int], values: list[Any], kind: str) -> None:
     """Reduce the last symbol, and again, as long as that reduces nothing else with it."""
-    place = states[-2], states[-1], kind
-    chain = parser.chains.get(place) or parser.chain(*place)
+    key = states[-2], states[-1], kind
+    chain = parser.chains.get(key) or parser.chain(*key)
     for callback in chain.callbacks:
         values[-1] = callback([values[-1]])
     states[-1] = chain.state

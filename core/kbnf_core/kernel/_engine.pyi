@@ -180,7 +180,7 @@ class CanonicalRows:
     always: Bitmask
     pretokens: Any
     most_bytes: int
-    known_bytes: int
+    estimated_bytes: int
     size: int
     def __init__(
         self,

@@ -65,7 +65,7 @@ cdef class CanonicalRows:
     cdef dict rows, different, judged, verdicts_seen
     # States by state and group, and whether merges leave two tokens apart.
     cdef _Map steps, pairs
-    cdef readonly size_t most_bytes, known_bytes
+    cdef readonly size_t most_bytes, estimated_bytes
     cdef readonly Py_ssize_t size
 
     def __cinit__(
@@ -334,9 +334,9 @@ cdef class CanonicalRows:
 
     cdef int _count(self, size_t new_bytes) except -1:
         """Count bytes that are to be remembered; forget all where they would be too many."""
-        if self.known_bytes + new_bytes > self.most_bytes:
+        if self.estimated_bytes + new_bytes > self.most_bytes:
             self._forget()
-        self.known_bytes += new_bytes
+        self.estimated_bytes += new_bytes
         return 0
 
     cdef int _forget(self) except -1:
@@ -344,7 +344,7 @@ cdef class CanonicalRows:
         for each in (self.rows, self.different, self.judged, self.verdicts_seen):
             each.clear()
         self.steps, self.pairs = _Map(), _Map()
-        self.known_bytes = 0
+        self.estimated_bytes = 0
         return 0
 
     cdef object _judge(self, int32_t state):

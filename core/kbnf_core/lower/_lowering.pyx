@@ -99,7 +99,7 @@ def nonterminals_in(bytes symbols, int32_t class_count, int32_t count):
     cdef vector[uint8_t] seen
     cdef Py_ssize_t i
     cdef uint32_t number
-    cdef list found = []
+    cdef list numbers = []
     seen.assign(count, 0)
     for i in range(<Py_ssize_t> (len(symbols) // sizeof(int32_t))):
         # Unsigned, a symbol below the first one is far above the last.
@@ -108,8 +108,8 @@ def nonterminals_in(bytes symbols, int32_t class_count, int32_t count):
             seen[number] = 1
     for i in range(count):
         if seen[i]:
-            found.append(i)
-    return found
+            numbers.append(i)
+    return numbers
 
 
 cdef void _finish_starts(Ints& starts) noexcept:
@@ -119,7 +119,7 @@ cdef void _finish_starts(Ints& starts) noexcept:
         starts[i] = max(starts[i], starts[i - 1])
 
 
-def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
+def split_edges(automata, int32_t class_count, numbers, int32_t terminals):
     """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
 
     ``numbers`` are those of the nonterminals, by symbol; ``terminals`` is the number of token
@@ -142,19 +142,19 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     cdef int32_t* classes
     cdef int32_t* targets
     cdef bytes flags, edge_class, edge_target
-    cdef int32_t base = 0, first_token, here, what, there, number, edges = 0
+    cdef int32_t base = 0, first_token, here, read, there, number, edges = 0
     cdef Py_ssize_t i, count, states
     cdef bint is_tail
     for number in numbers:
         nonterminals.push_back(number)
     first_token = class_count + <int32_t> nonterminals.size()
-    for piece in pieces:
-        flags = piece.accepting
+    for automaton in automata:
+        flags = automaton.accepting
         states = len(flags)
         entry.push_back(base)
         accepting.insert(accepting.end(), <const uint8_t*> flags, <const uint8_t*> flags + states)
         base += <int32_t> states
-        symbol, count = _numbers(piece.symbol), len(piece.symbol) // sizeof(int32_t)
+        symbol, count = _numbers(automaton.symbol), len(automaton.symbol) // sizeof(int32_t)
         for i in range(count):
             edges += symbol[i] < class_count
     edge_start.assign(base + 1, 0)
@@ -164,26 +164,26 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     edge_class, edge_target = _room(edges), _room(edges)
     classes, targets = _cells(edge_class), _cells(edge_target)
     base, edges = 0, 0
-    for piece in pieces:
-        count = len(piece.source) // sizeof(int32_t)
-        source, symbol = _numbers(piece.source), _numbers(piece.symbol)
-        target = _numbers(piece.target)
+    for automaton in automata:
+        count = len(automaton.source) // sizeof(int32_t)
+        source, symbol = _numbers(automaton.source), _numbers(automaton.symbol)
+        target = _numbers(automaton.target)
         behind = edge_start.data() + base + 1
         for i in range(count):
-            here, what, there = source[i], symbol[i], base + target[i]
-            if what < class_count:
-                classes[edges], targets[edges] = what, there
+            here, read, there = source[i], symbol[i], base + target[i]
+            if read < class_count:
+                classes[edges], targets[edges] = read, there
                 edges += 1
                 behind[here] = edges
-            elif what < first_token:
-                calls.push_back(nonterminals[what - class_count])
+            elif read < first_token:
+                calls.push_back(nonterminals[read - class_count])
                 call_return.push_back(there)
                 call_start[base + here + 1] = <int32_t> calls.size()
-            elif what < first_token + terminals:
-                token_terminal.push_back(what - first_token)
+            elif read < first_token + terminals:
+                token_terminal.push_back(read - first_token)
                 token_target.push_back(there)
                 token_start[base + here + 1] = <int32_t> token_target.size()
-        base += <int32_t> len(piece.accepting)
+        base += <int32_t> len(automaton.accepting)
     _finish_starts(edge_start)
     _finish_starts(call_start)
     _finish_starts(token_start)

@@ -232,9 +232,9 @@ def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget:
     counts_bytes = True
     while True:
         marked = mark_counts(grammar, analysis, left_out, counts_bytes)
-        facts_known = analysis if marked is grammar else analyse(marked, budget)
+        facts = analysis if marked is grammar else analyse(marked, budget)
         try:
-            return _build(marked, facts_known, limits, budget)
+            return _build(marked, facts, limits, budget)
         except UncountableError as error:
             name = str(error).partition("#")[0]
             if name in left_out or marked.rules[name] is grammar.rules[name]:

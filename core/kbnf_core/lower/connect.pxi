@@ -143,17 +143,17 @@ cdef class _Connection:
                 fragment = self.builder.fragment_of(dfa)
             _copy(self.nfa, fragment, begin, end)
 
-    cdef sequence(self, tuple parts, int32_t begin, int32_t end):
-        cdef Py_ssize_t i, last = len(parts) - 1
+    cdef sequence(self, tuple items, int32_t begin, int32_t end):
+        cdef Py_ssize_t i, last = len(items) - 1
         cdef int32_t middle
         if last < 0:
             _free(self.nfa, begin, end)
             return
         for i in range(last):
             middle = self.state()
-            self.add(parts[i], begin, middle)
+            self.add(items[i], begin, middle)
             begin = middle
-        self.add(parts[last], begin, end)
+        self.add(items[last], begin, end)
 
     cdef literal(self, bytes data, int32_t begin, int32_t end):
         cdef Py_ssize_t i, last = len(data) - 1
@@ -247,27 +247,27 @@ cdef class _Connection:
 
 def connect(builder, str name):
     """Return the automaton of a nonterminal with its free edges, as ``NfaBuilder.build`` does."""
-    cdef _Connection found = _Connection(builder)
+    cdef _Connection connection = _Connection(builder)
     cdef int64_t steps = 0, left = builder.budget.left, limit = builder.state_limit
     cdef int32_t before
     cdef Ends ends
-    found.add(found.rules[name], START, ACCEPT)
-    builder.budget.part = name
-    while found.work:
-        before = found.nfa.states
-        ends = found.ends.back()
-        found.ends.pop_back()
-        found.connect(found.work.pop(), ends.first, ends.second)
-        steps += 1 + found.nfa.states - before
-        if steps > left or found.nfa.states > limit:
+    connection.add(connection.rules[name], START, ACCEPT)
+    builder.budget.subject = name
+    while connection.work:
+        before = connection.nfa.states
+        ends = connection.ends.back()
+        connection.ends.pop_back()
+        connection.connect(connection.work.pop(), ends.first, ends.second)
+        steps += 1 + connection.nfa.states - before
+        if steps > left or connection.nfa.states > limit:
             break
     builder.budget.spend(steps)
-    builder.check(name, found.nfa.states)
+    builder.check(name, connection.nfa.states)
     return (
-        found.nfa.states,
-        _bytes(found.nfa.source),
-        _bytes(found.nfa.symbol),
-        _bytes(found.nfa.target),
-        _bytes(found.nfa.free_source),
-        _bytes(found.nfa.free_target),
+        connection.nfa.states,
+        _bytes(connection.nfa.source),
+        _bytes(connection.nfa.symbol),
+        _bytes(connection.nfa.target),
+        _bytes(connection.nfa.free_source),
+        _bytes(connection.nfa.free_target),
     )

@@ -20,26 +20,26 @@ cdef class _Folder:
     cdef unordered_map[int32_t, int32_t] loop_of
     cdef unordered_map[int32_t, vector[Ends]] opening
     # By state: its place within a loop. By symbol: where it was met last, and when.
-    cdef Ints place, met
+    cdef Ints index_in_loop, met
     cdef int32_t round
     cdef object name
 
     def __init__(self, name, bytes source, bytes symbol, bytes target, bytes flags, int32_t first):
         cdef Py_ssize_t i, states = len(flags)
-        cdef int32_t here, what
+        cdef int32_t here, read
         self.name = name
         self.met.assign(first, 0)
         self.grow(states)
         for i in range(states):
             self.accepting[i] = _letters(flags)[i]
         for i in range(len(source) // sizeof(int32_t)):
-            here, what = _numbers(source)[i], _numbers(symbol)[i]
-            edge = Ends(what if what < first else (what - first) // 3, _numbers(target)[i])
-            if what < first:
+            here, read = _numbers(source)[i], _numbers(symbol)[i]
+            edge = Ends(read if read < first else (read - first) // 3, _numbers(target)[i])
+            if read < first:
                 self.rows[here].push_back(edge)
-            elif (what - first) % 3 == 0:
+            elif (read - first) % 3 == 0:
                 self.enter[here].push_back(edge)
-            elif (what - first) % 3 == 1:
+            elif (read - first) % 3 == 1:
                 self.again[here].push_back(edge)
             else:
                 self.leave[here].push_back(edge)
@@ -106,10 +106,10 @@ cdef class _Folder:
             self.require(self.leave[head][0] == Ends(loop.number, behind))
         self.check_ends(heads, loop.rows, behind)
         cdef vector[uint8_t] inner = vector[uint8_t](self.rows.size(), 0)
-        self.place.assign(self.rows.size(), -1)
+        self.index_in_loop.assign(self.rows.size(), -1)
         for i in range(loop.rows.size()):
             state = loop.rows[i]
-            self.place[state] = <int32_t> i
+            self.index_in_loop[state] = <int32_t> i
             for edge in self.rows[state]:
                 inner[edge.second] = 1
             if not self.again[state].empty():
@@ -123,11 +123,11 @@ cdef class _Folder:
             if is_below:
                 below[head] = self.opened(head, loop.below, inner, standing_below, loop.begins)
         for state in ends:
-            to = loop.last[self.place[state]]
+            to = loop.last[self.index_in_loop[state]]
             self.extend(to, self.rows[behind])
             self.accepting[to] |= self.accepting[behind]
             if is_below:
-                self.extend(loop.below[self.place[state]], below[self.again[state][0].second])
+                self.extend(loop.below[self.index_in_loop[state]], below[self.again[state][0].second])
         for state in ends:
             self.extend(state, self.opening[self.again[state][0].second])
             self.extend(state, self.rows[behind])
@@ -138,7 +138,7 @@ cdef class _Folder:
                 loop.last[i] = -1
         return 0
 
-    cdef int within(self, int32_t head, int32_t number, Ints& heads, Ints& found) except -1:
+    cdef int within(self, int32_t head, int32_t number, Ints& heads, Ints& states) except -1:
         """Find the states between the heads of a loop, given one, and the states after it."""
         cdef Ints work
         cdef int32_t state
@@ -166,7 +166,7 @@ cdef class _Folder:
                         work.push_back(begun.second)
                 self.require(self.loop_of[head] == number)
             seen[state] = 1
-            found.push_back(state)
+            states.push_back(state)
             for edge in self.rows[state]:
                 work.push_back(edge.second)
         return 0
@@ -224,7 +224,7 @@ cdef class _Folder:
         for state in states:
             self.rows[twin].reserve(self.rows[state].size())
             for edge in self.rows[state]:
-                self.rows[twin].push_back(Ends(edge.first, first + self.place[edge.second]))
+                self.rows[twin].push_back(Ends(edge.first, first + self.index_in_loop[edge.second]))
             twins.push_back(twin)
             twin += 1
         return 0
@@ -238,18 +238,18 @@ cdef class _Folder:
         vector[Ends]& begins,
     ):
         """Return what begins a repetition in a block; notes the states that it leads to."""
-        cdef vector[Ends] first = self.rows[head], found
+        cdef vector[Ends] first = self.rows[head], edges
         cdef int32_t to, row
         for edge in first:
             to = edge.second
             if not standing.count(to):
-                row = standing[to] = block[self.place[to]]
+                row = standing[to] = block[self.index_in_loop[to]]
                 if inner[to]:
                     standing[to] = <int32_t> self.rows.size()
                     self.grow(self.rows.size() + 1)
                 begins.push_back(Ends(standing[to], row))
-            found.push_back(Ends(edge.first, standing[to]))
-        return found
+            edges.push_back(Ends(edge.first, standing[to]))
+        return edges
 
     cdef tuple trimmed(self, bounds, vector[Looped]& loops):
         """Return the columns of the states that the start reaches, and the loops."""
@@ -288,13 +288,13 @@ cdef class _Folder:
                     target.push_back(row[i].second)
             accepting.push_back(self.accepting[state])
         made = import_module("kbnf_core.lower.counts").Loop
-        found = []
+        counted = []
         for loop in loops:
             if numbers[loop.rows[0]] >= 0:
                 begins = tuple([(numbers[b.first], numbers[b.second]) for b in loop.begins])
-                columns = [_numbered(each, numbers) for each in (loop.rows, loop.below, loop.last)]
-                found.append(made(*bounds[loop.number], *columns, begins))
-        return _bytes(source), _bytes(symbol), _bytes(target), _flags(accepting), found
+                columns = [_numbered(lists, numbers) for lists in (loop.rows, loop.below, loop.last)]
+                counted.append(made(*bounds[loop.number], *columns, begins))
+        return _bytes(source), _bytes(symbol), _bytes(target), _flags(accepting), counted
 
 
 cdef void _number(int32_t state, Ints& numbers, Ints& order, Ints& work) noexcept:

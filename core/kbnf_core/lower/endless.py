@@ -160,7 +160,7 @@ class _Endless:
         consuming: set[tuple[str, str]] = set()
         result: set[str] = set()
         for name, nodes in self._analysis.nodes.items():
-            self._budget.part = name
+            self._budget.subject = name
             self._budget.spend(len(nodes))
             for callee, consumes in self._ways(name):
                 if callee is None:

@@ -106,7 +106,7 @@ def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
     nodes: dict[str, list[Node]] = {}
     callees: dict[str, list[str]] = {}
     for name, body in grammar.rules.items():
-        nodes[name], callees[name] = parts_of(body)
+        nodes[name], callees[name] = nodes_and_calls(body)
     facts = solve(nodes, callees, budget)
     return Analysis(facts, order_from([grammar.start], callees), nodes, callees)
 
@@ -120,7 +120,7 @@ def solve(
     """Return the facts of nonterminals by the parts of their bodies."""
 
     def evaluate(name: str, facts: Mapping[str, Facts]) -> Facts:
-        budget.part = name
+        budget.subject = name
         budget.spend(len(nodes[name]))
         return facts_of(nodes[name], facts)
 
@@ -134,7 +134,7 @@ def order_from(roots: Iterable[str], callees: Mapping[str, list[str]]) -> list[s
 
 
 @compiled
-def parts_of(root: Node) -> tuple[list[Node], list[str]]:
+def nodes_and_calls(root: Node) -> tuple[list[Node], list[str]]:
     """Return the parts of a body, parts before wholes, and what those that are calls call."""
     nodes = list(postorder(root))
     return nodes, [node.nonterminal for node in nodes if type(node) is Call]
@@ -231,11 +231,11 @@ def names_where(
 
 def nullable_names(rules: Mapping[str, Node]) -> set[str]:
     """Return the nonterminals that derive the empty text."""
-    nodes = {name: parts_of(body)[0] for name, body in rules.items()}
+    nodes = {name: nodes_and_calls(body)[0] for name, body in rules.items()}
     return {name for name, is_true in names_where(nodes, _is_nullable_leaf).items() if is_true}
 
 
-def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
+def nullable_nodes(root: Node, names: Collection[str]) -> dict[int, bool]:
     """Return for every part of ``root``, by identity, whether it derives the empty text.
 
     ``names`` are the nonterminals that do.
@@ -248,7 +248,7 @@ def without_empty(
 ) -> Node | None:
     """Return an expression without the empty text; None where it has no other text.
 
-    ``nullable`` is that of ``nullable_parts``; ``nonempty`` returns the name of the rule that has
+    ``nullable`` is that of ``nullable_nodes``; ``nonempty`` returns the name of the rule that has
     the texts of a nullable rule but the empty one.
     """
 
@@ -294,25 +294,25 @@ def first_calls(rules: Mapping[str, Node], nullable: Collection[str]) -> dict[st
 
 def _first_calls_of(root: Node, names: Collection[str]) -> set[str]:
     nullable: dict[int, bool] | None = None
-    calls_found: set[str] = set()
+    calls: set[str] = set()
     pending = [root]
     while pending:
         node = pending.pop()
         match node:
             case Call(name):
-                calls_found.add(name)
+                calls.add(name)
             case Sequence(operands):
                 for operand in operands:
                     pending.append(operand)
                     # Most sequences begin with a text, and then nothing else is asked for.
                     if isinstance(operand, Literal) and operand.data:
                         break
-                    nullable = nullable_parts(root, names) if nullable is None else nullable
+                    nullable = nullable_nodes(root, names) if nullable is None else nullable
                     if not nullable[id(operand)]:
                         break
             case _:
                 pending.extend(children(node))
-    return calls_found
+    return calls
 
 
 def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Node]:
@@ -320,7 +320,7 @@ def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Nod
 
     With ``endless``, texts that never end are some, too.
     """
-    nodes = {name: parts_of(body)[0] for name, body in rules.items()}
+    nodes = {name: nodes_and_calls(body)[0] for name, body in rules.items()}
     names = names_where(nodes, _has_text, endless=endless)
 
     def kept(node: Node, operands: list[Node | None]) -> Node | None:

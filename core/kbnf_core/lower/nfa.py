@@ -180,7 +180,7 @@ class NfaBuilder:
         """Return the automaton of ``name``; raise TooManyStatesError beyond the limit."""
         nfa = self._nfa = GrowingNfa()
         self._work = [(self.rules[name], GrowingNfa.START, GrowingNfa.ACCEPT)]
-        self.budget.part = name
+        self.budget.subject = name
         while self._work:
             before = nfa.state_count
             self._connect(*self._work.pop())

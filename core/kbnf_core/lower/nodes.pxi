@@ -42,12 +42,12 @@ def meaning_of(root, leaf, defined, budget):
     return values.pop()
 
 
-def parts_of(root):
+def nodes_and_calls(root):
     """See ``facts``."""
-    cdef list found = [], stack = [root], callees = []
+    cdef list nodes = [], stack = [root], callees = []
     while stack:
         node = stack.pop()
-        found.append(node)
+        nodes.append(node)
         kind = type(node)
         if kind is _Sequence:
             stack.extend(node.parts)
@@ -57,38 +57,38 @@ def parts_of(root):
             stack.append(node.body)
         elif kind is _Call:
             callees.append(node.nonterminal)
-    found.reverse()
+    nodes.reverse()
     callees.reverse()
-    return found, callees
+    return nodes, callees
 
 
 cdef int _both(const vector[int]& values, Py_ssize_t first) noexcept:
     """Return the facts of a sequence."""
     cdef Py_ssize_t i
-    cdef int found = NULLABLE
+    cdef int flags = NULLABLE
     for i in range(first, <Py_ssize_t> values.size()):
         if values[i] == 0:
             return 0
-        found = (found & values[i] & NULLABLE) | ((found | values[i]) & FILLED)
-    return found
+        flags = (flags & values[i] & NULLABLE) | ((flags | values[i]) & FILLED)
+    return flags
 
 
 cdef int _of_automaton(dfa) except -1:
     if not dfa.accepting:
         return 0
-    cdef int found = NULLABLE if dfa.accepting[0] else 0
+    cdef int flags = NULLABLE if dfa.accepting[0] else 0
     if dfa.state_count > 1:
         # The start leads to the others.
-        return found | FILLED
+        return flags | FILLED
     for target in dfa.rows[0]:
         if target != DEAD:
-            return found | FILLED
-    return found
+            return flags | FILLED
+    return flags
 
 
-def facts_of(nodes, known):
+def facts_of(nodes, facts):
     """See ``facts``."""
-    return _facts()[_facts_in(nodes, known)]
+    return _facts()[_facts_in(nodes, facts)]
 
 
 cdef tuple _facts():
@@ -100,38 +100,38 @@ cdef tuple _facts():
     return _FACTS
 
 
-cdef int _facts_in(nodes, known) except -1:
+cdef int _facts_in(nodes, facts) except -1:
     cdef vector[int] values
     cdef Py_ssize_t first, i
-    cdef int found
+    cdef int flags
     for node in nodes:
         kind = type(node)
         first = values.size()
         if kind is _Call:
-            of_call = known[node.nonterminal]
-            found = (NULLABLE if of_call[0] else 0) | (FILLED if of_call[1] else 0)
+            of_call = facts[node.nonterminal]
+            flags = (NULLABLE if of_call[0] else 0) | (FILLED if of_call[1] else 0)
         elif kind is _Literal:
-            found = FILLED if node.data else NULLABLE
+            flags = FILLED if node.data else NULLABLE
         elif kind is _Sequence:
             first -= len(<tuple> node.parts)
-            found = _both(values, first)
+            flags = _both(values, first)
         elif kind is _Choice:
             first -= len(<tuple> node.branches)
-            found = 0
+            flags = 0
             for i in range(first, <Py_ssize_t> values.size()):
-                found |= values[i]
+                flags |= values[i]
         elif kind is _Repeat or kind is _Counted:
             first -= 1
             if node.high == 0:
-                found = NULLABLE
+                flags = NULLABLE
             else:
-                found = values[first] | (NULLABLE if node.low == 0 else 0)
+                flags = values[first] | (NULLABLE if node.low == 0 else 0)
         elif kind is _Regular:
-            found = _of_automaton(node.dfa)
+            flags = _of_automaton(node.dfa)
         else:
-            found = FILLED
+            flags = FILLED
         values.resize(first)
-        values.push_back(found)
+        values.push_back(flags)
     return values.back()
 
 
@@ -155,7 +155,7 @@ def solve(dict nodes, dict callees, budget):
         name = queue[at]
         at += 1
         waiting.discard(name)
-        budget.part = name
+        budget.subject = name
         budget.spend(len(<list> nodes[name]))
         value = facts[_facts_in(nodes[name], values)]
         if value is not values[name]:
@@ -202,14 +202,14 @@ def large_ones(names, nodes, facts, Py_ssize_t most, states, repeated):
     of more than ``states``, or copies which unroll to more than ``repeated``: nothing in a rule is
     larger than the whole. See ``inline``.
     """
-    cdef list found = [], parts
+    cdef list large = [], body
     for name in names:
-        parts = nodes[name]
-        if type(parts[len(parts) - 1]) is not _Regular and _may_split(
-            parts, facts, most, states, repeated
+        body = nodes[name]
+        if type(body[len(body) - 1]) is not _Regular and _may_split(
+            body, facts, most, states, repeated
         ):
-            found.append(name)
-    return found
+            large.append(name)
+    return large
 
 
 cdef bint _may_split(list nodes, facts, Py_ssize_t most, states, repeated) except -1:
@@ -230,36 +230,36 @@ cdef bint _may_split(list nodes, facts, Py_ssize_t most, states, repeated) excep
     return has_copies and estimate_size(nodes, {}, ()) > repeated
 
 
-cdef Py_ssize_t _may_be_empty(tuple parts, facts) except -1:
+cdef Py_ssize_t _may_be_empty(tuple items, facts) except -1:
     """Count the parts of a sequence that can be empty, as far as a glance shows."""
-    cdef Py_ssize_t found = 0
-    for part in parts:
-        kind = type(part)
+    cdef Py_ssize_t count = 0
+    for item in items:
+        kind = type(item)
         if kind is _Call:
-            found += facts[part.nonterminal].nullable
+            count += facts[item.nonterminal].nullable
         elif kind is _Literal:
-            found += not part.data
+            count += not item.data
         else:
-            found += kind is not _Token
-    return found
+            count += kind is not _Token
+    return count
 
 
 def passing_on(names, nodes, facts):
     """Return the rules that may derive a call and nothing beside it, as far as a glance shows."""
-    cdef set found = set()
-    cdef list parts
+    cdef set passing = set()
+    cdef list body
     for name in names:
-        parts = nodes[name]
-        root = parts[len(parts) - 1]
+        body = nodes[name]
+        root = body[len(body) - 1]
         if type(root) is not _Choice:
             if _may_pass_on(root, facts):
-                found.add(name)
+                passing.add(name)
             continue
         for branch in <tuple> root.branches:
             if _may_pass_on(branch, facts):
-                found.add(name)
+                passing.add(name)
                 break
-    return found
+    return passing
 
 
 cdef bint _may_pass_on(node, facts) except -1:
@@ -268,14 +268,14 @@ cdef bint _may_pass_on(node, facts) except -1:
     kind = type(node)
     if kind is not _Sequence:
         return kind is not _Literal and kind is not _Regular and kind is not _Token
-    for part in <tuple> node.parts:
-        kind = type(part)
+    for item in <tuple> node.parts:
+        kind = type(item)
         if kind is _Literal:
-            if part.data:
+            if item.data:
                 return False
-        elif kind is _Token or kind is _Regular and not part.dfa.is_nullable:
+        elif kind is _Token or kind is _Regular and not item.dfa.is_nullable:
             return False
-        elif kind is _Call and not facts[part.nonterminal].nullable:
+        elif kind is _Call and not facts[item.nonterminal].nullable:
             if is_filled:
                 return False
             is_filled = True
@@ -284,7 +284,7 @@ cdef bint _may_pass_on(node, facts) except -1:
 
 def with_counts(names, nodes, least, many):
     """Return the rules with a repetition whose bound, or what it repeats so often, is large."""
-    cdef list found = []
+    cdef list counted = []
     cdef int64_t bound
     for name in names:
         for node in <list> nodes[name]:
@@ -296,18 +296,18 @@ def with_counts(names, nodes, least, many):
             else:
                 continue
             if bound >= least or (copied is not None and bound * copied.state_count >= many):
-                found.append(name)
+                counted.append(name)
                 break
-    return found
+    return counted
 
 
 def counting_of(names, nodes):
     """Return the nonterminals that count repetitions."""
-    cdef list found = []
+    cdef list counting = []
     for name in names:
         if _is_counting(nodes[name], True):
-            found.append(name)
-    return found
+            counting.append(name)
+    return counting
 
 
 cdef bint _is_counting(list nodes, bint bytes_too) except -1:
@@ -390,23 +390,23 @@ def choose(order, nodes, callees, uses, start, budget):
     """Return the nonterminals to write out, callees first, but for ``start``; see ``inline``."""
     cdef dict sizes = {}, inlined = {}
     cdef set flat = set()
-    cdef list parts
+    cdef list body
     cdef bint is_flat
     for name in order:
-        parts = nodes[name]
-        budget.part = name
-        budget.spend(len(parts))
-        size = sizes[name] = estimate_size(parts, sizes, inlined)
+        body = nodes[name]
+        budget.subject = name
+        budget.spend(len(body))
+        size = sizes[name] = estimate_size(body, sizes, inlined)
         is_flat = flat.issuperset(callees[name])
         if is_flat:
             flat.add(name)
         # What counts bytes is complete after each of them, which costs a nonterminal more than
         # most.
-        if "#" in name or name == start or _is_counting(parts, False):
+        if "#" in name or name == start or _is_counting(body, False):
             continue
         times = uses.get(name, 0)
         if (times == 1 and size <= LARGE) or (
-            is_flat and size * times <= SMALL_TOTAL and not _has_free_text(parts)
+            is_flat and size * times <= SMALL_TOTAL and not _has_free_text(body)
         ):
             inlined[name] = None
     return list(inlined)
@@ -417,15 +417,15 @@ def count_uses(names, nodes, callees):
     cdef dict uses = {}
     cdef list stack
     for name in names:
-        found = nodes[name]
-        for node in found:
+        body = nodes[name]
+        for node in body:
             if type(node) is _Repeat or type(node) is _Counted:
                 break
         else:
             for callee in callees[name]:
                 uses[callee] = uses.get(callee, 0) + 1
             continue
-        stack = [(found[len(found) - 1], 1)]
+        stack = [(body[len(body) - 1], 1)]
         while stack:
             node, times = stack.pop()
             kind = type(node)
@@ -436,8 +436,8 @@ def count_uses(names, nodes, callees):
             elif kind is _Repeat:
                 stack.append((node.body, times * max(node.low, node.high or 1, 1)))
             elif kind is _Sequence or kind is _Choice:
-                for part in <tuple> (node.parts if kind is _Sequence else node.branches):
-                    stack.append((part, times))
+                for inner in <tuple> (node.parts if kind is _Sequence else node.branches):
+                    stack.append((inner, times))
     return uses
 
 

@@ -87,7 +87,7 @@ class _Variant(NamedTuple):
     """A rule without its empty text: its choices before that (0), after it (1), or all (2)."""
 
     rule: str
-    part: int
+    choices: int
 
 
 _Leaf: TypeAlias = int | Dfa | _Variant | TokenTerminal
@@ -199,11 +199,11 @@ class _PositionBuilder:
 
     def build(self) -> Positions:
         for name in self._order:
-            self._budget.part = name
+            self._budget.subject = name
             self._rules[name] = self._connect(self._grammar.rules[name])
         self._find_empty()
         for name, rule in self._rules.items():
-            self._budget.part = name
+            self._budget.subject = name
             self._find_follows(rule)
         self._find_productive()
         return self._assemble()
@@ -233,7 +233,7 @@ class _PositionBuilder:
                 case Repeat(inner, low, high):
                     work.extend(_copies(rule, inner, low, high, begin, end))
             if len(rule.free) > self._limits.grammar_states:
-                raise TooManyStatesError(self._budget.part)
+                raise TooManyStatesError(self._budget.subject)
         return rule
 
     def _occur(  # noqa: C901 - a case for each kind of leaf
@@ -321,10 +321,10 @@ class _PositionBuilder:
             for name in self._order:
                 rule = self._rules[name]
                 live = self._live(rule)
-                for part in range(3):
-                    variant = _Variant(name, part)
+                for choices in range(3):
+                    variant = _Variant(name, choices)
                     if variant not in self._productive and any(
-                        position in live for position, _ in _chosen(rule.firsts, part)
+                        position in live for position, _ in _chosen(rule.firsts, choices)
                     ):
                         self._productive.add(variant)
                         changed = True
@@ -333,7 +333,7 @@ class _PositionBuilder:
             live.add(_END)
             rule.firsts = [first for first in rule.firsts if first[0] in live]
             rule.follows = {
-                position: [each for each in follow if each[0] in live]
+                position: [edge for edge in follow if edge[0] in live]
                 for position, follow in rule.follows.items()
                 if position in live
             }
@@ -351,7 +351,7 @@ class _PositionBuilder:
         live = set(pending)
         while pending:
             self._budget.spend()
-            fresh = [each for each in sources.get(pending.pop(), ()) if each not in live]
+            fresh = [source for source in sources.get(pending.pop(), ()) if source not in live]
             live.update(fresh)
             pending.extend(fresh)
         return live
@@ -387,13 +387,13 @@ class _PositionBuilder:
             terminals = [*(number for number in terminals if number != NEVER), NEVER]
         # Part 2 of the start has all its choices: nothing outside decides about its empty text.
         variants = [_Variant(start, 2)] + [
-            _Variant(name, part)
+            _Variant(name, choices)
             for name in self._order
-            for part in range(2)
-            if _Variant(name, part) in self._productive
+            for choices in range(2)
+            if _Variant(name, choices) in self._productive
         ]
         # A nonterminal's name says which rule it is, and is unique.
-        keys = {variant: f"{variant.rule}#{variant.part}" for variant in variants}
+        keys = {variant: f"{variant.rule}#{variant.choices}" for variant in variants}
         alphabet = Alphabet(
             join([separate(written), *classes]),
             {keys[variant]: number for number, variant in enumerate(variants)},
@@ -407,7 +407,7 @@ class _PositionBuilder:
             rule = self._rules.get(variant.rule, _Rule())
             builder = _AutomatonBuilder(self, rule, alphabet, keys, self._budget)
             builders[keys[variant]] = builder
-            called = builder.build(_chosen(rule.firsts, variant.part))
+            called = builder.build(_chosen(rule.firsts, variant.choices))
             states += len(builder.arrive)
             if states > self._limits.grammar_states:
                 raise TooManyStatesError(variant.rule)
@@ -419,7 +419,7 @@ class _PositionBuilder:
             renamed,
             replace(self._analysis, facts=facts),
             alphabet,
-            {name: builder.piece() for name, builder in builders.items()},
+            {name: builder.automaton() for name, builder in builders.items()},
         )
         kinds = [builder.by_kind(alphabet, len(terminals)) for builder in builders.values()]
         columns = [[row for kind in kinds for row in kind[which]] for which in range(3)]
@@ -469,12 +469,12 @@ def _copies(
     return copies
 
 
-def _chosen(firsts: _Follow, part: int) -> _Follow:
+def _chosen(firsts: _Follow, choices: int) -> _Follow:
     """Return the occurrences that begin a variant of a rule."""
     ends = [index for index, (position, _) in enumerate(firsts) if position == _END]
-    if part == 2 or not ends:
-        return [] if part == 1 else [first for first in firsts if first[0] != _END]
-    return firsts[: ends[0]] if part == 0 else firsts[ends[0] + 1 :]
+    if choices == 2 or not ends:
+        return [] if choices == 1 else [first for first in firsts if first[0] != _END]
+    return firsts[: ends[0]] if choices == 0 else firsts[ends[0] + 1 :]
 
 
 _Edge: TypeAlias = tuple[int, int, bool]
@@ -580,7 +580,7 @@ class _AutomatonBuilder:
         columns_by_origins = self._columns.get(id(dfa))
         if columns_by_origins is None:
             columns = [dfa.classes[byte] for byte in self._alphabet.first_bytes]
-            goes_on = [any(each != DEAD for each in row) for row in dfa.rows]
+            goes_on = [any(target != DEAD for target in row) for row in dfa.rows]
             columns_by_origins = self._columns[id(dfa)] = (columns, goes_on)
         self._budget.spend(len(columns_by_origins[0]))
         return columns_by_origins
@@ -590,7 +590,7 @@ class _AutomatonBuilder:
             for (symbol, target), edge in sorted(row.items()):
                 yield state, symbol, target, edge
 
-    def piece(self) -> ClosedAutomaton:
+    def automaton(self) -> ClosedAutomaton:
         """Return the columns of the automaton."""
         rows = list(self._sorted())
         source = array("i", [row[0] for row in rows]).tobytes()

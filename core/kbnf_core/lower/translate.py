@@ -55,9 +55,9 @@ Words = tuple[bytes, ...]
 class _RefusedError(Exception):
     """A part that leaves no list of texts, and why."""
 
-    def __init__(self, part: Expression, why: str) -> None:
+    def __init__(self, expression: Expression, why: str) -> None:
         super().__init__(why)
-        self.part = part
+        self.expression = expression
 
 
 class ExcludedWords:
@@ -149,7 +149,7 @@ class ExcludedWords:
             f"`except!({name.value})`: `{name.value}` must be made of terminals only",
             self._source,
             name.span,
-            labels=(Label(error.part.span, str(error)),),
+            labels=(Label(error.expression.span, str(error)),),
             helps=(
                 "write its texts as alternatives, or exclude a regular expression with"
                 ' `#ex"..."` instead',
@@ -258,7 +258,7 @@ class Translator:
         """Return the body of every nonterminal; several definitions are branches of one."""
         bodies: dict[str, list[tuple[ir.Node, Span]]] = {}
         for definition in self._document.definitions:
-            self._budget.part = definition.name.value
+            self._budget.subject = definition.name.value
             body = self._translate(definition.body)
             bodies.setdefault(definition.name.value, []).append((body, definition.span))
         return {name: _join(branches) for name, branches in bodies.items()}

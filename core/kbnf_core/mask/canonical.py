@@ -257,7 +257,7 @@ class Narrows:
         )
 
     @property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The memory that is taken, about."""
         arrays = (ids for narrows in self._narrows.values() for narrow in narrows for ids in narrow)
         return sum(array.nbytes + 100 for array in arrays)

@@ -197,7 +197,7 @@ class NearestEnd:
         self._without_costs = LruDict(weakly(self._find_without_costs), MOST_WITHOUT_COSTS)
 
     @property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The estimated size of the cached data, in bytes."""
         size = self._costs.bytes + self._ends.bytes + self.walker.bytes
         return size + 128 * len(self._ways)
@@ -346,7 +346,7 @@ class NearestEnd:
         cost = self._ends.filled(state) if self._is_empty(state) else self._ends.least(state)
         return inf if cost >= NEVER else cost + self._end_cost
 
-    def has_none(self, position: int) -> bool:
+    def cannot_end(self, position: int) -> bool:
         """Return whether no tokens complete a text; False where not all states were seen."""
         return self.way(position) is None and self._masks.counting.exact(position) not in self._cut
 

@@ -146,7 +146,7 @@ class WalkResults(NamedTuple):
     rows: "Pool[np.uint32]"
 
 
-def nothing_found(vocabulary: Vocabulary) -> WalkResults:
+def empty_results(vocabulary: Vocabulary) -> WalkResults:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     root, empty = np.zeros(1, np.int32), np.zeros(word_count(vocabulary.size), np.uint32)
     return WalkResults(
@@ -203,7 +203,7 @@ class Masks:
         self.state_limit = state_limit(limits)
         self.part_limit = part_limit(limits)
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
-        self.found = nothing_found(vocabulary)
+        self.found = empty_results(vocabulary)
         rows = self.found.rows
         self.walker = Walker(states, parts_of(vocabulary))
         self.counting = Counting(states, vocabulary.trie.max_depth)
@@ -224,7 +224,7 @@ class Masks:
         return self.assembler.holds_more_than(1 / 2)
 
     @property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The memory of masks and of the data that make them."""
         result = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
         row = 4 * self.word_count + ENTRY_BYTES

@@ -252,7 +252,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     has_others = (
         others_before[small.token_start[small.skip]] > others_before[small.token_start[:-1]]
     )
-    characters = _Characters.none()._replace(around=way | under)
+    characters = _Characters.empty()._replace(around=way | under)
     slice_ = Slice(
         subset,
         np.zeros((0, word_count(size)), np.uint32),
@@ -284,7 +284,7 @@ class _Characters(NamedTuple):
     around: npt.NDArray[np.uint64]
 
     @classmethod
-    def none(cls) -> "_Characters":
+    def empty(cls) -> "_Characters":
         rows, sets = np.zeros((0, 0), np.uint32), np.zeros((0, 2), np.uint64)
         return cls(np.full(256, NO_NUMBER, np.uint8), rows, sets, np.zeros(0, np.uint16), sets)
 

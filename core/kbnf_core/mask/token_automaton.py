@@ -177,15 +177,15 @@ class TokenAutomaton:
         return Narrows(self.masks, leads, weakly(self.settle), weakly(self.mask))
 
     @property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The memory that is taken beside that of the masks and the table."""
         result = self.state_masks.bytes + self.token_steps.bytes
         result += self.after.bytes_with(_STEP_BYTES) + self.words.bytes_with(_NUMBER_BYTES)
         result += _NUMBER_BYTES * (len(self.prepared) + len(self.unasked))
         result += getsizeof(self.prepared) + getsizeof(self.unasked)
         result += self.forced.bytes if "forced" in self.__dict__ else 0
-        result += self.narrows.known_bytes if "narrows" in self.__dict__ else 0
-        return result + (self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0)
+        result += self.narrows.estimated_bytes if "narrows" in self.__dict__ else 0
+        return result + (self.nearest_end.estimated_bytes if "nearest_end" in self.__dict__ else 0)
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask at a position after which a text can be over in time.
@@ -279,15 +279,15 @@ class TokenAutomata:
         self._lock = new_rlock()
 
     @property
-    def known_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """The memory that all tables and masks take."""
         automata = [
             automaton
             for by_finish in [*self._automata.values()]
             for automaton in [*by_finish.values()]
         ]
-        size = sum(automaton.known_bytes for automaton in automata)
-        size += sum(masks.known_bytes for masks in {automaton.masks for automaton in automata})
+        size = sum(automaton.estimated_bytes for automaton in automata)
+        size += sum(masks.estimated_bytes for masks in {automaton.masks for automaton in automata})
         return size + (0 if self._states is None else self._states.explorer.bytes)
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:

@@ -89,7 +89,7 @@ class Why:
             data,
             taken,
             expected,
-            self._explainer.live_places(reached),
+            self._explainer.live_sites(reached),
             reason or self._byte_reason(reached, data, taken, expected),
         )
 
@@ -128,7 +128,7 @@ class Why:
 
     def places(self, position: int) -> tuple[LivePlace, ...]:
         """Return where in the grammar a position is."""
-        return self._explainer.live_places(position) if position >= 0 else ()
+        return self._explainer.live_sites(position) if position >= 0 else ()
 
     def _with_room(self, position: int) -> int:
         """Return ``position``, in a fresh table where the one in use is full."""

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.languages.structural_tag.arguments import OF_BRACKETS, reading_of
 from kbnf_core.languages.structural_tag.pieces import (
     BrokenError,
+    Chunks,
     CutError,
-    Pieces,
     Reading,
     Tolerated,
     read_arguments,
@@ -81,12 +81,12 @@ class _MessageText:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.pieces: list[str] = []
+        self.texts: list[str] = []
 
     @property
     def value(self) -> Any:
-        self.pieces = ["".join(self.pieces)]
-        return self.pieces[0] if self.kind == "text" else {self.kind: self.pieces[0]}
+        self.texts = ["".join(self.texts)]
+        return self.texts[0] if self.kind == "text" else {self.kind: self.texts[0]}
 
 
 class _OpenCall:
@@ -152,7 +152,7 @@ class MessageReader:
         self._compiled = compiled(*language.of_any_tools)
         # Bytes that are not UTF-8 stay in the content, as halves of surrogate pairs.
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
-        self._source = Pieces()
+        self._source = Chunks()
         self._items: list[_MessageText | _OpenCall] = []
         self._deltas: list[Delta] = []
         self._calls = 0
@@ -239,7 +239,7 @@ class MessageReader:
         if not isinstance(last, _MessageText) or last.kind != kind:
             last = _MessageText(kind)
             self._items.append(last)
-        last.pieces.append(text)
+        last.texts.append(text)
         self._deltas.append(Delta(kind, text))
 
     def _run(self) -> Reading:
@@ -327,7 +327,7 @@ class MessageReader:
             self._is_behind_call = False
             is_cut = source.is_over and self._is_cut_at_opening()
             if is_cut:
-                self.cut = source.place
+                self.cut = source.consumed
                 source.take(len(source.text))
             # One character only: the next one may begin an item.
             else:
@@ -414,7 +414,7 @@ class MessageReader:
     def _section(self, section: SectionPatterns, end: int) -> Reading:
         """Read the calls of a section; without any it is content, unless it is empty."""
         source = self._source
-        begin, noted = source.place, len(self.tolerated)
+        begin, noted = source.consumed, len(self.tolerated)
         # Up to its first call its text may have to be given back.
         source.kept = []
         source.take(end)
@@ -472,7 +472,7 @@ class MessageReader:
                 form, at = form_and_start
                 if noise:
                     size = sum(map(len, noise))
-                    self._note("text between calls", source.place - size, source.place)
+                    self._note("text between calls", source.consumed - size, source.consumed)
                     noise.clear()
                 source.take(at)
                 if not (yield from self._trial(form, form.head, None)):
@@ -496,11 +496,11 @@ class MessageReader:
             match = section.end.match(source.text, source.at, partial=True)
             if not count or noise or match is None or not match.partial:
                 return False
-            self._note("the end of the calls is cut", source.place, source.place)
+            self._note("the end of the calls is cut", source.consumed, source.consumed)
             source.take(len(source.text))
             return True
         if noise or count:
-            self._note("the end of the calls is missing", source.place, source.place)
+            self._note("the end of the calls is missing", source.consumed, source.consumed)
             raise BrokenError
         raise CutError
 
@@ -546,7 +546,7 @@ class MessageReader:
     ) -> Generator[None, None, bool]:
         """Read a call, or give its text back; return whether it was one, or text as a whole."""
         source = self._source
-        begin = source.place
+        begin = source.consumed
         noted = len(self.tolerated)
         outer, source.kept = source.kept, []
         call = _OpenCall()
@@ -652,7 +652,7 @@ class MessageReader:
         source.give_back(text)
         self._retried += len(text)
         # In proportion to the text so far, so that a text in many pieces is read as it is in one.
-        bound = RETRIED * (source.place + len(text)) + RETRIED_AT_LEAST
+        bound = RETRIED * (source.consumed + len(text)) + RETRIED_AT_LEAST
         size = len(text) if self._retried > bound else 1
         self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
         self._leads = False
@@ -690,7 +690,7 @@ class MessageReader:
         self, form: CallPatterns, opening: "regex.Pattern[str]", call: _OpenCall
     ) -> Reading:
         source = self._source
-        begin = source.place
+        begin = source.consumed
         match = opening.match(source.text, source.at)
         assert match is not None  # noqa: S101 - it was found to match
         groups = match.groupdict()
@@ -699,7 +699,7 @@ class MessageReader:
         if form.is_object:
             wanted = "" if form.spelled is None else form.spelled.partition("{")[0]
             if form.spelled is not None and spelled not in (wanted, ""):
-                self._note("blanks or words differ", begin, source.place)
+                self._note("blanks or words differ", begin, source.consumed)
             yield from self._object(form, call)
             return
         call.name = groups.get("name") if form.form.is_named else form.form.name
@@ -729,7 +729,7 @@ class MessageReader:
     def _object(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Read a call that is an object: its name and its arguments are members, in any order."""
         source = self._source
-        begin = source.place
+        begin = source.consumed
         depth = 0
         source.take(source.at + 1)
         while depth >= 0:
@@ -749,7 +749,7 @@ class MessageReader:
             raise BrokenError
         if not call.has_arguments:
             self._made(call)("{}")
-            self._note("there are no arguments", source.place, source.place)
+            self._note("there are no arguments", source.consumed, source.consumed)
         self._note_members(form, call, begin)
 
     def _member(
@@ -772,7 +772,7 @@ class MessageReader:
                 raise BrokenError
             call.has_arguments = True
             if char == '"':
-                self._note("the arguments are a text", source.place, source.place)
+                self._note("the arguments are a text", source.consumed, source.consumed)
             if call.name is not None:
                 self._give_if_of_tools(form, call)
             yield from read_arguments(source, self._made(call))
@@ -785,13 +785,13 @@ class MessageReader:
         source = self._source
         usual = [form.name_path[-1], form.arguments_path[-1]]
         if [key for key in call.keys if key != "id"] != usual and len(form.name_path) == 1:
-            self._note("members differ", begin, source.place)
+            self._note("members differ", begin, source.consumed)
         elif form.spelled is not None:
-            raw = "".join(source.kept or ())[begin - source.place :]
+            raw = "".join(source.kept or ())[begin - source.consumed :]
             head = form.spelled[form.spelled.index("{") :]
             name = json.dumps(call.name, ensure_ascii=False)[1:-1]
             if not raw.startswith(head.replace("\0", name)):
-                self._note("blanks differ", begin, source.place)
+                self._note("blanks differ", begin, source.consumed)
 
     def _read_text(self) -> Generator[None, None, str]:
         """Read a string of JSON."""
@@ -807,7 +807,7 @@ class MessageReader:
     ) -> Reading:
         """Read the closing words of a call, which may be missing where the rest says it."""
         source = self._source
-        begin = source.place
+        begin = source.consumed
         missing: list[str] = []
         seen = 0
         closed: list[str] = []
@@ -827,7 +827,7 @@ class MessageReader:
         if missing or is_loose:
             yield from self._require_end(is_loose=is_loose)
         if missing:
-            self._note(f"`{' '.join(missing)}` is missing", begin, source.place)
+            self._note(f"`{' '.join(missing)}` is missing", begin, source.consumed)
         else:
             self._note_closed(form, "".join(closed), begin)
             yield from self._skip([form.behind])
@@ -838,7 +838,7 @@ class MessageReader:
             # Blanks after the last element are those of the arguments.
             text = text.lstrip()
         if form.closed is not None and text != form.closed.rstrip():
-            self._note("blanks differ", begin, self._source.place)
+            self._note("blanks differ", begin, self._source.consumed)
 
     def _require_over(self, form: CallPatterns, call: _OpenCall) -> Reading:
         """Raise an error unless a call without closing words is over.

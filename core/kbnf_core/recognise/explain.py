@@ -55,7 +55,7 @@ class Explainer:
         self._origins = positions.origins
         self._states = states
 
-    def live_places(self, state: int) -> tuple[LivePlace, ...]:
+    def live_sites(self, state: int) -> tuple[LivePlace, ...]:
         """Return the items that expect a byte or token, without duplicates."""
         result: dict[LivePlace, None] = {}
         for stack_node, item_set in self._states.sources(state):

@@ -168,7 +168,7 @@ class ArtifactStore:
                 if entry is not None:
                     yield key, entry
 
-    def known_keys(self) -> Iterator[str]:
+    def stored_keys(self) -> Iterator[str]:
         """Yield the keys of all artifacts of this format, and of damaged entries, in order."""
         for key, entry in self.entries():
             if isinstance(entry, DamagedError) or entry.format == FORMAT:
@@ -457,7 +457,7 @@ def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]
 
     With ``remove``, the entry goes and its damaged artifact, so that it is compiled again.
     """
-    for key in store.known_keys():
+    for key in store.stored_keys():
         try:
             store.check(key)
         except DamagedError as error:

@@ -340,7 +340,7 @@ def diagnostic(
             of_tool = f" of the tool `{tool}`" if tool else ""
             message = f"{engine} refuses {subject}{of_tool}: {finding.words}"
             if span is None:
-                notes = (f"the smallest part that it refuses: {shown(finding.part)}",)
+                notes = (f"the smallest part that it refuses: {shown(finding.subschema)}",)
         case Fault.WEAK if span is None:
             keyword = f"`{finding.keyword}`" if finding.keyword else "this"
             message = f"{engine} does not enforce {keyword}: it accepts {document}"

@@ -71,7 +71,7 @@ class Finding:
     """A fault of an engine with a schema, at ``pointer`` (of the keyword, where there is one).
 
     ``witness`` is a document's text: one that is accepted wrongly, or rejected. ``words`` are the
-    engine's, or a description; ``part`` is the smallest schema that is refused.
+    engine's, or a description; ``subschema`` is the smallest schema that is refused.
     """
 
     engine: str
@@ -81,7 +81,7 @@ class Finding:
     keyword: str = ""
     witness: str | None = None
     words: str = ""
-    part: str = ""
+    subschema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class _Examination:
     def run(self) -> Examined:
         answer = self._asked.compile(self._exam.text)
         self._until = time.thread_time() + self._asked.spent() + self._seconds
-        with self._asked.parts_of(answer):
+        with self._asked.less_time_than(answer):
             if not answer.takes:
                 self._refusals(answer)
             else:
@@ -234,10 +234,10 @@ class _Examination:
         keyword: str,
         witness: str | None,
         words: str = "",
-        part: str = "",
+        subschema: str = "",
     ) -> None:
         finding = Finding(
-            self._asked.name, self._version, fault, pointer, keyword, witness, words, part
+            self._asked.name, self._version, fault, pointer, keyword, witness, words, subschema
         )
         reported = {(earlier.fault, earlier.pointer, earlier.keyword) for earlier in self._findings}
         if (fault, pointer, keyword) not in reported:
@@ -248,8 +248,8 @@ class _Examination:
             words = refused.answer.words
             if refused.answer.how is not How.REFUSES:
                 words = f"it {refused.answer.how.value}: {words}"
-            part = json.dumps(refused.part, ensure_ascii=False)
-            self._add(Fault.REFUSES, refused.pointer, refused.keyword, None, words, part)
+            subschema = json.dumps(refused.subschema, ensure_ascii=False)
+            self._add(Fault.REFUSES, refused.pointer, refused.keyword, None, words, subschema)
 
     # What it does not enforce
 
@@ -265,7 +265,7 @@ class _Examination:
                 continue
             named.add(key)
             smaller = self._shrunk_witness(witness)
-            pointer = smaller.place
+            pointer = smaller.keyword_pointer
             self._add(Fault.WEAK, pointer, smaller.keyword, self._spelling(smaller.document))
 
     def _is_weak(self, witness: InvalidDocument) -> bool:

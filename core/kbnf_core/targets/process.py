@@ -139,7 +139,7 @@ class Asked:
         return answer
 
     @contextmanager
-    def parts_of(self, whole: EngineAnswer) -> Iterator[None]:
+    def less_time_than(self, whole: EngineAnswer) -> Iterator[None]:
         """Give less time to compiling within the context: parts of a schema with this answer.
 
         A part that takes much longer than the whole is a hang that is soon known.

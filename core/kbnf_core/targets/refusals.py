@@ -30,7 +30,7 @@ class Refused:
 
     pointer: str
     keyword: str
-    part: Json
+    subschema: Json
     answer: EngineAnswer
 
 
@@ -50,7 +50,7 @@ def refused_fragments(
             result = result or [Refused("", "", schema, answer)]
             break
         pointer = _in_original(schema, least.least, least.pointer)
-        result.append(Refused(pointer, least.keyword, least.part, again))
+        result.append(Refused(pointer, least.keyword, least.subschema, again))
         pointer_in_original = _in_original(rest, least.least, least.pointer)
         if not pointer_in_original or is_over() or answer.how is How.HANGS:
             break
@@ -64,10 +64,10 @@ def refused_fragments(
     return result
 
 
-def _needed(schema: Json, refused_found: list[Refused], asked: Asked) -> list[Refused]:
+def _needed(schema: Json, candidates: list[Refused], asked: Asked) -> list[Refused]:
     """Return those of several parts for which the schema is refused without the others."""
-    kept = list(refused_found)
-    for refused in refused_found if len(refused_found) > 1 else ():
+    kept = list(candidates)
+    for refused in candidates if len(candidates) > 1 else ():
         others = sorted((other.pointer for other in kept if other is not refused), reverse=True)
         rest = schema
         for pointer in others:
@@ -91,7 +91,7 @@ def _without(schema: Json, pointer: str) -> Json:
 class _Least:
     pointer: str
     keyword: str
-    part: Json
+    subschema: Json
     least: Json
 
 

@@ -35,14 +35,14 @@ class KeywordChange:
     """A keyword that was written in another way; ``lost`` is a text that is no longer allowed."""
 
     pointer: str
-    what: str
+    description: str
     lost: str | None
 
     @property
     def summary(self) -> str:
         """The change in words."""
         kept = "proved equal" if self.lost is None else f"narrower: it loses {shown(self.lost)}"
-        return f"{self.pointer or 'the whole schema'}: {self.what} ({kept})"
+        return f"{self.pointer or 'the whole schema'}: {self.description} ({kept})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +445,7 @@ def _of_newest_draft(schema: Json, changes: list[KeywordChange]) -> Json | None:
 
     None where it would mean something else there.
     """
-    if "$schema" not in schema or all(change.what != _TUPLE for change in changes):
+    if "$schema" not in schema or all(change.description != _TUPLE for change in changes):
         return schema
     newest = {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}
     return None if _proof(schema, newest, schema, newest) else newest

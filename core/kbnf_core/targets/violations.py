@@ -100,7 +100,7 @@ class InvalidDocument:
     document: Json
 
     @property
-    def place(self) -> str:
+    def keyword_pointer(self) -> str:
         """The pointer of the keyword."""
         return self.pointer + pointer_to(self.keyword)
 
@@ -228,7 +228,7 @@ class Violations:
             fits = judges.we_take(compact(witness.document))
         if fits is not False:
             return False
-        without = judges.without(witness.place)
+        without = judges.without(witness.keyword_pointer)
         rest = without.fits(witness.document)
         return bool(without.we_take(compact(witness.document)) if rest is None else rest)
 
@@ -236,7 +236,7 @@ class Violations:
         """Return whether a witness is about a format that ``jsonschema`` does not check."""
         if witness.keyword != "format":
             return False
-        return not self._judges.knows_format(at(self._judges.schema, witness.place))
+        return not self._judges.knows_format(at(self._judges.schema, witness.keyword_pointer))
 
 
 def _enough(schema: dict[str, Any], keyword: str) -> int:

@@ -17,15 +17,15 @@ from kbnf_core.text.errors import WorkLimitError
 class Budget:
     """A meter that raises ``WorkLimitError`` once more than ``limit`` steps are spent.
 
-    ``part`` names the current subject (a rule, a terminal, a call); passes set it on their way, so
+    ``subject`` names a rule, a terminal or a call that is worked on; passes set it on their way, so
     that the error names the guilty one.
     """
 
-    __slots__ = ("limit", "part", "spent")
+    __slots__ = ("limit", "spent", "subject")
 
-    def __init__(self, limit: int, part: str = "") -> None:
+    def __init__(self, limit: int, subject: str = "") -> None:
         self.limit = limit
-        self.part = part
+        self.subject = subject
         self.spent = 0
 
     @property
@@ -37,7 +37,7 @@ class Budget:
         """Count ``steps``; raise where that is more than is left."""
         self.spent += steps
         if self.spent > self.limit:
-            raise WorkLimitError(self.limit, self.part)
+            raise WorkLimitError(self.limit, self.subject)
 
     @contextmanager
     def share(self, most: int, finer: int = 1) -> Iterator["Budget"]:

@@ -81,9 +81,9 @@ class VocabularyError(KbnfError, ValueError):
 class MissingExtraError(KbnfError, ImportError):
     """An optional library is needed; ``extra`` is the extra that installs it."""
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, feature: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs an optional library: `{install_command(extra)}`")
+        super().__init__(f"{feature} needs an optional library: `{install_command(extra)}`")
 
 
 def install_command(extra: str) -> str:
@@ -175,8 +175,8 @@ class RejectedError(EngineError):
         self.token_id = token_id
         self.data = data
         self.byte_offset = byte_offset
-        what = f"the bytes {data!r} are" if token_id is None else f"token {token_id} {data!r} is"
-        super().__init__(f"{what} not allowed here: rejected at byte {byte_offset}")
+        subject = f"the bytes {data!r} are" if token_id is None else f"token {token_id} {data!r} is"
+        super().__init__(f"{subject} not allowed here: rejected at byte {byte_offset}")
 
 
 class ParseError(KbnfError, ValueError):
@@ -199,9 +199,9 @@ class ParseError(KbnfError, ValueError):
         self.expected = expected
         self.rules = rules
         wanted = ", ".join(_shown_range(*inclusive) for inclusive in expected) or "nothing"
-        what = "the text ends too early" if self.is_unfinished else f"byte {offset} does not fit"
+        reason = "the text ends too early" if self.is_unfinished else f"byte {offset} does not fit"
         inside = f" in `{rules[-1]}`" if rules else ""
-        super().__init__(f"{what}: expected {wanted}{inside}")
+        super().__init__(f"{reason}: expected {wanted}{inside}")
 
     @property
     def is_unfinished(self) -> bool:
@@ -242,8 +242,8 @@ def _shown_range(low: int, high: int) -> str:
 class LateError(RejectedError):
     """A token that the grammar takes, but not with so few left: see ``Engine.remaining``."""
 
-    def __init__(self, what: int | bytes, data: bytes, left: int) -> None:
-        super().__init__(what if isinstance(what, int) else None, data, len(data))
+    def __init__(self, token: int | bytes, data: bytes, left: int) -> None:
+        super().__init__(token if isinstance(token, int) else None, data, len(data))
         self.left = left
         beginning = str(self).rpartition(":")[0]
         self.args = (f"{beginning}: the text could not end in the {left} tokens that are left",)

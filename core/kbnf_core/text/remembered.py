@@ -70,16 +70,16 @@ class Remembering(Generic[P, V]):
 
     def __init__(self, function: Callable[P, V], most: int, size_of: Callable[[V], int]) -> None:
         self._function = function
-        self.known = Remembered[Hashable, V](most, lambda _, value: size_of(value))
+        self.entries = Remembered[Hashable, V](most, lambda _, value: size_of(value))
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> V:
         """Return the cached value, or that of the function."""
         key = (args, *kwargs.items()) if kwargs else args
-        result = self.known.find(key)
+        result = self.entries.find(key)
         if result is None:
             result = self._function(*args, **kwargs)
-            self.known.keep(key, result)
+            self.entries.keep(key, result)
         return result
 
 
@@ -104,7 +104,7 @@ class LruDict(dict[K, V], Generic[K, V]):
         self._half = max(1, capacity // 2)
         self._older: dict[K, V] = {}
 
-    def known(self) -> dict[K, V]:
+    def entries(self) -> dict[K, V]:
         """Return all cached values."""
         return {**self._older, **self}
 

@@ -114,13 +114,13 @@ class Source:
         return self._line_starts[number - 1]
 
     @cached_property
-    def places(self) -> Mapping[str, Span]:
+    def spans(self) -> Mapping[str, Span]:
         """The spans of the JSON Pointers; none in other texts."""
         return dict(pointers(self.text)) if self.is_json else {}
 
     @cached_property
     def _pointers(self) -> Mapping[Span, str]:
-        return {span: pointer for pointer, span in self.places.items()}
+        return {span: pointer for pointer, span in self.spans.items()}
 
     def pointer(self, span: Span) -> str | None:
         """Return the JSON Pointer that a span stands for."""
@@ -131,12 +131,12 @@ class Source:
 
         Where the pointer leads nowhere, as into another document, it is the nearest value around.
         """
-        while pointer and pointer not in self.places:
+        while pointer and pointer not in self.spans:
             pointer = pointer.rpartition("/")[0]
         if not pointer:
             # It comes first, so that all others need not be looked for.
             return next((span for _, span in pointers(self.text)), NOWHERE)
-        return self.places[pointer]
+        return self.spans[pointer]
 
     def slice(self, span: Span) -> str:
         """Return the text of ``span``."""

@@ -176,7 +176,7 @@ class Case:
         least = nearest_end.least(bounded._position)
         assert fewest <= least, (fewest, least)
         # Where no position has a bound its own search decides, as far as it goes.
-        if least == inf and not nearest_end.has_none(bounded._position):
+        if least == inf and not nearest_end.cannot_end(bounded._position):
             raise GivenUpError
         assert (fewest == inf) == (least == inf), (fewest, least)
         for too_few in (0, least - 1 if least < inf else 30):

@@ -46,11 +46,11 @@ def compare(grammar: Grammar, compiled: ModuleType) -> None:
         solved = module["solve"](analysis.nodes, analysis.callees, budget)
         assert solved == {name: analysis.facts[name] for name in solved}
         order = module["order_from"](list(analysis.nodes), analysis.callees)
-        spent.append((list(solved), order, budget.spent, budget.part))
+        spent.append((list(solved), order, budget.spent, budget.subject))
     assert spent[0] == spent[1]
     for name, body in rules.rules.items():
         nodes = analysis.nodes[name]
-        assert compiled.parts_of(body) == PLAIN["parts_of"](body)
+        assert compiled.nodes_and_calls(body) == PLAIN["nodes_and_calls"](body)
         assert compiled.facts_of(nodes, analysis.facts) is PLAIN["facts_of"](nodes, analysis.facts)
 
 

@@ -30,7 +30,7 @@ def test_what_is_kept_is_not_computed_again() -> None:
     memo, computed = doubled(10)
     assert [memo[3], memo[4], memo[3]] == [6, 8, 6]
     assert computed == [3, 4]
-    assert memo.known() == {3: 6, 4: 8}
+    assert memo.entries() == {3: 6, 4: 8}
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 2, 3, 10, 101])
@@ -38,7 +38,7 @@ def test_it_never_keeps_more_than_its_capacity(capacity: int) -> None:
     memo, _ = doubled(capacity)
     for key in range(500):
         assert memo[key] == 2 * key
-        assert len(memo.known()) <= max(2, capacity)
+        assert len(memo.entries()) <= max(2, capacity)
 
 
 def test_what_is_used_all_the_time_stays() -> None:
@@ -71,7 +71,7 @@ def test_an_error_is_not_remembered() -> None:
     memo: LruDict[str, object] = LruDict(compute, 4)
     with pytest.raises(ZeroDivisionError):
         _ = memo["x"]
-    assert memo.known() == {}
+    assert memo.entries() == {}
     assert memo["x"] == 7
 
 

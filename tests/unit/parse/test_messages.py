@@ -10,7 +10,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.integrations.tool_calls import ToolCalls
 from kbnf_core.languages.structural_tag.models import format_named, table
-from kbnf_core.languages.structural_tag.pieces import Pieces
+from kbnf_core.languages.structural_tag.pieces import Chunks
 from kbnf_core.languages.structural_tag.reading import dumped, language_of_format, loaded
 from kbnf_core.parse.follow import copied
 from kbnf_core.parse.messages import MessageReader
@@ -497,13 +497,13 @@ def test_each_character_of_a_hostile_text_is_taken_a_bounded_number_of_times(
 ) -> None:
     language = language_of_format(format_named(name), {"f": TWO})
     assert language is not None
-    take, taken = Pieces.take, [0]
+    take, taken = Chunks.take, [0]
 
-    def counted(source: Pieces, end: int) -> str:
+    def counted(source: Chunks, end: int) -> str:
         taken[0] += end - source.at
         return take(source, end)
 
-    monkeypatch.setattr(Pieces, "take", counted)
+    monkeypatch.setattr(Chunks, "take", counted)
     text = begin + unit * (100_000 // len(unit))
     reader = MessageReader(language)
     for at in range(0, len(text), 997):

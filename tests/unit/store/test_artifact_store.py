@@ -463,7 +463,7 @@ def test_earlier_formats_are_counted_and_removed_and_later_ones_are_kept(
     for name, data in (earlier | later).items():
         assert backend.put_if_absent(name, data)
     store = store_of(backend, tmp_path / "cache")
-    assert list(store.known_keys()) == [key]
+    assert list(store.stored_keys()) == [key]
     assert count_others(store) == 3
     assert list(damage(store, remove=True)) == []
     assert collect(store) == 0, "what is young stays"

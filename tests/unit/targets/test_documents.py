@@ -174,7 +174,7 @@ def test_documents_are_valid_and_witnesses_are_invalid_for_one_keyword(schema: A
     until = time.process_time() + 5
     for witness in Violations(exam.judges, Values(exam.judges), exam.documents, until).all():
         assert exam.judges.fits(witness.document) is False
-        assert Judges(removed(schema, witness.place)).fits(witness.document)
+        assert Judges(removed(schema, witness.keyword_pointer)).fits(witness.document)
 
 
 def test_recursion_and_references() -> None:

@@ -112,7 +112,7 @@ def test_the_smallest_part_that_is_refused(lax: Asked) -> None:
         ("refuses", "/properties/a/items/anyOf/1/pattern", "pattern"),
         ("refuses", "/properties/c/pattern", "pattern"),
     }
-    assert [json.loads(each.part) for each in result.findings] == [look_ahead] * 2
+    assert [json.loads(each.subschema) for each in result.findings] == [look_ahead] * 2
 
 
 def test_what_is_refused_only_without_its_type_is_not_named() -> None:

@@ -51,11 +51,11 @@ def test_a_part_that_sleeps_ends_sooner_than_the_whole(monkeypatch: pytest.Monke
     asked = Asked("llguidance", seconds=60, adapter=fake_engine.load)
     try:
         whole = asked.compile("{}")
-        with asked.parts_of(whole):
+        with asked.less_time_than(whole):
             answer = asked.compile('{"title": "sleep"}')
         assert answer.how is How.HANGS
         assert float(answer.words.split()[-2]) < 10
-        with asked.parts_of(EngineAnswer(How.HANGS)):
+        with asked.less_time_than(EngineAnswer(How.HANGS)):
             assert asked.compile("{}").how is How.TAKES
     finally:
         asked.close()

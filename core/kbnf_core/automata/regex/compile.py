@@ -322,11 +322,11 @@ def compile_within(
     limits = replace(limits, work=budget.limit)
     # That of a call without limits: no pattern is compiled again beside it.
     key = (pattern,) if limits == DEFAULT_LIMITS else (pattern, limits)
-    compiled = compiler.known.find(key)
+    compiled = compiler.entries.find(key)
     if compiled is None:
         compiled = compiler.__wrapped__(pattern, limits, budget.spent)
         if compiled.dfa is not None or not budget.spent:
-            compiler.known.keep(key, compiled)
+            compiler.entries.keep(key, compiled)
     is_refused = compiled.dfa is None
     budget.spend(min(compiled.work, budget.left) if is_refused else compiled.work)
     return compiled

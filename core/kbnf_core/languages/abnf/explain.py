@@ -114,7 +114,7 @@ def explain(mistake: Mistake) -> Diagnostic:
         return _nothing_to_repeat(mistake)
     if word is not None and word.type == "BAD_VALUE":
         help_ = "values are written `%x41`, `%d13.10`, `%b1010` or `%x30-39`"
-        return mistake.finding("E001", f"{mistake.found} is not a value", "", help_)
+        return mistake.finding("E001", f"{mistake.shown_word} is not a value", "", help_)
     if (word is None or word.type in {*CLOSING, "SLASH"}) and (
         mistake.before.type in _BEFORE_ALTERNATIVE
     ):
@@ -124,7 +124,7 @@ def explain(mistake: Mistake) -> Diagnostic:
     code = "E003" if word is not None and word.type in CLOSING else "E001"
     hint = _FOREIGN.get(word.value[:1]) if word is not None else None
     return mistake.finding(
-        code, f"{mistake.found} is not allowed here", "", *([hint] if hint else [])
+        code, f"{mistake.shown_word} is not allowed here", "", *([hint] if hint else [])
     )
 
 
@@ -137,5 +137,5 @@ def _nothing_to_repeat(mistake: Mistake) -> Diagnostic:
 
 def _open_bracket(mistake: Mistake, opening: Word) -> Diagnostic:
     label = Label(span_of(opening), "this bracket is open")
-    message = f"expected `{CLOSERS[opening.type]}`, found {mistake.found}"
+    message = f"expected `{CLOSERS[opening.type]}`, found {mistake.shown_word}"
     return Diagnostic("E003", message, mistake.source, mistake.span, labels=(label,))

@@ -152,9 +152,9 @@ def _split(text: str, comments: list[tree.Comment], budget: Budget) -> Iterator[
     words: list[Word] = []
     for word in words_of(lexer.words(), comments, budget):
         if word.type == "ACTION":
-            lexer.place = _end_of_code(text, word.start_pos)
-            code = text[word.start_pos : lexer.place]
-            words.append(Word("ACTION", code, word.start_pos, lexer.place))
+            lexer.position = _end_of_code(text, word.start_pos)
+            code = text[word.start_pos : lexer.position]
+            words.append(Word("ACTION", code, word.start_pos, lexer.position))
         elif word.type not in ("SEMI", "ELEMENT_OPTIONS"):
             words.append(word)
         is_code = word.type == "ACTION" and (not _is_rule(words) or words[0].value in _LATER)

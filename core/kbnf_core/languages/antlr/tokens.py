@@ -98,7 +98,7 @@ class Lexer:
             for name, same in rules.items()
         }
         for name in callees_first(uses, uses):
-            reader.budget.part = name
+            reader.budget.subject = name
             for rule in rules[name]:
                 self._texts[id(rule)] = self._of(rule.body)
             options = [self._texts[id(rule)] for rule in rules[name]]

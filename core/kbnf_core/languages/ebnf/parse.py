@@ -159,7 +159,7 @@ class W3C(Ebnf):
         """Yield the words of rules."""
         lexer = Lexer(self.parser(), text)
         for word in map(self.converted, words_of(lexer.words(), comments, budget)):
-            lexer.place = word.end_pos
+            lexer.position = word.end_pos
             if word.type not in _LEFT_OUT:
                 yield word
 

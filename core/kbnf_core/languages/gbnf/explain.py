@@ -92,7 +92,7 @@ def _unclosed(source: Source, word: Word) -> Diagnostic:
 
 def _open_group(mistake: Mistake, opening: Word) -> Diagnostic:
     label = Label(span_of(opening), "this parenthesis is open")
-    message = f"expected `)`, found {mistake.found}"
+    message = f"expected `)`, found {mistake.shown_word}"
     notes = (llama_says("expecting ')' at"),)
     code = "E003" if mistake.word is None else "E001"
     return Diagnostic(code, message, mistake.source, mistake.span, labels=(label,), notes=notes)
@@ -121,12 +121,12 @@ def _left_over(mistake: Mistake) -> Diagnostic:
     if word is not None and word.value[:1] == "\\" and word.value[1:] in CLASSES:
         return class_escape(mistake.source, span_of(word), word.type)
     code = "E003" if word is not None and word.type == "RPAR" else "E001"
-    helps = ('texts are written `"..."`',) if mistake.found.startswith("`'") else ()
+    helps = ('texts are written `"..."`',) if mistake.shown_word.startswith("`'") else ()
     if word is not None and word.value == "<":
         helps = ("a token is written `<[id]>` or `<text>`",)
     if word is not None and word.value in ("/", "%"):
         helps = _LARK
-    message = f"{mistake.found} is not allowed here"
+    message = f"{mistake.shown_word} is not allowed here"
     notes = (llama_says("expecting newline or end at"),)
     return Diagnostic(code, message, mistake.source, mistake.span, notes=notes, helps=helps)
 

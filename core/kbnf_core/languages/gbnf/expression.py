@@ -40,7 +40,7 @@ from kbnf_core.ir.build import EMPTY, any_of, call, repeated, sequence, text
 from kbnf_core.lower.facts import (
     first_calls,
     nullable_names,
-    nullable_parts,
+    nullable_nodes,
     useful,
     without_empty,
 )
@@ -127,13 +127,13 @@ class Nonempty:
         self._rules = rules
         self.nullable = nullable_names(rules)
 
-    def parts(self, root: Node) -> Mapping[int, bool]:
+    def nullable_by_node(self, root: Node) -> Mapping[int, bool]:
         """Return for every part of ``root``, by identity, whether it may be empty."""
-        return nullable_parts(root, self.nullable)
+        return nullable_nodes(root, self.nullable)
 
     def is_nullable(self, root: Node) -> bool:
         """Return whether ``root`` may be empty."""
-        return self.parts(root)[id(root)]
+        return self.nullable_by_node(root)[id(root)]
 
     def of(self, root: Node) -> Node | None:
         """Return ``root`` without the empty text; None where nothing else is left."""
@@ -149,7 +149,7 @@ class Nonempty:
 
     def _strip(self, root: Node) -> tuple[Node | None, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
-        result = without_empty(root, self.parts(root), lambda name: name + SUFFIX)
+        result = without_empty(root, self.nullable_by_node(root), lambda name: name + SUFFIX)
         names = [] if result is None else [site.nonterminal for site in calls(result)]
         return result, [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
 
@@ -204,12 +204,12 @@ def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]
     Returns the cycles of more than ``MOST_MEMBERS``, of which each rule becomes any text.
     """
     lost: list[list[str]] = []
-    cycles_found = cycles(first_calls(rules, nonempty.nullable))
-    recursive = {name for members in cycles_found for name in members}
+    groups = cycles(first_calls(rules, nonempty.nullable))
+    recursive = {name for members in groups for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
-        cycles_found = cycles(first_calls(rules, nonempty.nullable))
-    for members in cycles_found:
+        groups = cycles(first_calls(rules, nonempty.nullable))
+    for members in groups:
         if len(members) <= MOST_MEMBERS:
             _solve(rules, members, nonempty)
             continue
@@ -327,7 +327,7 @@ def _without_empty(node: Node, nonempty: Nonempty) -> Node | None:
 
 def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
     """Cut ``root``, of which no member is nullable, by the member it begins with."""
-    nullable = nonempty.parts(root)
+    nullable = nonempty.nullable_by_node(root)
 
     def cut(node: Node, splits: list[_Split]) -> _Split:
         match node:

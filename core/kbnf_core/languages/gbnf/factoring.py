@@ -42,7 +42,7 @@ from kbnf_core.ir.build import (
     structure,
 )
 from kbnf_core.languages.gbnf.expression import JOINT, Rules, callees_of
-from kbnf_core.lower.facts import first_calls, nullable_parts
+from kbnf_core.lower.facts import first_calls, nullable_nodes
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
 
@@ -313,7 +313,7 @@ class _Quotient:
                 result.append(_Alternative(sequence(head, self._body(after)), None))
         again = [head for head, after in result if after == block]
         others = [other for other in result if other.after != block]
-        if again and others and not any(nullable_parts(head, nullable)[id(head)] for head in again):
+        if again and others and not any(nullable_nodes(head, nullable)[id(head)] for head in again):
             self._uses[block] -= len(again)
             loop = repeated(alternation(again), 0, None)
             is_one = len(others) == 1

@@ -27,13 +27,13 @@ WIDTH = 100
 class Written:
     """A definition: its name, and the text of each of its branches.
 
-    ``places`` are the spans of the branches in the original, as many; ``span`` is that of the
+    ``spans`` are the spans of the branches in the original, as many; ``span`` is that of the
     whole. ``remark`` is a comment on a definition that nobody wrote.
     """
 
     name: str
     branches: tuple[str, ...]
-    places: tuple[Span, ...]
+    spans: tuple[Span, ...]
     span: Span
     remark: str | None = None
 
@@ -42,7 +42,7 @@ def lay_out(source: Source, definitions: Iterable[Written], comments: Iterable[C
     """Return the text of ``definitions``, in the order of the original, with its comments."""
     writer = _LayoutWriter(source)
     pending = deque(sorted(comments, key=lambda comment: comment.span.start))
-    for definition in sorted(definitions, key=lambda each: each.span.start):
+    for definition in sorted(definitions, key=lambda written: written.span.start):
         writer.add_comments(_take(pending, definition.span.start))
         writer.add_definition(definition, _take(pending, _end_of_line(source, definition)))
     writer.add_comments(pending)
@@ -97,9 +97,9 @@ class _LayoutWriter:
 
     def _is_broken(self, definition: Written) -> bool:
         """Return whether an alternation has a line for every branch in the original."""
-        return len(definition.places) > 1 and all(
+        return len(definition.spans) > 1 and all(
             "\n" in self._source.text[left.end : right.start]
-            for left, right in pairwise(definition.places)
+            for left, right in pairwise(definition.spans)
         )
 
     def _add_broken(self, definition: Written, comments: Sequence[Comment]) -> None:
@@ -109,7 +109,7 @@ class _LayoutWriter:
             self.lines += self._filled(definition.branches)
             return
         pending = deque(comments)
-        ends = [*(place.start for place in definition.places[1:]), definition.span.end]
+        ends = [*(span.start for span in definition.spans[1:]), definition.span.end]
         for number, (branch, end) in enumerate(zip(definition.branches, ends, strict=True)):
             last = number + 1 == len(ends)
             remarks = [_comment(c.text) for c in _take(pending, end)]

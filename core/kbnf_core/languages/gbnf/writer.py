@@ -104,11 +104,11 @@ _CHUNK = 1000
 def keep_limits(rules: Rules) -> None:
     """Split, in place, the repetitions that are too large; operands become rules of their own."""
     for name, body in [*rules.items()]:
-        parts = [*postorder(body)]
-        counts = (each for each in parts if isinstance(each, Repeat))
-        is_counted = any(max(each.low, each.high or 0) > 1 for each in counts)
+        nodes = [*postorder(body)]
+        counts = (node for node in nodes if isinstance(node, Repeat))
+        is_counted = any(max(node.low, node.high or 0) > 1 for node in counts)
         # Most rules are within the limits together with all that is in them.
-        if is_counted or (3 * len(parts) > LIMIT and _size(parts) > LIMIT):
+        if is_counted or (3 * len(nodes) > LIMIT and _size(nodes) > LIMIT):
             rules[name] = rewrite(body, _Splitter(rules, name).split)
 
 
@@ -159,10 +159,10 @@ class _Splitter:
         return sequence(chunks, repeated(item, 0, count % _CHUNK))
 
 
-def _size(parts: Several[Node]) -> int:
+def _size(nodes: Several[Node]) -> int:
     """Return for how many symbols llama.cpp counts an operand with these parts, or more."""
-    names = {part.nonterminal for part in parts if isinstance(part, Call)}
-    return max(1, sum(map(_symbols, parts)) + len(names) * (len(parts) > 1))
+    names = {node.nonterminal for node in nodes if isinstance(node, Call)}
+    return max(1, sum(map(_symbols, nodes)) + len(names) * (len(nodes) > 1))
 
 
 def _symbols(node: Node) -> int:
@@ -201,10 +201,10 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
     written: list[str] = []
     pending: list[str | Node] = [root]
     while pending:
-        piece = pending.pop()
-        match piece:
+        item = pending.pop()
+        match item:
             case str():
-                written.append(piece)
+                written.append(item)
             case Literal(data):
                 written.append(quote(data.decode()))
             case Regular(dfa):
@@ -214,27 +214,29 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
             case Call(name):
                 written.append(names[name])
             case _:
-                pending.extend(reversed(_pieces(piece)))
+                pending.extend(reversed(_symbols_of(item)))
     return "".join(written)
 
 
-def _pieces(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> Several[str | Node]:
+def _symbols_of(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> Several[str | Node]:
     match node:
         case Repeat(body, low, high):
             is_text = isinstance(body, Literal) and not _is_character(body)
             operand = ("(", body, ")") if is_text else _grouped(body, (Choice, Sequence, Repeat))
             return (*operand, quantifier(low, high))
         case Choice():
-            return [piece for item in node.branches for piece in (" | ", item)][1:]
+            return [symbol for item in node.branches for symbol in (" | ", item)][1:]
         case Sequence(()):
             return ('""',)
         case _:
-            return [piece for item in node.parts for piece in (" ", *_grouped(item, (Choice,)))][1:]
+            return [symbol for item in node.parts for symbol in (" ", *_grouped(item, (Choice,)))][
+                1:
+            ]
 
 
 def _grouped(item: Node, looser: tuple[type, ...]) -> Several[str | Node]:
     if isinstance(item, Choice) and any(map(_is_empty, item.branches)):
-        item = optional(alternation(part for part in item.branches if not _is_empty(part)))
+        item = optional(alternation(branch for branch in item.branches if not _is_empty(branch)))
     return ("(", item, ")") if isinstance(item, looser) else (item,)
 
 
@@ -246,7 +248,7 @@ def _token(terminal: ir.TokenTerminal) -> str:
 
 def quote(value: str) -> str:
     """Return ``value`` as a string of GBNF."""
-    return f'"{_NOT_PLAIN.sub(lambda found: _spell(found[0]), value)}"'
+    return f'"{_NOT_PLAIN.sub(lambda match: _spell(match[0]), value)}"'
 
 
 @lru_cache(maxsize=1_024)
@@ -337,16 +339,16 @@ class Unfolder:
         body = self._settled(fold(definition.body, tree.children, self._combine))
         self.rules[self._name] = any_of([self.rules.get(self._name), body]) or NOTHING
 
-    def _combine(self, node: tree.Expression, parts: list[Node]) -> Node:
+    def _combine(self, node: tree.Expression, nodes: list[Node]) -> Node:
         match node:
             case tree.Sequence():
-                return sequence(*map(self._settled, _join_bytes(parts)))
+                return sequence(*map(self._settled, _join_bytes(nodes)))
             case tree.Alternation():
-                return any_of(map(self._settled, parts)) or NOTHING
+                return any_of(map(self._settled, nodes)) or NOTHING
             case tree.Repetition():
-                return repeated(self._settled(parts[0]), node.low, node.high)
+                return repeated(self._settled(nodes[0]), node.low, node.high)
             case tree.Bracket(kind):
-                return repeated(self._settled(parts[0]), *_BRACKETS[kind])
+                return repeated(self._settled(nodes[0]), *_BRACKETS[kind])
             case tree.Reference():
                 return call(self._names[node.name.value])
             case tree.TokenName() | tree.TokenSet():
@@ -461,7 +463,7 @@ def _read(pattern: str, limits: Limits) -> Node | None:
     that all share. Without, a conversion of a schema makes 5 % more calls.
     """
     parsed, _ = parse_regex(pattern, limits)
-    if any(isinstance(part, Assertion) for part in algebra.postorder(parsed)):
+    if any(isinstance(node, Assertion) for node in algebra.postorder(parsed)):
         return None
     return _of_regex(parsed)
 
@@ -469,14 +471,14 @@ def _read(pattern: str, limits: Limits) -> Node | None:
 def _of_regex(root: Regex) -> Node:
     """Return a regular expression without assertions in the IR."""
 
-    def one(node: Regex, parts: list[Node]) -> Node:
+    def one(node: Regex, nodes: list[Node]) -> Node:
         match node:
             case algebra.Sequence():
-                return sequence(*parts)
+                return sequence(*nodes)
             case algebra.Choice():
-                return any_of(parts) or NOTHING
+                return any_of(nodes) or NOTHING
             case algebra.Repeat(_, low, high):
-                return repeated(parts[0], low, high)
+                return repeated(nodes[0], low, high)
             case CharacterSet(points):
                 return one_of(points)
             case _:
@@ -485,15 +487,15 @@ def _of_regex(root: Regex) -> Node:
     return algebra.fold(root, one)
 
 
-def _join_bytes(parts: list[Node]) -> list[Node]:
+def _join_bytes(nodes: list[Node]) -> list[Node]:
     """Join neighbouring bytes: together they may be a text where each alone is not."""
     joined: list[Node] = []
-    for part in parts:
+    for node in nodes:
         last = joined[-1] if joined else None
-        if isinstance(part, Literal) and isinstance(last, Literal):
-            joined[-1] = Literal(last.data + part.data, last.span.cover(part.span))
+        if isinstance(node, Literal) and isinstance(last, Literal):
+            joined[-1] = Literal(last.data + node.data, last.span.cover(node.span))
         else:
-            joined.append(part)
+            joined.append(node)
     return joined
 
 
@@ -512,7 +514,7 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     """
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
-    written = dict.fromkeys(each.name.value for each in reading.written_out.definitions)
+    written = dict.fromkeys(definition.name.value for definition in reading.written_out.definitions)
     chosen = gbnf_names(written, {reading.start: gbnf.start})
     names = {name: chosen[name] for name in written}
     rules, lost = _rules(reading, names, limits)
@@ -573,7 +575,7 @@ def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
 
 def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
     """Return the W404 of rules that begin with each other, at the first of them."""
-    defined = (each.name for each in reading.written_out.definitions)
+    defined = (definition.name for definition in reading.written_out.definitions)
     first = next(name for name in defined if names[name.value] in members)
     others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
     return Loss("W404", f"{others}; any text is taken instead", first.span)
@@ -583,10 +585,10 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
     """Return the W403 of a grammar that ends before llama.cpp does."""
     if reading.ends_with_its_text:
         return []
-    found = going_on(grammar, limits)
-    if not found.may_be:
+    continuation = going_on(grammar, limits)
+    if not continuation.may_be:
         return []
-    if found.example is None:
+    if continuation.example is None:
         message = (
             "generation ends at the first complete text, and llama.cpp may go on; it could not be "
             "shown that no text goes on to another one"
@@ -594,7 +596,7 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
     else:
         message = "generation ends at the first complete text, and llama.cpp may go on"
     span = reading.name_span(reading.start)
-    return [Loss("W403", message, span, found.example)]
+    return [Loss("W403", message, span, continuation.example)]
 
 
 def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
@@ -602,32 +604,34 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     printed = distinct(rules, settled, lambda name: name.replace(JOINT, "-"), "-")
     # What nobody wrote has the order of its rules, and no place in a text.
     remarks = document.remarks
-    places = (
-        {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
+    spans = (
+        {names[name]: spans_of for name, spans_of in _spans(document).items()}
+        if remarks is None
+        else {}
     )
     # Rules without texts are left out, and their notes.
-    told = (remarks or {}).items()
-    in_front = {names[name]: remark for name, remark in told if name in names}
+    remarked = (remarks or {}).items()
+    in_front = {names[name]: remark for name, remark in remarked if name in names}
     written: list[Written] = []
     span = NOWHERE
     for name in _in_order(rules, [*names.values()]):
-        span, branches = places.get(name, (span, ()))
-        found = _written(printed[name], rules[name], printed, span, branches)
-        written.append(replace(found, remark=in_front.get(name)))
+        span, branches = spans.get(name, (span, ()))
+        definition = _written(printed[name], rules[name], printed, span, branches)
+        written.append(replace(definition, remark=in_front.get(name)))
     # A pragma, or a table of new names, is about the KBNF text only.
     settings = ("kbnf:", TABLE_HEAD)
     comments = [c for c in document.comments if not c.text.strip().startswith(settings)]
     return lay_out(document.source, written, comments)
 
 
-def _places(document: Document) -> dict[str, tuple[Span, tuple[Span, ...]]]:
+def _spans(document: Document) -> dict[str, tuple[Span, tuple[Span, ...]]]:
     """Return where each name is defined first, and the branches of all its definitions."""
-    found: dict[str, tuple[Span, tuple[Span, ...]]] = {}
+    spans: dict[str, tuple[Span, tuple[Span, ...]]] = {}
     for definition in document.definitions:
-        span, branches = found.get(definition.name.value, (definition.span, ()))
-        places = (*branches, *(branch.span for branch in definition.branches))
-        found[definition.name.value] = (span, places)
-    return found
+        span, branches = spans.get(definition.name.value, (definition.span, ()))
+        branch_spans = (*branches, *(branch.span for branch in definition.branches))
+        spans[definition.name.value] = (span, branch_spans)
+    return spans
 
 
 def _in_order(rules: Rules, written: list[str]) -> list[str]:
@@ -636,13 +640,13 @@ def _in_order(rules: Rules, written: list[str]) -> list[str]:
     for name in rules:
         if name not in made:
             made[name.partition(JOINT)[0]].append(name)
-    return [each for name in written for each in (name, *made[name]) if each in rules]
+    return [rule for name in written for rule in (name, *made[name]) if rule in rules]
 
 
 def _written(
-    name: str, body: Node, names: dict[str, str], span: Span, places: tuple[Span, ...]
+    name: str, body: Node, names: dict[str, str], span: Span, spans: tuple[Span, ...]
 ) -> Written:
     branches = body.branches if isinstance(body, Choice) and body.branches else (body,)
-    if len(branches) != len(places):
-        places = (Span(span.end, span.end),) * len(branches)
-    return Written(name, tuple(print_gbnf(branch, names) for branch in branches), places, span)
+    if len(branches) != len(spans):
+        spans = (Span(span.end, span.end),) * len(branches)
+    return Written(name, tuple(print_gbnf(branch, names) for branch in branches), spans, span)

@@ -39,7 +39,7 @@ from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
     APPLICATORS,
     KEYWORDS,
-    KNOWN,
+    KEYWORDS_IN_USE,
     LOCAL,
     NARROWED,
     NO_VALUE,
@@ -235,7 +235,7 @@ def misspelt(schema: Json) -> Iterator[Problem]:
 def _misspelt_in(visited: Visited, compared: set[str]) -> Iterator[Problem]:
     """Yield the misspelt names in one schema object; ``compared`` bounds the work of all."""
     value, pointer = visited.contents, visited.pointer
-    strange = value.keys() - KNOWN
+    strange = value.keys() - KEYWORDS_IN_USE
     compared |= strange
     if len(compared) > COMPARISONS:
         return

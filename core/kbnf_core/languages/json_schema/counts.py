@@ -138,7 +138,7 @@ def _live(steps: dict[S, Step[S]]) -> set[S]:
     return live
 
 
-class Places(Protocol):
+class MemberWriter(Protocol):
     """Writes the contents of arrays and objects."""
 
     schemas: Schemas
@@ -170,7 +170,7 @@ class CountedItems:
     Of many different values each comes or not, in their order: every subset would be a state.
     """
 
-    def __init__(self, part: Arrays, writer: Places, hint: str) -> None:
+    def __init__(self, part: Arrays, writer: MemberWriter, hint: str) -> None:
         self._part = part
         self._writer = writer
         self._hint = hint
@@ -182,7 +182,7 @@ class CountedItems:
         self._values = self._listed() if part.unique else ()
         self._in_order = len(self._values) > self._limits.distinct
         self._most = max(len(part.prefix), part.low, part.high or 0)
-        self._known: dict[Expression, list[_ItemKind]] = {}
+        self._memo: dict[Expression, list[_ItemKind]] = {}
         self._forms: dict[Expression, Node | None] = {}
 
     def _listed(self) -> tuple[Expression, ...]:
@@ -245,7 +245,7 @@ class CountedItems:
         ]
 
     def _kinds(self, item: Expression) -> list[_ItemKind]:
-        if item not in self._known:
+        if item not in self._memo:
             excludes = self._writer.schemas.excludes
             kinds: list[_ItemKind] = [(item, ())]
             for contained in self._contains:
@@ -259,8 +259,8 @@ class CountedItems:
                     )
                 ]
                 self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
-            self._known[item] = kinds
-        return self._known[item]
+            self._memo[item] = kinds
+        return self._memo[item]
 
     def _form(self, item: Expression) -> Node | None:
         if item not in self._forms:
@@ -302,7 +302,7 @@ def list_values(
             inner = list_values(schemas, expression.parts)
             if inner is None:
                 return None
-            listed_values.update((each.key, each) for each in inner)
+            listed_values.update((value.key, value) for value in inner)
             continue
         try:
             shape = schemas.shape(expression)
@@ -314,7 +314,7 @@ def list_values(
                 if values is None:
                     return None
                 listed = map(constant, values)
-                listed_values.update((each.key, each) for each in listed)
+                listed_values.update((value.key, value) for value in listed)
     return tuple(listed_values.values())
 
 
@@ -354,7 +354,7 @@ MOST_EDGES = 16_384
 class Layout:
     """The members of an object as forms."""
 
-    def __init__(self, part: Objects, writer: Places, hint: str) -> None:
+    def __init__(self, part: Objects, writer: MemberWriter, hint: str) -> None:
         self.part = part
         self.writer = writer
         self.hint = hint
@@ -404,8 +404,8 @@ class Layout:
     def of_regions(self, regions: Iterable[Region], present: Iterable[Region] = ()) -> Node | None:
         """Return any member of some regions that is not named, and fits ``present``."""
         forms = [self._of_region(region, tuple(present)) for region in regions]
-        found = [form for form in forms if form is not None]
-        return alternation(found) if found else None
+        nodes = [form for form in forms if form is not None]
+        return alternation(nodes) if nodes else None
 
     def single_names(self) -> tuple[list[Region], list[Region]]:
         """Return the regions with few names as one for each name, and the others."""
@@ -450,7 +450,9 @@ class Layout:
         return write_key(keys, self.writer, self.hint, is_all_but=has_literals)
 
 
-def write_key(keys: Restricted, writer: Places, hint: str, *, is_all_but: bool) -> Node | None:
+def write_key(
+    keys: Restricted, writer: MemberWriter, hint: str, *, is_all_but: bool
+) -> Node | None:
     """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
     key = writer.key(keys, f"{hint}_key")
     if writer.options.standard is not Standard.LLGUIDANCE or key is None:
@@ -488,7 +490,7 @@ class CountedMembers:
         self._counts_names = self._part.low > len(self._part.required) + 1
         self._single, self._others = self._singles_and_others()
         # The same in all states, but that the first member has no comma before it.
-        self._known: dict[tuple[int | None, bool], list[_FittingNode]] = {}
+        self._memo: dict[tuple[int | None, bool], list[_FittingNode]] = {}
 
     def _singles_and_others(self) -> tuple[list[Region], list[Region]]:
         """Return the regions that are single names, and others; note where those may repeat."""
@@ -602,7 +604,7 @@ class CountedMembers:
 
         After the places of named members come those of single names; None is for the others.
         """
-        cached = self._known.get((place, is_first))
+        cached = self._memo.get((place, is_first))
         if cached is None and is_first:
             sure = self._sure(place)
             every = (fits for fits in range(self._all_met + 1) if not fits & sure)
@@ -612,7 +614,7 @@ class CountedMembers:
             comma = self._layout.writer.prelude.comma
             forms_first = self._forms(place, True)
             cached = [(sequence(comma, form), fits, sure) for form, fits, sure in forms_first]
-        self._known[place, is_first] = cached
+        self._memo[place, is_first] = cached
         return cached
 
     def _sure(self, place: int | None) -> int:

@@ -157,7 +157,7 @@ class Place(NamedTuple):
         return self.contents.keys() & EVALUATORS
 
     @property
-    def is_closed_by_parts(self) -> bool:
+    def is_closed_within(self) -> bool:
         """Whether to close objects is left to its properties, or to what it applies in place.
 
         That is so where nothing else evaluates members. Of ``anyOf``, an object then has the
@@ -176,7 +176,7 @@ class Place(NamedTuple):
             return Closing.NONE
         if keyword in BELOW:
             return Closing.WHOLE
-        is_whole = self.closing is Closing.WHOLE and self.is_closed_by_parts
+        is_whole = self.closing is Closing.WHOLE and self.is_closed_within
         return Closing.WHOLE if is_whole else Closing.WITHIN
 
     @property
@@ -225,7 +225,7 @@ class Document:
         """The pointer of its root in the document that it is a part of."""
         return self._start.pointer
 
-    def part(self, schema: Json, pointer: str) -> "Document":
+    def subdocument(self, schema: Json, pointer: str) -> "Document":
         """Return the document of one of the schemas, whose references lead to the same places.
 
         ``schema`` may have other contents than the document has at ``pointer``, if no reference
@@ -634,7 +634,7 @@ class _Room:
         self.unreadable: set[str] = set()
 
 
-def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: Imports) -> bool:
+def bundle_all(schemas: Iterable[tuple[Json, str]], path: str | None, imports: Imports) -> bool:
     """Change schemas of one text, each with its pointer, as ``bundled``; return whether any was.
 
     Their files together are bounded as those of one schema. Raises ProblemError.

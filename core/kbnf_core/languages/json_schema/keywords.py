@@ -230,7 +230,7 @@ KEYWORDS = (
 )
 """What the drafts from 4 on know."""
 
-KNOWN = KEYWORDS | {
+KEYWORDS_IN_USE = KEYWORDS | {
     "disallow", "discriminator", "divisibleBy", "enumNames", "example", "extends",
     "externalDocs", "name", "nullable", "option", "options", "propertyOrdering", "value",
     "values", "xml",
@@ -412,7 +412,7 @@ class _Visit:
             self._flags(schema, link)
 
     def _unknown(self, keyword: str, value: Json) -> None:
-        if keyword not in KNOWN:
+        if keyword not in KEYWORDS_IN_USE:
             self._strange.add(keyword)
         if isinstance(value, _CONTAINERS):
             self._others.append(value)

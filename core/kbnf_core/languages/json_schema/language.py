@@ -57,12 +57,12 @@ class SchemaLanguage(Language):
         """Return a text with the files that its schemas refer to; one with errors as it is."""
         if path is None or '"$ref"' not in text:
             return text
-        from kbnf_core.languages.json_schema.document import bundle_each, read_json
+        from kbnf_core.languages.json_schema.document import bundle_all, read_json
         from kbnf_core.languages.json_schema.keywords import ProblemError
 
         try:
             value = read_json(text)
-            is_changed = bundle_each(self.schemas_in(value), path, imports)
+            is_changed = bundle_all(self.schemas_in(value), path, imports)
         except ProblemError:
             return text
         return print_json(value) if is_changed else text

@@ -240,14 +240,14 @@ class SchemaText(NamedTuple):
                 return moved[inner] + pointer[len(inner) :]
         return ""
 
-    def places(self) -> Mapping[str, Span]:
+    def spans(self) -> Mapping[str, Span]:
         """Return the spans of the places in the schema, by their pointers."""
         spans: dict[str, list[str]] = {}
         for inner, outer in self.moved:
             spans.setdefault(outer, []).append(inner)
         return {
             inner + pointer[len(outer) :]: span
-            for pointer, span in self.source.places.items()
+            for pointer, span in self.source.spans.items()
             for outer in _around(pointer)
             for inner in spans.get(outer, ())
         }
@@ -354,7 +354,7 @@ class SchemaReading(Parsed):
         from kbnf_core.languages.json_schema.readable import Outline
 
         with _limited_work():
-            return Outline(self._written(), self._text.places(), self._text.pointer)
+            return Outline(self._written(), self._text.spans(), self._text.pointer)
 
     def named(self) -> Mapping[str, ir.Node] | None:
         """Return the rules with those of members, at their schemas; None beyond a limit."""
@@ -377,10 +377,10 @@ class SchemaReading(Parsed):
         with _limited_work():
             return readable(self._written(), self._outline, self._text.source)
 
-    def place(self, rule: str) -> Span:
+    def rule_span(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
         if self.rules is None:
-            return super().place(rule)
+            return super().rule_span(rule)
         return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
     @cached_property

@@ -438,18 +438,18 @@ _SPACE = re.compile(r"[\s_-]+")
 class Outline:
     """Gives the members of objects rules of their own, and parts of rules the places of schemas.
 
-    ``places`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
+    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
     comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
     the same with the automata of the rules that all schemas share. ``comments`` are what to say of
     rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
 
     def __init__(
-        self, writer: Writer, places: Mapping[str, Span], pointer: Callable[[str], str]
+        self, writer: Writer, spans: Mapping[str, Span], pointer: Callable[[str], str]
     ) -> None:
         self._writer = writer
         self._document = writer.schemas.document
-        self._places = places
+        self._pointer_spans = spans
         self._pointer = pointer
         self._properties: dict[tuple[str, Expression, int], str] = {}
         # Rules of values that are where the rules of their members are.
@@ -504,7 +504,7 @@ class Outline:
         """Return the place of a schema; what several say together has none of its own."""
         if not isinstance(expression, Ref):
             return NOWHERE
-        return self._places.get(self._document.place(expression).pointer, NOWHERE)
+        return self._pointer_spans.get(self._document.place(expression).pointer, NOWHERE)
 
     def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
         """Comment on a rule: where its schema is, and what the schema says of itself.
@@ -669,7 +669,7 @@ class OtherNames:
         self._prelude = prelude
         self._fresh = fresh
         self._rules = rules
-        self._known: dict[tuple[str, ...], Form] = {}
+        self._memo: dict[tuple[str, ...], Form] = {}
         self.comments: dict[str, str] = {}
 
     def write(self, words: tuple[str, ...]) -> Form:
@@ -678,10 +678,10 @@ class OtherNames:
         All of these have only characters that stand for themselves.
         """
         key = tuple(sorted(words))
-        if key not in self._known:
+        if key not in self._memo:
             name = self._fresh("other_key")
             self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
-            self._known[key] = call(name)
+            self._memo[key] = call(name)
             # Rules to write: the name, its first nodes, the rests of words that it avoids.
             pending = [(name, [text('"')], words)]
             while pending:
@@ -690,7 +690,7 @@ class OtherNames:
                 inner = {head: self._fresh(name) for head in cut}
                 self._rules[name] = sequence(*first, self._ways(rests, inner))
                 pending += [(inner[head], [], cut[head]) for head in cut]
-        return self._known[key]
+        return self._memo[key]
 
     def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
         """Return the rests of names other than ``words``; ``inner`` are rules by heads."""
@@ -723,12 +723,12 @@ class OtherNames:
 
 def _cut(words: Several[str]) -> dict[str, tuple[str, ...]]:
     """Return the rests of words that are cut, by their heads."""
-    found: dict[str, tuple[str, ...]] = {}
+    rests: dict[str, tuple[str, ...]] = {}
     if max(map(len, words)) > CHUNK:
         for word in words:
             if len(word) >= CHUNK:
-                found[word[:CHUNK]] = (*found.get(word[:CHUNK], ()), word[CHUNK:])
-    return found
+                rests[word[:CHUNK]] = (*rests.get(word[:CHUNK], ()), word[CHUNK:])
+    return rests
 
 
 _Way = tuple[str, tuple[CharacterSet, ...]]

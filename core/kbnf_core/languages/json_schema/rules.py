@@ -70,7 +70,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     digits,
     integers,
 )
-from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts, without_empty
+from kbnf_core.lower.facts import analyse, nullable_names, nullable_nodes, without_empty
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -729,7 +729,7 @@ _At = tuple[Node, int, str]
 
 _START = ""
 NOTHING: Node = ir.Choice((), NOWHERE)
-_PLACES = (COLON.nonterminal, DASH.nonterminal)
+_SEPARATORS = (COLON.nonterminal, DASH.nonterminal)
 
 
 class _Layout:
@@ -756,16 +756,16 @@ class _Layout:
         self.is_cut = False
         callers: dict[str, set[str]] = {}
         for name, body in self._rules.items():
-            for each in ir.calls(body):
-                callers.setdefault(each.nonterminal, set()).add(name)
+            for called in ir.calls(body):
+                callers.setdefault(called.nonterminal, set()).add(name)
         # Those that call a mark or have a collection, themselves or by others.
         blocks = {name for name, body in self._rules.items() if _has_block(body)}
         self._with_columns = reachable({LINE.nonterminal, *blocks}, callers)
-        self._with_places = reachable({GAP.nonterminal, *blocks}, callers)
+        self._with_marks = reachable({GAP.nonterminal, *blocks}, callers)
 
     def is_marked(self, name: str) -> bool:
         """Return whether a rule has marks, or is one."""
-        return name in MARKS or name in self._with_columns or name in self._with_places
+        return name in MARKS or name in self._with_columns or name in self._with_marks
 
     @cached_property
     def _nullable(self) -> set[str]:
@@ -783,10 +783,10 @@ class _Layout:
 
     def _name(self, rule: str, column: int, mark: str) -> str:
         whole = self._whole.get(rule, rule)
-        has_column, has_place = whole in self._with_columns, whole in self._with_places
-        if not (has_column or has_place) and rule in self._shared:
+        has_column, has_mark = whole in self._with_columns, whole in self._with_marks
+        if not (has_column or has_mark) and rule in self._shared:
             return rule
-        copy = _Copy(rule, column if has_column else None, mark if has_place else None)
+        copy = _Copy(rule, column if has_column else None, mark if has_mark else None)
         name = self._names.get(copy)
         if name is None:
             name = self._fresh(rule) if rule in self._taken else rule
@@ -803,13 +803,13 @@ class _Layout:
         if isinstance(node.notation, Block):
             content, inner = self._filled_content(node.parts[0]), _inner(column, mark)
             return [] if content is None or inner > MOST_COLUMNS else [(content, inner, _START)]
-        found: list[_At] = []
+        inside: list[_At] = []
         for part in node.parts:
-            found.append((part, column, mark))
+            inside.append((part, column, mark))
             mark = _START
-            if isinstance(part, ir.Call) and part.nonterminal in _PLACES:
+            if isinstance(part, ir.Call) and part.nonterminal in _SEPARATORS:
                 mark = part.nonterminal
-        return found
+        return inside
 
     def _laid_out(self, at: _At, operands: list[Node]) -> Node:
         node, column, mark = at
@@ -858,7 +858,7 @@ class _Layout:
         """Return by identity which parts of an expression have the empty word, for all columns."""
         nullable = self._nullables.get(id(root))
         if nullable is None:
-            nullable = self._nullables[id(root)] = nullable_parts(root, self._nullable)
+            nullable = self._nullables[id(root)] = nullable_nodes(root, self._nullable)
         return nullable
 
     def _some(self, root: Node) -> Node | None:

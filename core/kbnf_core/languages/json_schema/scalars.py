@@ -183,7 +183,7 @@ class ScalarWriter:
         self._limits = limits
         self._builder = Builder()
         self._sets: dict[CodePoints, Node] = {}
-        self._known: dict[Restricted, Node] = {}
+        self._memo: dict[Restricted, Node] = {}
         self._without_quotes: dict[tuple[Restricted, bool], Node | None] = {}
         self.hints: dict[str, str] = {}
 
@@ -278,7 +278,7 @@ class ScalarWriter:
 
     def _remembered(self, part: Restricted, hint: str) -> Node | None:
         """Return strings whose automaton is larger than a name; it is a rule."""
-        cached = self._known.get(part)
+        cached = self._memo.get(part)
         if cached is not None:
             return cached
         form = self._string(part, hint)
@@ -290,7 +290,7 @@ class ScalarWriter:
             self.hints[name] = named_format.name if named_format else hint
             self._rules.add(name, form)
             form = call(name)
-        self._known[part] = form
+        self._memo[part] = form
         return form
 
     def _string(self, part: Restricted, hint: str) -> Node | None:
@@ -546,10 +546,10 @@ class ScalarWriter:
             (whole, self._regex(zeros) if zeros else EMPTY),
             (fractions, EMPTY if are_bounded else self._regex("0*")),
         )
-        groups_found = [
+        forms = [
             sequence(alternation(map(text, group)), behind) for group, behind in groups if group
         ]
-        return alternation([*groups_found, *map(text, others)])
+        return alternation([*forms, *map(text, others)])
 
 
 def as_written(part: Restricted, builder: Builder) -> Regex | None:

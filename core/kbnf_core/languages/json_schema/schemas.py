@@ -173,9 +173,9 @@ class Schemas:
     @contextmanager
     def working_at(self, pointer: str) -> Iterator[None]:
         """Name the current subject; an error leaves the name as it is."""
-        before, self.budget.part = self.budget.part, pointer
+        before, self.budget.subject = self.budget.subject, pointer
         yield
-        self.budget.part = before
+        self.budget.subject = before
 
     def alias(self, at: Ref) -> Expression | None:
         """Return the expression that a schema merely stands for; None if it has more to say."""
@@ -222,11 +222,11 @@ class Schemas:
         self._open[expression] = None
         self.budget.spend(STEPS * (1 + len(getattr(expression, "parts", ()))))
         try:
-            before = self.budget.part
-            self.budget.part = _pointer_of(expression) or before
+            before = self.budget.subject
+            self.budget.subject = _pointer_of(expression) or before
             shape = self._work_out(expression)
             # An error leaves the name as it is.
-            self.budget.part = before
+            self.budget.subject = before
             return shape
         except LimitError as error:
             raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
@@ -568,7 +568,7 @@ def exactly_one(
         return either(parts)
     # What others refuse is what they refuse as they are written, however closed.
     written = [schemas.document.as_written(part) for part in parts]
-    shapes = [_shape_or_none(schemas, siblings, part) for part in written]
+    shapes = [_shape_if_small(schemas, siblings, part) for part in written]
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas.shape, shapes)):
         for j in later:
@@ -594,7 +594,9 @@ def _named_types(schemas: "Schemas", part: Expression) -> Collection[str]:
     return {"number" if name == "integer" else name for name in types}
 
 
-def _shape_or_none(schemas: "Schemas", siblings: NormalForm, part: Expression) -> NormalForm | None:
+def _shape_if_small(
+    schemas: "Schemas", siblings: NormalForm, part: Expression
+) -> NormalForm | None:
     """Return the shape of an alternative beside its siblings; None where it is too large."""
     try:
         return schemas.meet([siblings, schemas.shape(part)])
@@ -697,7 +699,7 @@ class Reader:
                 shape = self._local()
                 if shape != ANY_SHAPE:
                     yield shape
-        if self._place.closing is Closing.WHOLE and not self._place.is_closed_by_parts:
+        if self._place.closing is Closing.WHOLE and not self._place.is_closed_within:
             yield read_closed(self._schemas.document, self._options.limits, self._place)
         # What they leave is known when everything else was read; it says nothing of an order.
         for keyword in UNEVALUATED:

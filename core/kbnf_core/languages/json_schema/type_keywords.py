@@ -470,14 +470,14 @@ class _EvaluationReader:
 
     def cases(self, place: Place, open_: tuple[Expression, ...], without: str = "") -> list[Case]:
         """Return the cases of a schema object, conditions beside the schema itself."""
-        cases_found: list[Case] = [(ANYTHING, self._own(place, without))]
+        result: list[Case] = [(ANYTHING, self._own(place, without))]
         for branch in self._branches(place, open_):
-            cases_found = self._merged(
+            result = self._merged(
                 (both((condition, also)), evaluated.join(more))
-                for condition, evaluated in cases_found
+                for condition, evaluated in result
                 for also, more in branch
             )
-        return cases_found
+        return result
 
     def _merged(self, cases: Iterable[Case]) -> list[Case]:
         """Join conditions under which the same is evaluated; of more, only the weakest counts."""
@@ -547,12 +547,12 @@ class _EvaluationReader:
         plain = [i for i, cases in enumerate(branches) if all(e == Evaluated() for _, e in cases)]
         telling = [i for i in range(len(branches)) if i not in plain]
         # Alternatives that evaluate nothing need not be told apart from each other.
-        cases_found: list[Case] = [(c, e) for i in plain for c, e in branches[i]]
+        result: list[Case] = [(c, e) for i in plain for c, e in branches[i]]
         for count in range(1, min(most, len(telling)) + 1):
             for chosen in combinations(telling, count):
                 together = reduce(_product, (branches[i] for i in chosen))
-                cases_found = self._merged([*cases_found, *together])
-        return cases_found
+                result = self._merged([*result, *together])
+        return result
 
     def _conditional(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[Case]:
         document, contents = self._document, place.contents

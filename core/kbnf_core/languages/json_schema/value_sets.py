@@ -335,8 +335,8 @@ class Restricted:
             others: list[Literal] = [(atom, not wanted)]
             if isinstance(atom, Length) and wanted:
                 others = [(literal, True) for literal in atom.remainder()]
-            others_found = (restrict(self.kind, [*before, literal]) for literal in others)
-            disjoint += [other for other in others_found if other is not None]
+            restricted = (restrict(self.kind, [*before, literal]) for literal in others)
+            disjoint += [other for other in restricted if other is not None]
             before.append((atom, wanted))
         return tuple(disjoint)
 

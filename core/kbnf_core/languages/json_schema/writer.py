@@ -48,7 +48,7 @@ from kbnf_core.languages.json_schema.counts import (
     CountedMembers,
     Layout,
     Member,
-    Places,
+    MemberWriter,
     write_key,
 )
 from kbnf_core.languages.json_schema.document import Place
@@ -159,7 +159,7 @@ class Writer:
         self._queue.append(root)
         for expression in self._queue:
             with self.placing(expression):
-                self.schemas.budget.part = rules.pointer()
+                self.schemas.budget.subject = rules.pointer()
                 rules.add(self.names[expression], self._body(expression))
         if self._is_block:
             lay_out(start, rules, self.prelude)
@@ -479,7 +479,7 @@ class Writer:
         return form
 
 
-def write_array(part: Arrays, writer: Places, hint: str) -> Node | None:
+def write_array(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
     contains = [
         contained for contained in part.contains if contained.low or contained.high is not None
@@ -504,7 +504,7 @@ def _all_differ(part: Arrays, schemas: Schemas) -> bool:
     return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
 
 
-def _plain_array(part: Arrays, writer: Places, hint: str) -> Node | None:
+def _plain_array(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     """Write prefix items, each but the first after a comma, and then the rest."""
     comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
     count = len(part.prefix)
@@ -525,7 +525,7 @@ def _plain_array(part: Arrays, writer: Places, hint: str) -> Node | None:
     return writer.prelude.enclosed("[", "]", whole)
 
 
-def _rest(part: Arrays, writer: Places, hint: str) -> Node | None:
+def _rest(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     """Return the items after the prefix; None where they must come and cannot."""
     count = len(part.prefix)
     low = max(part.low - count, 0)
@@ -543,7 +543,7 @@ FEW = 3
 """Optional members, none of them required, that are written without rules of their own."""
 
 
-def write_object(part: Objects, writer: Places, hint: str) -> Node | None:
+def write_object(part: Objects, writer: MemberWriter, hint: str) -> Node | None:
     """Return the JSON texts of a set of objects; None if there is none."""
     layout = Layout(part, writer, hint)
     if layout.impossible:
@@ -560,7 +560,7 @@ def write_members(
     names: Sequence[str],
     members: Sequence[Member],
     extra: Node | None,
-    writer: Places,
+    writer: MemberWriter,
     hint: str,
     *,
     is_filled: bool = False,

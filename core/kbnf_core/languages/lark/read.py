@@ -146,13 +146,11 @@ def comments_of(source: Source) -> list[Comment]:
         members = [member for _, member in list_members(source.text) if member is not None]
     except _NO_LIST:
         return []
-    comments_found = (
+    in_members = (
         (text, member.where(span)) for member in members for text, span in comments(member.text)
     )
     # A comment that is spelled with escapes of JSON has no span in the source, so it is left out.
-    return [
-        Comment(text, span) for text, span in comments_found if source.slice(span).endswith(text)
-    ]
+    return [Comment(text, span) for text, span in in_members if source.slice(span).endswith(text)]
 
 
 def _read(

@@ -460,7 +460,7 @@ class Matcher:
 class _Thread(NamedTuple):
     """An attempt: its instruction, the state inside a leaf, the look-aheads that run beside."""
 
-    place: int
+    address: int
     state: int
     trackers: _Trackers
 
@@ -582,7 +582,7 @@ class _Machine:
         """Return the rows of all automata that run, at their states."""
         columns_of = {(number, state) for number, _, state in trackers}
         for thread in threads:
-            instruction = self.program.code[thread.place]
+            instruction = self.program.code[thread.address]
             if instruction.kind is Operation.LEAF:
                 columns_of.add((instruction.automaton, thread.state))
             columns_of.update((number, state) for number, _, state in thread.trackers)
@@ -608,12 +608,12 @@ class _Machine:
         seen: set[int] = set()
         stack = [self.program.start]
         while stack:
-            place = stack.pop()
-            instruction = self.program.code[place]
+            address = stack.pop()
+            instruction = self.program.code[address]
             if instruction.kind is Operation.BEHIND:
                 return True
-            if place not in seen and instruction.kind in (Operation.SPLIT, Operation.AHEAD):
-                seen.add(place)
+            if address not in seen and instruction.kind in (Operation.SPLIT, Operation.AHEAD):
+                seen.add(address)
                 stack.extend(instruction.targets)
         return False
 
@@ -624,14 +624,14 @@ class _Machine:
         seen: set[tuple[int, _Trackers]] = set()
         stack = [(start, trackers)]
         while stack:
-            place, trackers = stack.pop()
-            if (place, trackers) in seen:
+            address, trackers = stack.pop()
+            if (address, trackers) in seen:
                 continue
-            seen.add((place, trackers))
-            instruction = self.program.code[place]
+            seen.add((address, trackers))
+            instruction = self.program.code[address]
             match instruction.kind:
                 case Operation.MATCH | Operation.LEAF:
-                    yield _Thread(place, 0, trackers)
+                    yield _Thread(address, 0, trackers)
                 case Operation.SPLIT:
                     stack.extend((target, trackers) for target in reversed(instruction.targets))
                 case Operation.AHEAD:
@@ -671,12 +671,12 @@ class _Machine:
         """Return the attempts after a byte, up to an earlier match that it has confirmed."""
         moved: dict[_Thread, None] = {}
         for thread in threads:
-            instruction = self.program.code[thread.place]
+            instruction = self.program.code[thread.address]
             trackers = self._track(thread.trackers, symbol)
             if trackers is None:
                 continue
             if instruction.kind is Operation.MATCH:
-                moved[_Thread(thread.place, _EARLIER, trackers)] = None
+                moved[_Thread(thread.address, _EARLIER, trackers)] = None
                 if self.ordered and not trackers:
                     break
                 continue
@@ -687,7 +687,7 @@ class _Machine:
                 starts = self._closure(instruction.targets[0], trackers, behind)
                 moved.update(dict.fromkeys(starts))
             else:
-                moved[_Thread(thread.place, target, trackers)] = None
+                moved[_Thread(thread.address, target, trackers)] = None
         return list(moved)
 
     def _behind(self, behind: tuple[int, ...], symbol: int) -> tuple[int, ...]:
@@ -716,7 +716,8 @@ class _Machine:
         return tuple(
             _Fate(state.threads[: index if self.ordered else 0], thread.trackers, state.behind)
             for index, thread in enumerate(state.threads)
-            if self.program.code[thread.place].kind is Operation.MATCH and thread.state != _EARLIER
+            if self.program.code[thread.address].kind is Operation.MATCH
+            and thread.state != _EARLIER
         )
 
     def _rests(self, fates: list[_Fate]) -> dict[_Fate, Lookahead]:
@@ -752,7 +753,7 @@ class _Machine:
 
     def _stands(self, thread: _Thread) -> bool:
         """Return whether ``thread`` is a match if the text ends here."""
-        kind = self.program.code[thread.place].kind
+        kind = self.program.code[thread.address].kind
         return kind is Operation.MATCH and self._end_well(thread.trackers)
 
     def _end_well(self, trackers: _Trackers) -> bool:
@@ -761,4 +762,4 @@ class _Machine:
 
 def _is_sure(program: Program, thread: _Thread) -> bool:
     """Return whether ``thread`` is a match that no look-ahead can undo."""
-    return program.code[thread.place].kind is Operation.MATCH and not thread.trackers
+    return program.code[thread.address].kind is Operation.MATCH and not thread.trackers

@@ -110,7 +110,7 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
             return Forms(frozenset(), frozenset(texts))
         joined -= rules
         if not rules:
-            whole = {name for name, parts in larger.items() if not parts.isdisjoint(nodes)}
+            whole = {name for name, node_ids in larger.items() if not node_ids.isdisjoint(nodes)}
             joined |= whole
             larger = {name: larger[name] for name in larger.keys() - whole}
             split |= set() if whole else nodes
@@ -289,15 +289,15 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 def _finish(reading: Reading) -> list[Loss]:
     if reading.ends_with_its_text or reading.grammar is None or reading.is_endless:
         return []
-    text_found = going_on(reading.grammar)
-    if not text_found.may_be:
+    continuation = going_on(reading.grammar)
+    if not continuation.may_be:
         return []
     return [
         Loss(
             LOST_FINISH,
             "generation ends at the first complete text, and LLGuidance may go on",
             reading.name_span(reading.start),
-            text_found.example,
+            continuation.example,
         )
     ]
 
@@ -599,10 +599,10 @@ def _between_slashes(regex: str) -> str:
     return _ESCAPE_OR_SLASH.sub(_for_both, regex)
 
 
-def _for_both(rules_found: re.Match[str]) -> str:
-    if rules_found["code"] is None:
-        return "\\/" if rules_found[0] == "/" else rules_found[0]
-    code = int(rules_found["code"], 16)
+def _for_both(match: re.Match[str]) -> str:
+    if match["code"] is None:
+        return "\\/" if match[0] == "/" else match[0]
+    code = int(match["code"], 16)
     return (
         f"\\x{code:02x}"
         if code < 0x100

@@ -80,9 +80,9 @@ def format_from(template: Template, report: Report) -> Format:
     writer = _FormatWriter(template, report)
     templates = {}
     for choice, reasoning, single in product((*CHOICES, NAMED), REASONING, (False, True)):
-        template_found = writer.whole(choice, reasoning, once=single or choice == NAMED)
-        if template_found is not None:
-            templates[key_of(choice, reasoning, single=single)] = template_found
+        written = writer.whole(choice, reasoning, once=single or choice == NAMED)
+        if written is not None:
+            templates[key_of(choice, reasoning, single=single)] = written
     made = shared_out("", templates)
     pattern = writer.name_pattern
     names = {} if pattern is None else {"names": pattern}
@@ -469,8 +469,8 @@ def _needed(pattern: SearchPattern) -> tuple[str, ...]:
 def _longest(node: Any, runs: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the necessary parts in order: runs of characters are one text."""
     result, run = list[tuple[str, ...]](), ""
-    for operand, run_known in zip(node.parts, runs, strict=True):
+    for operand, texts_of_operand in zip(node.parts, runs, strict=True):
         letter = _letter(operand)
         run = "" if letter is None else run + letter
-        result.append(run_known if letter is None else (run,))
+        result.append(texts_of_operand if letter is None else (run,))
     return max(filter(None, result), key=lambda texts: min(map(len, texts)), default=())

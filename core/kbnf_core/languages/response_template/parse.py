@@ -120,7 +120,7 @@ class _Everywhere(Report):
         super().__init__(report.source)
         self.errors, self.losses, self.notes = report.errors, report.losses, report.notes
 
-    def place(self, pointer: str) -> str:
+    def source_pointer(self, pointer: str) -> str:
         del pointer
         return ""
 

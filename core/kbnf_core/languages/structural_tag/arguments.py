@@ -29,11 +29,11 @@ from kbnf_core.languages.structural_tag.pieces import (
     OF_PYTHON,
     TEXTS,
     BrokenError,
+    Chunks,
     Container,
     CutError,
     Made,
     NotationReader,
-    Pieces,
     Reading,
     characters,
     read_arguments,
@@ -156,7 +156,7 @@ class _Elements:
     """
 
     def __init__(
-        self, source: Pieces, made: Made, manner: Manner, shapes: tuple[Shape, ...]
+        self, source: Chunks, made: Made, manner: Manner, shapes: tuple[Shape, ...]
     ) -> None:
         style, ends = manner.style, manner.ends
         self._source, self._given, self._ends = source, made, ends
@@ -511,7 +511,7 @@ def _literal_of(text: str) -> str | None:
     """Return the JSON of a list or a dictionary of Python, None for any other text."""
     if text[:1] not in ("{", "["):
         return None
-    source, made = Pieces(), list[str]()
+    source, made = Chunks(), list[str]()
     source.text, source.is_over = f"({text})", True
     try:
         for _ in NotationReader(source, made.append, NOTATIONS["python"]).read():
@@ -554,7 +554,7 @@ INPUT = "input"
 """The style of the input of a custom tool, which is its only argument, a text."""
 
 
-def _read_call(source: Pieces, made: Made) -> Reading:
+def _read_call(source: Chunks, made: Made) -> Reading:
     """Read the arguments in a whole call."""
     written: list[str] = []
     yield from read_json(source, written.append)
@@ -564,7 +564,7 @@ def _read_call(source: Pieces, made: Made) -> Reading:
         raise BrokenError from None
 
 
-def _read_input(source: Pieces, made: Made) -> Reading:
+def _read_input(source: Chunks, made: Made) -> Reading:
     """Read all that is left as the input of a custom tool."""
     made('{"input": "')
     while source.at < len(source.text) or not source.is_over:
@@ -575,7 +575,7 @@ def _read_input(source: Pieces, made: Made) -> Reading:
 
 
 def reading_of(
-    source: Pieces, made: Made, manner: Manner, shapes: tuple[Shape, ...] = ()
+    source: Chunks, made: Made, manner: Manner, shapes: tuple[Shape, ...] = ()
 ) -> Reading:
     """Return a reader of arguments, of a tool whose schema has these shapes."""
     style = manner.style
@@ -586,7 +586,7 @@ def reading_of(
     return _OF_TEXT[style](source, made)
 
 
-_OF_TEXT: Mapping[str, Callable[[Pieces, Made], Reading]] = {
+_OF_TEXT: Mapping[str, Callable[[Chunks, Made], Reading]] = {
     "json": read_arguments, "call": _read_call, INPUT: _read_input,
 }  # fmt: skip
 
@@ -601,7 +601,7 @@ class Transcriber(Protocol):
 
 class _Transcriber:
     def __init__(self, mark: Mark) -> None:
-        self._source = Pieces()
+        self._source = Chunks()
         self._made: list[str] = []
         manner = Manner(mark.style, mark.words)
         self._reading = reading_of(self._source, self._made.append, manner, mark.shapes)

@@ -262,7 +262,7 @@ class Contents:
     def take(self, pointer: str) -> list[RuleSet]:
         """Return the rules made since the last time, of the value at ``pointer``."""
         taken, self._rule_sets = self._rule_sets, []
-        return [each._replace(pointer=pointer) for each in taken]
+        return [rule_set._replace(pointer=pointer) for rule_set in taken]
 
     def add(self, name: str, node: ir.Node, *, ahead: bool = False) -> ir.Node:
         """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
@@ -389,7 +389,7 @@ class Contents:
             grammar = translate(reading.document, reading.start, reading.limits).grammar
         assert grammar is not None  # noqa: S101 - there are no errors
         called = {
-            name: {each.nonterminal for each in ir.calls(body)}
+            name: {callee.nonterminal for callee in ir.calls(body)}
             for name, body in grammar.rules.items()
         }
         reached = reachable([grammar.start], called)
@@ -645,7 +645,7 @@ class SchemaContents:
 
     def document_of(self, schema: Any, pointer: str) -> SchemaDocument:
         """Return the document that begins at a schema; its problems are relative to the root's."""
-        return self._document.part(schema, pointer.removeprefix(self.pointer))
+        return self._document.subdocument(schema, pointer.removeprefix(self.pointer))
 
     def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
         """Yield the schemas one of which a value has; nothing where it is a plain one."""

@@ -110,10 +110,10 @@ class TagReading(Parsed):
             raise GrammarError(report.errors)
         return result
 
-    def place(self, rule: str) -> Span:
+    def rule_span(self, rule: str) -> Span:
         """Return where the format of a rule is."""
         if self.rules is None:
-            return super().place(rule)
+            return super().rule_span(rule)
         return self._report.span(self._pointers.get(rule, ""))
 
     def release(self) -> None:

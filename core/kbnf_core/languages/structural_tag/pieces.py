@@ -1,6 +1,6 @@
 """Texts that come in pieces, and JSON and literals in them.
 
-A reader here is a generator over a ``Pieces``: it consumes the text of a value, reports its JSON by
+A reader here is a generator over a ``Chunks``: it consumes the text of a value, reports its JSON by
 ``made``, and pauses where the text so far does not decide. So the results are the same for every
 chunking of the text. It raises ``BrokenError`` for a text that is not such a value, and
 ``CutError`` where the text is over too early.
@@ -56,7 +56,7 @@ class Tolerated(NamedTuple):
     end: int
 
 
-class Pieces:
+class Chunks:
     """A text in chunks: the rest that is not yet consumed is ``text`` from ``at`` on.
 
     ``base`` is the number of characters before ``text``, ``tolerated`` the accepted deviations.
@@ -74,7 +74,7 @@ class Pieces:
 
     def note(self, deviation: str, size: int = 0) -> None:
         """Note an accepted deviation: the last characters that were consumed."""
-        self.tolerated.append(Tolerated(deviation, self.place - size, self.place))
+        self.tolerated.append(Tolerated(deviation, self.consumed - size, self.consumed))
 
     def add(self, text: str) -> None:
         """Add the next piece."""
@@ -108,7 +108,7 @@ class Pieces:
         yield
 
     @property
-    def place(self) -> int:
+    def consumed(self) -> int:
         """The number of characters that were taken."""
         return self.base + self.at
 
@@ -159,7 +159,7 @@ _CONSTANTS = {**{word: word for word in PYTHON_WORDS}, **OF_PYTHON}
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
-def read_json(source: Pieces, made: Made) -> Reading:
+def read_json(source: Chunks, made: Made) -> Reading:
     """Read one value of JSON; blanks before it are taken."""
     opened: list[str] = []
     yield from source.after_blanks()
@@ -184,7 +184,7 @@ def read_json(source: Pieces, made: Made) -> Reading:
             return
 
 
-def _string(source: Pieces, made: Made) -> Reading:
+def _string(source: Chunks, made: Made) -> Reading:
     whole = _WHOLE.match(source.text, source.at)
     if whole is not None:
         made(source.take(whole.end()))
@@ -208,7 +208,7 @@ def _string(source: Pieces, made: Made) -> Reading:
             made(source.take(plain.end()))
 
 
-def _scalar(source: Pieces, made: Made) -> Reading:
+def _scalar(source: Chunks, made: Made) -> Reading:
     """Read a number or a constant, which is over where something else follows."""
     text = source.text
     pattern = _LETTERS if text[source.at].isalpha() else _NUMBER_SO_FAR
@@ -244,7 +244,7 @@ def _is_begun(word: str) -> bool:
     return any(constant.startswith(word) for constant in _CONSTANTS)
 
 
-def read_arguments(source: Pieces, made: Made) -> Reading:
+def read_arguments(source: Chunks, made: Made) -> Reading:
     """Read arguments in JSON; a text of JSON stands for its value."""
     if (yield from source.after_blanks()) != '"':
         yield from read_json(source, made)
@@ -305,7 +305,7 @@ class NotationReader:
     """Reads a notation: the outermost object, with its brackets."""
 
     def __init__(
-        self, source: Pieces, made: Made, notation: ValueNotation, shapes: tuple[Shape, ...] = ()
+        self, source: Chunks, made: Made, notation: ValueNotation, shapes: tuple[Shape, ...] = ()
     ) -> None:
         self._source, self._made, self._quote = source, made, notation.quote
         self._assigned = notation.assigned
@@ -432,7 +432,7 @@ class NotationReader:
 
 
 def up_to(
-    source: Pieces,
+    source: Chunks,
     closing: str,
     ends: tuple[str, ...],
     made: Made,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from kbnf_core.languages.json_schema.document import bundle_each
+from kbnf_core.languages.json_schema.document import bundle_all
 from kbnf_core.languages.json_schema.keywords import ProblemError
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.files import Imports
@@ -356,8 +356,8 @@ class Report:
 
     def span(self, pointer: str) -> Span:
         """Return the place of a pointer, or of the nearest one around it."""
-        pointer = self.place(pointer)
-        while pointer and pointer not in self.source.places:
+        pointer = self.source_pointer(pointer)
+        while pointer and pointer not in self.source.spans:
             pointer = pointer.rpartition("/")[0]
         return self.source.locate(pointer)
 
@@ -376,10 +376,10 @@ class Report:
     def _diagnostic(
         self, code: str, pointer: str, message: str, helps: tuple[str, ...]
     ) -> Diagnostic:
-        text = f"{self.place(pointer) or 'the whole text'}: {message}"
+        text = f"{self.source_pointer(pointer) or 'the whole text'}: {message}"
         return Diagnostic(code, text, self.source, self.span(pointer), helps=helps)
 
-    def place(self, pointer: str) -> str:
+    def source_pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the tag, if the text is not itself a tag."""
         return pointer
 
@@ -406,7 +406,7 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
         report.errors.append(Diagnostic(INVALID, message, source, error.span))
         return []
     try:
-        bundle_each(schemas_in(value if isinstance(value, dict) else {}), source.path, imports)
+        bundle_all(schemas_in(value if isinstance(value, dict) else {}), source.path, imports)
     except ProblemError as error:
         for problem in error.problems:
             report.error(problem.pointer, problem.message, code=problem.code)

@@ -49,11 +49,11 @@ from kbnf_core.text.source import NOWHERE, Source
 _MOST_TOKENS = 2**32 - 1
 
 _COMPOSED: dict[str, Callable[[Sequence[ir.Node]], ir.Node]] = {
-    "sequence": lambda parts: sequence(*parts),
+    "sequence": lambda nodes: sequence(*nodes),
     "or": alternation,
-    "optional": lambda parts: optional(parts[0]),
-    "plus": lambda parts: repeated(parts[0], 1, None),
-    "star": lambda parts: repeated(parts[0], 0, None),
+    "optional": lambda nodes: optional(nodes[0]),
+    "plus": lambda nodes: repeated(nodes[0], 1, None),
+    "star": lambda nodes: repeated(nodes[0], 0, None),
 }
 """The formats whose expressions are those of their parts alone."""
 

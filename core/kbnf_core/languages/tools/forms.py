@@ -417,34 +417,34 @@ def _read_as(
     form: ToolForm,
     entry: dict[str, Json],
     pointer: str,
-    found: ToolList,
+    tools: ToolList,
     text: Mapping[str, Json] | None = None,
     text_pointer: str = "",
 ) -> None:
     name = entry.get("name")
     if not isinstance(name, str) or not name:
-        found.error("a tool has a name, a text", pointer + ("/name" if "name" in entry else ""))
+        tools.error("a tool has a name, a text", pointer + ("/name" if "name" in entry else ""))
         return
-    key = next((each for each in form.schema if entry.get(each) is not None), None)
+    key = next((keyword for keyword in form.schema if entry.get(keyword) is not None), None)
     if key is None and form.needs_schema:
-        found.error(f"the tool `{name}` has no `{form.schema[0]}`", pointer)
+        tools.error(f"the tool `{name}` has no `{form.schema[0]}`", pointer)
         return
     schema = None if key is None else entry[key]
     schema = {} if schema is True else schema
     where = text_pointer or pointer if key is None else f"{pointer}/{key}"
     if schema is not None and not isinstance(schema, dict):
-        found.error("the schema of a tool's arguments is an object", where)
+        tools.error("the schema of a tool's arguments is an object", where)
         return
     if form is MCP and not isinstance(entry.get("outputSchema", {}), dict):
-        found.error("the schema of a tool's result is an object", f"{pointer}/outputSchema")
+        tools.error("the schema of a tool's result is an object", f"{pointer}/outputSchema")
         return
     if form is GEMINI and key == "parameters":
         from_openapi(schema)
     if key is not None:
-        _refuse_two(key, SCHEMAS, entry, pointer, found)
+        _refuse_two(key, SCHEMAS, entry, pointer, tools)
     strict = form.service if entry.get("strict") is True else None
     arguments = schema_of_arguments(schema)
-    found.tools.append(Tool(name, pointer, form, entry, schema, arguments, where, strict, text))
+    tools.tools.append(Tool(name, pointer, form, entry, schema, arguments, where, strict, text))
 
 
 def refusals(tool: Tool, form: ToolForm) -> Iterator[Problem]:

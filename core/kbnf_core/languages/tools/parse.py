@@ -18,7 +18,7 @@ from kbnf_core.ir import Grammar, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.advice import contradictions, oddities
-from kbnf_core.languages.json_schema.document import bundle_each
+from kbnf_core.languages.json_schema.document import bundle_all
 from kbnf_core.languages.json_schema.keywords import (
     Problem,
     ProblemError,
@@ -203,7 +203,7 @@ def _value(source: Source, imports: Imports) -> Json:
         message = f"the list is not JSON: {error.reason}"
         raise ProblemError(Problem(INVALID, message, "", span=error.span)) from None
     if source.path is not None and '"$ref"' in source.text:
-        bundle_each(schemas_in(value), source.path, imports)
+        bundle_all(schemas_in(value), source.path, imports)
     return value
 
 
@@ -571,7 +571,7 @@ class _ListReport(Report):
         super().__init__(source)
         self._pointers = pointers
 
-    def place(self, pointer: str) -> str:
+    def source_pointer(self, pointer: str) -> str:
         """Return where the part of the tag at ``pointer`` is in the list."""
         rest = ""
         while pointer and pointer not in self._pointers:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kbnf_core.frontend import Reading
-from kbnf_core.kbnf.escapes import QuotedPiece, pieces
+from kbnf_core.kbnf.escapes import QuotedPiece, characters_of
 from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import Pattern, PatternKind, Terminal, Text
 from kbnf_core.languages import KBNF
@@ -40,7 +40,7 @@ def _characters(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece
     end = text.origins[-1]
     start = text.span.start if text.span.end == end + 1 else text.span.start - 1
     raw = reading.document.source.text[start : end + 1]
-    for character in pieces(raw, start):
+    for character in characters_of(raw, start):
         written = reading.document.source.slice(character.span)
         if written.startswith("\\") and character.value is not None:
             yield written, character

@@ -148,7 +148,7 @@ def _same_as_start(reading: Reading) -> Uses:
 class RefusedConstruct(NamedTuple):
     """A span, the construct there, and its replacement."""
 
-    what: str
+    construct: str
     span: Span
     help: str
 

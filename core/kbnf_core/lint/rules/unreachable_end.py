@@ -58,7 +58,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     except EngineError as error:
         subject.stop("E601", str(error), start)
         return
-    if completion.tokens is None and automaton.nearest_end.has_none(automaton.beginning):
+    if completion.tokens is None and automaton.nearest_end.cannot_end(automaton.beginning):
         yield reading.finding(
             "E601",
             f"no tokens of {name} complete `{reading.start}`",

@@ -27,7 +27,7 @@ class Role(Enum):
     WARNING = auto()
     INFO = auto()
     TITLE = auto()
-    PLACE = auto()
+    LOCATION = auto()
     SECONDARY = auto()
     NOTE = auto()
     HELP = auto()
@@ -142,7 +142,7 @@ def clip(line: str, columns: int) -> str:
     return "".join(kept) + "…"
 
 
-_DIFF_ROLES = {"+": Role.HELP, "-": Role.ERROR, "@": Role.PLACE}
+_DIFF_ROLES = {"+": Role.HELP, "-": Role.ERROR, "@": Role.LOCATION}
 _NO_LINE_END = "\n\\ No newline at end of file\n"
 
 

@@ -198,14 +198,14 @@ class Excerpt:
 
     def _gutter(self, number: int | None = None) -> Segments:
         label = "" if number is None else str(number)
-        return [Segment(f"{label:>{self.gutter}} |", Role.PLACE)]
+        return [Segment(f"{label:>{self.gutter}} |", Role.LOCATION)]
 
     def _gap(self, before: int) -> Segments:
         row = _Row()
         self._bars(row, [mark for mark in self._tall if mark.first < before <= mark.last])
-        dots = Segment(f"{'...':<{self.gutter + 3}}", Role.PLACE)
+        dots = Segment(f"{'...':<{self.gutter + 3}}", Role.LOCATION)
         bars = row.segments()
-        return [dots, *bars] if bars else [Segment("...", Role.PLACE)]
+        return [dots, *bars] if bars else [Segment("...", Role.LOCATION)]
 
     def _line(self, number: int) -> Segments:
         view = LineView(self._source.line(number), self._focus(number), self._width)
@@ -331,9 +331,9 @@ def render_text(
     """
     excerpt = Excerpt(diagnostic.source, marks_of(diagnostic), width)
     indent = " " * excerpt.gutter
-    arrow = Segment(f"{indent}--> ", Role.PLACE)
+    arrow = Segment(f"{indent}--> ", Role.LOCATION)
     remarks = _remarks(diagnostic, indent, width)
-    ruler = [Segment(f"{indent} |", Role.PLACE), NEWLINE] if remarks else []
+    ruler = [Segment(f"{indent} |", Role.LOCATION), NEWLINE] if remarks else []
     return [
         *_header(diagnostic, width, is_fixable),
         NEWLINE,
@@ -351,7 +351,7 @@ def render_concise(diagnostic: Diagnostic, *, is_fixable: bool = False) -> Segme
     role = severity_role(diagnostic.severity)
     message = " ".join((*([FIXABLE] if is_fixable else []), *visible(diagnostic.message).split()))
     return [
-        Segment(f"{location_of(diagnostic.source, diagnostic.span)}: ", Role.PLACE),
+        Segment(f"{location_of(diagnostic.source, diagnostic.span)}: ", Role.LOCATION),
         Segment(diagnostic.code, role),
         Segment(f" {message}\n"),
     ]
@@ -405,7 +405,7 @@ def _remark(word: str, role: Role, text: str, indent: str, width: int | None) ->
     lead = f"{indent} = "
     below = " " * len(f"{lead}{word}: ")
     body = _wrapped(visible(text), below, len(below), width)
-    return [Segment(lead, Role.PLACE), Segment(f"{word}:", role), Segment(f" {body}\n")]
+    return [Segment(lead, Role.LOCATION), Segment(f"{word}:", role), Segment(f" {body}\n")]
 
 
 def _wrapped(text: str, below: str, taken: int, width: int | None) -> str:

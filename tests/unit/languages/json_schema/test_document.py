@@ -84,7 +84,7 @@ def test_a_target_in_a_meta_schema_is_outside() -> None:
 
 def test_a_part_leads_to_the_same_places() -> None:
     document = Document(SCHEMA, Options())
-    part = document.part(SCHEMA["$defs"]["inner"], "/$defs/inner")
+    part = document.subdocument(SCHEMA["$defs"]["inner"], "/$defs/inner")
     assert (part.pointer, part.is_whole, document.is_whole) == ("/$defs/inner", False, True)
     root = part.root()
     items = part.inside(part.place(root), "items")  # type: ignore[arg-type] # it is a schema

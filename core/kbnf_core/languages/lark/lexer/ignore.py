@@ -172,14 +172,14 @@ class _Inserter:
     dropped: Terminal | None = None
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
-    _parts: tuple[Terminal, ...] = field(init=False)
+    _terminals: tuple[Terminal, ...] = field(init=False)
     _corners: _LeftCorners = field(init=False)
 
     def __post_init__(self) -> None:
         # Copies: where a rule uses an ignored terminal, that is another thing.
-        ignored = () if self.ignored is None else self.ignored.parts
+        ignored = () if self.ignored is None else self.ignored.terminals
         dropped = () if self.dropped is None else (self.dropped,)
-        self._parts = (*(replace(terminal) for terminal in ignored), *dropped)
+        self._terminals = (*(replace(terminal) for terminal in ignored), *dropped)
         self._corners = _LeftCorners(self.grammar, self.budget)
 
     def skip(self, span: Span) -> Node:
@@ -187,7 +187,7 @@ class _Inserter:
         ignored = span if self.ignored is None else self.ignored.span
         if self.ignored is not None and not self.one_by_one:
             return Repeat(Lexeme(self.ignored, ignored), 0, 1, span)
-        lexemes = tuple(Lexeme(terminal, terminal.span) for terminal in self._parts)
+        lexemes = tuple(Lexeme(terminal, terminal.span) for terminal in self._terminals)
         return Repeat(Choice(lexemes, ignored), 0, None, ignored)
 
     def skipping_first(self, grammar: LexicalGrammar) -> LexicalGrammar:
@@ -380,17 +380,20 @@ _BEFORE: _Threads = frozenset()
 class _Runs:
     """Runs of ignored lexemes: which patterns are alive, and in which state."""
 
-    def __init__(self, parts: list[Terminal], together: bool, once: bool) -> None:
-        self.parts = parts
+    def __init__(self, terminals: list[Terminal], together: bool, once: bool) -> None:
+        self.terminals = terminals
         self.together = together
         self.once = once
-        rests = {rest for part in parts for rest in part.rests}
+        rests = {rest for terminal in terminals for rest in terminal.rests}
         self.classes = join(
-            [*(part.dfa.classes for part in parts), *(rest.dfa.classes for rest in rests)]
+            [
+                *(terminal.dfa.classes for terminal in terminals),
+                *(rest.dfa.classes for rest in rests),
+            ]
         )
         self.bytes = first_bytes(self.classes)
-        self.rows = [rows_over(part.dfa, self.classes) for part in self.parts]
-        self.accepting = [part.dfa.accepting for part in self.parts]
+        self.rows = [rows_over(terminal.dfa, self.classes) for terminal in self.terminals]
+        self.accepting = [terminal.dfa.accepting for terminal in self.terminals]
 
     @property
     def start(self) -> _Threads:
@@ -398,7 +401,7 @@ class _Runs:
         return self._begun(ANYTHING)
 
     def _begun(self, rest: Lookahead) -> _Threads:
-        return frozenset((part, 0, rest) for part in range(len(self.parts)))
+        return frozenset((number, 0, rest) for number in range(len(self.terminals)))
 
     def step(self, state: _Threads, symbol: int) -> _Threads:
         """Return the threads after a byte of class ``symbol``."""
@@ -413,21 +416,23 @@ class _Runs:
     def move(self, state: _Threads, symbol: int) -> _Threads:
         """Return the threads after a byte within their lexemes."""
         moved = set()
-        for part, at, rest in state:
-            target, left = self.rows[part][at][symbol], after_byte(rest, self.bytes[symbol])
+        for number, at, rest in state:
+            target, left = self.rows[number][at][symbol], after_byte(rest, self.bytes[symbol])
             if target != DEAD and left != NOTHING:
-                moved.add((part, target, left))
+                moved.add((number, target, left))
         return frozenset(moved)
 
     def _ended(self, state: _Threads) -> set[Lookahead]:
         """Return, for each lexeme that ends in ``state``, the look-ahead that may follow."""
         if self.together:
             return {ANYTHING} if self.ends(state) else set()
-        return {both(rest, self.parts[part].rests[at]) for part, at, rest in self.ends(state)}
+        return {
+            both(rest, self.terminals[number].rests[at]) for number, at, rest in self.ends(state)
+        }
 
     def ends(self, state: _Threads) -> list[_Thread]:
         """Return the threads that are at the end of a lexeme."""
-        return [(part, at, rest) for part, at, rest in state if self.accepting[part][at]]
+        return [(number, at, rest) for number, at, rest in state if self.accepting[number][at]]
 
     def rest(self, state: _Threads) -> Lookahead:
         """Return the look-ahead that may follow a run that ends in ``state``."""
@@ -436,8 +441,8 @@ class _Runs:
         if not self.ends(state):
             return NOTHING
         alive = 0
-        for part, at, _ in state:
-            alive |= exits(self.parts[part].dfa)[at]
+        for number, at, _ in state:
+            alive |= exits(self.terminals[number].dfa)[at]
         return outside(alive)
 
 
@@ -462,7 +467,7 @@ def make_skipped(terminals: list[Terminal], together: bool, once: bool, span: Sp
     rests = tuple(by_state[state] for state in kept)
     unit = operations.union(*(terminal.dfa for terminal in terminals))
     written = _written(terminals, dfa, once, span)
-    return Terminal(NAME, NAME, dfa, span, rests, written, unit=unit, parts=tuple(terminals))
+    return Terminal(NAME, NAME, dfa, span, rests, written, unit=unit, terminals=tuple(terminals))
 
 
 def _written(operands: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Expression | None:

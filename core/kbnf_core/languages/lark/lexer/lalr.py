@@ -108,7 +108,7 @@ def expected(
     shifts = _Shifts(analyzer, plain)
     # Most states look for the same.
     reached: dict[frozenset[Terminal], int] = {}
-    ignored = grammar.ignored.parts if grammar.ignored else ()
+    ignored = grammar.ignored.terminals if grammar.ignored else ()
     for state, leaves in shifts.by_state().items():
         actions = analyzer.parse_table.states[state]
         own = (plain.terminals[name] for name in actions if name in plain.terminals)

@@ -231,7 +231,7 @@ class LarkFactory:
         result = self.terminals.evaluate(body, module)
         if result is None:
             return None
-        span = module.place(body.span)
+        span = module.main_span(body.span)
         self._names = self._names or names_of(self.terminals)
         name = self._names[result]
         if name in self.terminals.gathered.entries:
@@ -283,16 +283,16 @@ class LarkFactory:
             beginnings=begun,
         )
 
-    def _automata(self, found: Pattern) -> tuple[Matcher, Lookahead | None, tuple[str, ...]]:
+    def _automata(self, pattern: Pattern) -> tuple[Matcher, Lookahead | None, tuple[str, ...]]:
         """Return the words, the texts that begin with one (under LALR), and problems.
 
         Raises the exceptions of ``matcher``.
         """
         by_order = self.lexing is Lexing.LALR
-        if found.text is not None and not found.flags:
-            data = found.text.encode()
+        if pattern.text is not None and not pattern.flags:
+            data = pattern.text.encode()
             return only(data), beginning_with(data) if by_order else None, ()
-        parsed = parse(found.regexp)
+        parsed = parse(pattern.regexp)
         begun = rest_of(beginnings(parsed.node)) if by_order else None
         return matcher(parsed.node), begun, parsed.problems
 

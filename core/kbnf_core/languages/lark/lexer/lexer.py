@@ -288,7 +288,7 @@ class Lexed:
         must, may = self._rivals(number, is_start)
         certain, possible = self._terminals(must), self._terminals(may)
         if self.lexing is Lexing.LALR:
-            certain += ignored.parts if ignored else ()
+            certain += ignored.terminals if ignored else ()
             looked_for = (
                 [
                     scanner_of(certain),
@@ -308,10 +308,10 @@ class Lexed:
         self._check_embedded(node, number)
         return self._only_next_byte(node, result) if self.byte_only else result
 
-    def _only_next_byte(self, node: Lexeme, words_found: LexemeSplit) -> LexemeSplit:
-        """Return ``words_found`` with what the next byte alone decides."""
+    def _only_next_byte(self, node: Lexeme, lexeme_split: LexemeSplit) -> LexemeSplit:
+        """Return ``lexeme_split`` with what the next byte alone decides."""
         classes = []
-        for word_class in words_found.classes:
+        for word_class in lexeme_split.classes:
             near = outside(refused(word_class.rest))
             classes.append(Class(near, word_class.dfa))
             left = both(near, others(word_class.rest))
@@ -326,7 +326,7 @@ class Lexed:
                     f" {_spelt(text)}, too",
                     node.terminal.span,
                 )
-        return LexemeSplit(tuple(classes), words_found.doubts)
+        return LexemeSplit(tuple(classes), lexeme_split.doubts)
 
     def conflict(self) -> str | None:
         """Return two lexemes side by side that the lexer does not cut so, in words."""

@@ -72,11 +72,11 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             self.report.error(
                 INVALID,
                 "attributes belong to rules, not to terminals; name it in small letters",
-                module.place(definition.attributes[0].span),
+                module.main_span(definition.attributes[0].span),
             )
         return self.evaluate(definition.body, module)
 
-    def parts(self, node: lark.Expression) -> Sequence[lark.Expression]:
+    def operands(self, node: lark.Expression) -> Sequence[lark.Expression]:
         """Return the parts of a node that are combined; a choice of texts is one trie."""
         return () if plain_words(node) else lark.children(node)
 
@@ -117,7 +117,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
 
     def leaf(self, node: lark.Expression, module: Module) -> Language | None:
         """Return the language of a string, a range or a regular expression."""
-        span = module.place(node.span)
+        span = module.main_span(node.span)
         match node:
             case lark.String():
                 return literal(decode(node.raw, Dialect.LLGUIDANCE), node.ignores_case)
@@ -205,7 +205,9 @@ class LlguidanceFactory:
         language = self.terminals.evaluate(body, module)
         if language is None:
             return None
-        return self.of_language(language, module.source.slice(body.span), module.place(body.span))
+        return self.of_language(
+            language, module.source.slice(body.span), module.main_span(body.span)
+        )
 
     def of_language(
         self,
@@ -330,7 +332,7 @@ def lexeme_rule(
     _lose_captures(given, module, report)
     if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
         return plain()
-    span = module.place(definition.body.span)
+    span = module.main_span(definition.body.span)
     if "max_tokens" in given:
         count = _count(given["max_tokens"], module, report)
         if not count:
@@ -379,25 +381,25 @@ def _lose_captures(given: dict[str, lark.Attribute], module: Module, report: Rep
     """Report captures that are otherwise than LLGuidance's."""
     if "stop_capture" in given:
         message = "`stop_capture` is not kept: the text that ends a lexeme is one with it"
-        report.loss(APPROXIMATE, message, module.place(given["stop_capture"].span))
+        report.loss(APPROXIMATE, message, module.main_span(given["stop_capture"].span))
     if "capture" in given and {"stop", "suffix"} & set(given):
         message = "the captured text has the end of the lexeme in it, which LLGuidance leaves out"
-        report.loss(APPROXIMATE, message, module.place(given["capture"].span))
+        report.loss(APPROXIMATE, message, module.main_span(given["capture"].span))
 
 
 def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Report) -> bool:
     for name in sorted(set(given) - _ATTRIBUTES):
-        span = module.place(given[name].span)
+        span = module.main_span(given[name].span)
         names = ", ".join(sorted(_ATTRIBUTES))
         report.error(INVALID, f"Unknown attribute `{name}`", span, f"there are {names}")
         return False
     if "temperature" in given and not isinstance(given["temperature"].value, float):
         message = "`temperature` needs a number"
-        report.error(INVALID, message, module.place(given["temperature"].span))
+        report.error(INVALID, message, module.main_span(given["temperature"].span))
         return False
     if "suffix" in given and "stop" in given:
         report.error(
-            INVALID, "`stop` and `suffix` exclude each other", module.place(given["stop"].span)
+            INVALID, "`stop` and `suffix` exclude each other", module.main_span(given["stop"].span)
         )
         return False
     return True
@@ -447,7 +449,7 @@ def _ending(
         report.error(
             INVALID,
             f"`{attribute.name.value}` needs a string, a regular expression or a terminal",
-            module.place(attribute.span),
+            module.main_span(attribute.span),
         )
         return None
     return factory.terminals.evaluate(attribute.value, module)
@@ -455,7 +457,7 @@ def _ending(
 
 def _count(attribute: lark.Attribute, module: Module, report: Report) -> float | None:
     """Return the number of ``max_tokens``, which is lost unless it is 0; None after an error."""
-    span = module.place(attribute.span)
+    span = module.main_span(attribute.span)
     if not isinstance(attribute.value, float) or attribute.value < 0:
         report.error(INVALID, "`max_tokens` needs a number", span)
         return None
@@ -473,5 +475,5 @@ def _lose_ending(attribute: lark.Attribute, module: Module, report: Report) -> N
         APPROXIMATE,
         "`stop` of the empty text waits for the end of the sequence; here the lexeme ends like"
         " any other",
-        module.place(attribute.span),
+        module.main_span(attribute.span),
     )

@@ -93,7 +93,11 @@ class Scanner:
     def key(self) -> tuple[list[tuple[int, int, int, str]], ...]:
         """What to sort by: a row for each terminal, with its strings."""
         return tuple(
-            [part.order.key for part in (tried_terminal, *strings) if part.order is not None]
+            [
+                terminal.order.key
+                for terminal in (tried_terminal, *strings)
+                if terminal.order is not None
+            ]
             for tried_terminal, strings in self
         )
 
@@ -119,17 +123,17 @@ class Scanner:
 
 def scanner_of(looked_for: Iterable[Terminal]) -> Scanner:
     """Return the scanner of some terminals."""
-    by_order = {each.order: each for each in looked_for if each.order is not None}
+    by_order = {terminal.order: terminal for terminal in looked_for if terminal.order is not None}
     ordered = [by_order[order] for order in sorted(by_order, key=lambda order: order.key)]
-    strings = {each: [s for s in ordered if retypes(each, s)] for each in ordered}
+    strings = {terminal: [s for s in ordered if retypes(terminal, s)] for terminal in ordered}
     hidden = {
         string.order
         for order, pattern in by_order.items()
         for string in strings[pattern]
         if string.order is not None and string.order.flags <= order.flags
     }
-    tried = tuple(each for each in ordered if each.order not in hidden)
-    return Scanner(tried, tuple(tuple(strings[each]) for each in tried))
+    tried = tuple(terminal for terminal in ordered if terminal.order not in hidden)
+    return Scanner(tried, tuple(tuple(strings[terminal]) for terminal in tried))
 
 
 def is_same(one: Terminal, other: Terminal) -> bool:
@@ -156,12 +160,12 @@ class ScannerJudge:
     watched = 0
 
     def __post_init__(self) -> None:
-        for each, strings in (row for scanner in self.scanners for row in scanner):
-            if is_same(each, self.terminal):
-                self._words[each] = 0
-            elif each.beginnings is not None and each not in self._begun:
-                self._begun[each] = self._run(each.beginnings.dfa)
-            for word in (each, *strings) if strings else ():
+        for terminal, strings in (row for scanner in self.scanners for row in scanner):
+            if is_same(terminal, self.terminal):
+                self._words[terminal] = 0
+            elif terminal.beginnings is not None and terminal not in self._begun:
+                self._begun[terminal] = self._run(terminal.beginnings.dfa)
+            for word in (terminal, *strings) if strings else ():
                 if word not in self._words:
                     self._words[word] = 0 if is_same(word, self.terminal) else self._run(word.dfa)
 
@@ -197,16 +201,16 @@ class ScannerJudge:
 
     def _rest_in(self, scanner: Scanner, states: States) -> Lookahead:
         result, left = NOTHING, ANYTHING
-        for each, strings in scanner:
-            if each in self._words:
+        for terminal, strings in scanner:
+            if terminal in self._words:
                 becomes = (s for s in strings if self._before(s, states) != NOTHING)
-                if self._is_wanted(each, next(becomes, each)):
-                    result = either(result, both(left, self._before(each, states)))
-            if each not in self._begun:
+                if self._is_wanted(terminal, next(becomes, terminal)):
+                    result = either(result, both(left, self._before(terminal, states)))
+            if terminal not in self._begun:
                 break
-            state = states[self._begun[each]]
-            if state != DEAD and each.beginnings is not None:
-                left = both(left, others(after(each.beginnings, state)))
+            state = states[self._begun[terminal]]
+            if state != DEAD and terminal.beginnings is not None:
+                left = both(left, others(after(terminal.beginnings, state)))
         return result
 
     def _before(self, terminal: Terminal, states: States) -> Lookahead:
@@ -345,7 +349,7 @@ class LexemeSplitter:
         """Return the words of ``terminal`` that any of the scanners finds before ``following``."""
         around = {terminal_.around(terminal) for terminal_ in scanners}
         scanners = tuple(sorted(around, key=lambda scanner: scanner.key))
-        dropped = frozenset(dropped_part.order for dropped_part in self.dropped)
+        dropped = frozenset(dropped_terminal.order for dropped_terminal in self.dropped)
         is_dropped = terminal not in self.dropped and terminal.order in dropped
         judge = ScannerJudge(terminal, scanners, dropped, is_dropped)
         return self._memoised(judge, scanners, following)
@@ -398,7 +402,7 @@ class LexemeSplitter:
         terminal = judge.terminal
         if judge.is_alone:
             return LexemeSplit(tuple(_by_rest(terminal, following)), ())
-        self.budget.part = terminal.title
+        self.budget.subject = terminal.title
         walk = _MunchWalk([terminal.dfa, *judge.automata], self.budget, judge.watched)
         groups: dict[Lookahead, list[int]] = {}
         doubts: dict[Terminal, Doubt] = {}
@@ -443,9 +447,11 @@ class _MunchJudge:
         self.terminal = terminal
         self.blamed = possible
         self._companions = [*certain, *possible]
-        self.automata = [each.unit or each.dfa for each in self._companions]
+        self.automata = [companion.unit or companion.dfa for companion in self._companions]
         self.is_alone = not self._companions
-        self.watched = sum(1 << n for n, each in enumerate(self._companions, 1) if each.is_lazy)
+        self.watched = sum(
+            1 << n for n, companion in enumerate(self._companions, 1) if companion.is_lazy
+        )
 
     def verdicts(self, states: States, passed: int) -> tuple[Lookahead, list[Lookahead]]:
         """Return the texts that may follow, and those with each of the possible companions.

@@ -580,7 +580,7 @@ class Assembly:
         rules, writer, terminals = self._plain(only_useful(grammar))
         leaves: dict[str, tree.Expression] = {}
         skipped = set[str]()
-        for terminal in grammar.ignored.parts if grammar.ignored else ():
+        for terminal in grammar.ignored.terminals if grammar.ignored else ():
             form = writer.lexeme(Lexeme(terminal, terminal.span), terminal.dfa, True)
             if isinstance(form, tree.Reference):
                 name = form.name.value
@@ -679,7 +679,7 @@ class Assembly:
     def _lexed(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
-        ignored = grammar.ignored.parts if grammar.ignored else ()
+        ignored = grammar.ignored.terminals if grammar.ignored else ()
         cutter = LexemeSplitter(lexing, self.budget, ignored)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
@@ -704,7 +704,7 @@ class Assembly:
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
-        ignored = grammar.ignored.parts if grammar.ignored else ()
+        ignored = grammar.ignored.terminals if grammar.ignored else ()
         report_collisions(lalr.scanners, ignored, self.budget, report)
         if lalr.conflict is not None and lalr.conflict.startswith("Reduce/Reduce"):
             report.error(INVALID, f"Lark's LALR parser refuses these rules: {lalr.conflict}", span)

@@ -91,7 +91,7 @@ class Terminal:
     is_lazy: bool = False
     is_nullable: bool = False
     unit: Dfa | None = None
-    parts: tuple["Terminal", ...] = ()
+    terminals: tuple["Terminal", ...] = ()
     beginnings: Lookahead | None = None
     stopped: Stopped | None = None
     opening: str | None = None

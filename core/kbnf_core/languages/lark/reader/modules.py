@@ -47,7 +47,7 @@ class Module:
     depth: int
     names: dict[str, str] = field(default_factory=dict)
 
-    def place(self, span: Span) -> Span:
+    def main_span(self, span: Span) -> Span:
         """Return where ``span`` is shown in the main file."""
         return span if self.site is None else self.site
 
@@ -99,7 +99,7 @@ class NamedTerminals(Generic[T]):
         """Return what ``node`` stands for, given what its parts do; None after a report."""
         raise NotImplementedError
 
-    def parts(self, node: lark.Expression) -> Sequence[lark.Expression]:
+    def operands(self, node: lark.Expression) -> Sequence[lark.Expression]:
         """Return the parts of a node that are combined."""
         return lark.children(node)
 
@@ -115,12 +115,14 @@ class NamedTerminals(Generic[T]):
             try:
                 return self.combine(node, whole, module) if len(whole) == len(values) else None
             except LimitError as error:
-                self.report.error("E203", f"this terminal needs {error}", module.place(node.span))
+                self.report.error(
+                    "E203", f"this terminal needs {error}", module.main_span(node.span)
+                )
             except RefusedError as error:
-                self.report.refused(error, module.place(node.span))
+                self.report.refused(error, module.main_span(node.span))
             return None
 
-        return fold(root, self.parts, combine)
+        return fold(root, self.operands, combine)
 
     def named(self, flat: str, span: Span) -> T | None:
         """Return what a named terminal stands for; None after a report."""
@@ -151,7 +153,7 @@ class NamedTerminals(Generic[T]):
             entry = self.gathered.entry(name)
             if name in callees or name in self._terminals or name in self._open or entry is None:
                 continue
-            nodes = postorder(entry.definition.body, self.parts)
+            nodes = postorder(entry.definition.body, self.operands)
             names = (node.name.value for node in nodes if isinstance(node, lark.Use))
             entries[name] = entry
             callees[name] = [entry.module.names.get(name_, "") for name_ in names]
@@ -173,7 +175,7 @@ class NamedTerminals(Generic[T]):
             raise RefusedError(INVALID, f"`{name}` is declared only, it has no pattern")
         if self.gathered.entry(flat) is None:
             raise RefusedError("E101", f"unknown name: `{name}`")
-        return self.named(flat, module.place(use.span))
+        return self.named(flat, module.main_span(use.span))
 
 
 def gather(
@@ -221,13 +223,13 @@ class _Gatherer:
         is_defined = flat in entries
         if definition.definer is lark.Definer.NEW and is_defined:
             self.report.error(
-                INVALID, f"`{name}` is defined twice", module.place(definition.name.span)
+                INVALID, f"`{name}` is defined twice", module.main_span(definition.name.span)
             )
         elif definition.definer is not lark.Definer.NEW and not is_defined:
             self.report.error(
                 INVALID,
                 f"`{definition.definer.value}` of `{name}`, which is not defined",
-                module.place(definition.name.span),
+                module.main_span(definition.name.span),
             )
         elif definition.definer is lark.Definer.EXTEND:
             entries[flat].append(entry)
@@ -249,7 +251,7 @@ class _Gatherer:
         self, statements: list[lark.Import], module: Module, wanted: Mapping[str, str]
     ) -> None:
         first = statements[0]
-        site = module.place(first.span)
+        site = module.main_span(first.span)
         source = self._find(first, module, site)
         if source is None:
             return
@@ -259,8 +261,8 @@ class _Gatherer:
             module.names[new.value] = aliases[old.value] = flat
         parsed = parse_lark(source)
         for finding in parsed.diagnostics:
-            place = source.position(finding.span.start)
-            message = f"{source.name}:{place.line}: {finding.message}"
+            position = source.position(finding.span.start)
+            message = f"{source.name}:{position.line}: {finding.message}"
             self.report.error(finding.code, message, site)
         prefix = _mangle(module.prefix, "__".join(first.module))
         inner = Module(source, site, prefix, module.depth + 1)
@@ -279,7 +281,7 @@ class _Gatherer:
                         " import it with a dot in front"
                     )
                 message = f"`{inner.source.name}` does not define `{old.value}`"
-                self.report.error(IMPORT, message, module.place(old.span), helps)
+                self.report.error(IMPORT, message, module.main_span(old.span), helps)
 
     def _find(self, statement: lark.Import, module: Module, site: Span) -> Source | None:
         name = ".".join(statement.module)

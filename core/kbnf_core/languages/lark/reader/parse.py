@@ -40,7 +40,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions
 
-Parts: TypeAlias = list[Any]
+Values: TypeAlias = list[Any]
 """Tokens, and what the methods made of inner rules; the grammar says which."""
 
 _Head = tuple[str, Any]
@@ -64,10 +64,10 @@ _COUNT = re.compile(r"\{\s*(?P<low>-?\d+)?\s*(?P<comma>,)?\s*(?P<high>-?\d+)?\s*
 _MARK = re.compile(r"%lark\s*\{|(?:%[a-z]+\s*|@)?")
 
 
-def _foreign(kind: lark.Kind) -> Callable[["Builder", Parts], lark.Foreign]:
-    def build(_: "Builder", parts: Parts) -> lark.Foreign:
-        text = _MARK.sub("", parts[0].value, count=1)
-        return lark.Foreign(kind, text[:-1] if kind is lark.Kind.NESTED else text, _cover(parts))
+def _foreign(kind: lark.Kind) -> Callable[["Builder", Values], lark.Foreign]:
+    def build(_: "Builder", values: Values) -> lark.Foreign:
+        text = _MARK.sub("", values[0].value, count=1)
+        return lark.Foreign(kind, text[:-1] if kind is lark.Kind.NESTED else text, _cover(values))
 
     return build
 
@@ -81,18 +81,18 @@ class Builder:
     nested = _foreign(lark.Kind.NESTED)
     grammar_reference = _foreign(lark.Kind.GRAMMAR)
 
-    def definition(self, parts: Parts) -> lark.Definition:
+    def definition(self, values: Values) -> lark.Definition:
         """Return the definition, with its ``%override`` or ``%extend``."""
-        *definer, definition = parts
+        *definer, definition = values
         if definer:
             span = span_of(definer[0]).cover(definition.span)
             definition = replace(definition, definer=lark.Definer(definer[0].value), span=span)
         return definition  # type: ignore[no-any-return] # the grammar has no other part here
 
-    def rule(self, parts: Parts) -> lark.Definition:
+    def rule(self, values: Values) -> lark.Definition:
         """``name{x}.2[lazy]: body``."""
-        words = {part.type: part for part in parts if isinstance(part, Word)}
-        head: dict[str, Any] = dict(part for part in parts if isinstance(part, tuple))
+        words = {value.type: value for value in values if isinstance(value, Word)}
+        head: dict[str, Any] = dict(value for value in values if isinstance(value, tuple))
         name, parameter = words["NAME"], words.get("PARAMETER")
         return lark.Definition(
             lark.Definer.NEW,
@@ -102,96 +102,96 @@ class Builder:
             head.get("priority"),
             head.get("attributes", ()),
             head["sign"],
-            parts[-1],
-            span_of(name).cover(parts[-1].span),
+            values[-1],
+            span_of(name).cover(values[-1].span),
         )
 
-    def template_parameters(self, parts: Parts) -> _Head:
+    def template_parameters(self, values: Values) -> _Head:
         """``{x, y}``."""
-        return "template", _names(parts)
+        return "template", _names(values)
 
-    def priority(self, parts: Parts) -> _Head:
+    def priority(self, values: Values) -> _Head:
         """``.2``."""
-        return "priority", int(max(-MANY, min(float(parts[-1].value), MANY)))
+        return "priority", int(max(-MANY, min(float(values[-1].value), MANY)))
 
-    def attributes(self, parts: Parts) -> _Head:
+    def attributes(self, values: Values) -> _Head:
         """``[lazy, suffix="x"]``."""
-        return "attributes", tuple(part for part in parts if isinstance(part, lark.Attribute))
+        return "attributes", tuple(value for value in values if isinstance(value, lark.Attribute))
 
-    def attribute(self, parts: Parts) -> lark.Attribute:
+    def attribute(self, values: Values) -> lark.Attribute:
         """``name`` or ``name=value``."""
-        value = _value(parts[-1]) if len(parts) > 1 else None
-        return lark.Attribute(_name(parts[0]), value, _cover(parts))
+        value = _value(values[-1]) if len(values) > 1 else None
+        return lark.Attribute(_name(values[0]), value, _cover(values))
 
-    def sign(self, parts: Parts) -> _Head:
+    def sign(self, values: Values) -> _Head:
         """``:`` or ``::=``."""
-        return "sign", parts[0].value
+        return "sign", values[0].value
 
-    def ignore(self, parts: Parts) -> lark.Ignore:
+    def ignore(self, values: Values) -> lark.Ignore:
         """``%ignore x``."""
-        return lark.Ignore(parts[1], _cover(parts))
+        return lark.Ignore(values[1], _cover(values))
 
-    def declare(self, parts: Parts) -> lark.Declare:
+    def declare(self, values: Values) -> lark.Declare:
         """``%declare A B``."""
-        return lark.Declare(_names(parts), _cover(parts))
+        return lark.Declare(_names(values), _cover(values))
 
-    def import_one(self, parts: Parts) -> lark.Import:
+    def import_one(self, values: Values) -> lark.Import:
         """``%import a.b.X -> Y``."""
-        dots, (*module, old) = parts[1]
-        new = _name(parts[-1]) if isinstance(parts[-1], Word) else old
-        span = span_of(parts[0]).cover(new.span).cover(old.span)
+        dots, (*module, old) = values[1]
+        new = _name(values[-1]) if isinstance(values[-1], Word) else old
+        span = span_of(values[0]).cover(new.span).cover(old.span)
         return lark.Import(dots, tuple(word.value for word in module), ((old, new),), span)
 
-    def import_many(self, parts: Parts) -> lark.Import:
+    def import_many(self, values: Values) -> lark.Import:
         """``%import a.b (X, Y)``."""
-        dots, path = parts[1]
-        names = tuple((name, name) for name in _names(parts[2:]))
-        return lark.Import(dots, tuple(word.value for word in path), names, _cover(parts))
+        dots, path = values[1]
+        names = tuple((name, name) for name in _names(values[2:]))
+        return lark.Import(dots, tuple(word.value for word in path), names, _cover(values))
 
-    def path(self, parts: Parts) -> tuple[int, tuple[lark.Name, ...]]:
+    def path(self, values: Values) -> tuple[int, tuple[lark.Name, ...]]:
         """``.a.b``: the number of dots in front, and the names."""
-        first = next(i for i, part in enumerate(parts) if part.type == "NAME")
-        return sum(len(part.value) for part in parts[:first]), _names(parts)
+        first = next(i for i, word in enumerate(values) if word.type == "NAME")
+        return sum(len(value.value) for value in values[:first]), _names(values)
 
-    def options(self, parts: Parts) -> lark.Options:
+    def options(self, values: Values) -> lark.Options:
         """``%llguidance {...}``."""
-        return lark.Options(_MARK.sub("", parts[0].value, count=1), _cover(parts))
+        return lark.Options(_MARK.sub("", values[0].value, count=1), _cover(values))
 
-    def alternation(self, parts: Parts) -> lark.Expression:
+    def alternation(self, values: Values) -> lark.Expression:
         """``x | y``."""
-        return Choice(tuple(parts[::2]), _cover(parts))
+        return Choice(tuple(values[::2]), _cover(values))
 
-    def branch(self, parts: Parts) -> lark.Expression:
+    def branch(self, values: Values) -> lark.Expression:
         """``x %if condition -> alias``; the alias names a node of Lark's tree only."""
-        body = parts[0]
-        if parts[1].type == "CONDITION":
-            condition = parts[1].value.removeprefix("%if").strip()
-            return lark.Guarded(body, condition, body.span.cover(span_of(parts[1])))
+        body = values[0]
+        if values[1].type == "CONDITION":
+            condition = values[1].value.removeprefix("%if").strip()
+            return lark.Guarded(body, condition, body.span.cover(span_of(values[1])))
         # An alias is seen by its span: what a group spans ends with a bracket.
-        alias = span_of(parts[-1])
+        alias = span_of(values[-1])
         return lark.Group(body, alias if body.span.start < 0 else body.span.cover(alias))
 
-    def conjunction(self, parts: Parts) -> lark.Expression:
+    def conjunction(self, values: Values) -> lark.Expression:
         """``x & y``."""
-        return lark.Intersection(tuple(parts[::2]), _cover(parts))
+        return lark.Intersection(tuple(values[::2]), _cover(values))
 
     def sequence(self, items: list[lark.Expression]) -> lark.Expression:
         """Items side by side, none or several."""
         return Sequence(tuple(items), _cover(items) if items else Span(-1, -1))
 
-    def item(self, parts: Parts) -> lark.Expression:
+    def item(self, values: Values) -> lark.Expression:
         """``~x*``: the complement binds tighter."""
-        operator = parts.pop() if isinstance(parts[-1], _Operator) else None
-        node: lark.Expression = parts.pop()
-        for tilde in reversed(parts):
+        operator = values.pop() if isinstance(values[-1], _Operator) else None
+        node: lark.Expression = values.pop()
+        for tilde in reversed(values):
             node = lark.Complement(node, span_of(tilde).cover(node.span))
         if operator is None:
             return node
         return Repeat(node, operator.low, operator.high, node.span.cover(operator.span))
 
-    def operator(self, parts: Parts) -> _Operator:
+    def operator(self, values: Values) -> _Operator:
         """``?``, ``*``, ``+`` or ``{2,3}``."""
-        word = parts[0]
+        word = values[0]
         if word.type in _BOUNDS:
             return _Operator(*_BOUNDS[word.type], span_of(word))
         count = _COUNT.fullmatch(word.value)
@@ -200,41 +200,41 @@ class Builder:
         high = _signed(count["high"]) if count["high"] else (None if count["comma"] else low)
         return _Operator(low, high, span_of(word))
 
-    def times(self, parts: Parts) -> _Operator:
+    def times(self, values: Values) -> _Operator:
         """``~2`` or ``~2..3``."""
-        return _Operator(_signed(parts[1]), _signed(parts[-1]), _cover(parts))
+        return _Operator(_signed(values[1]), _signed(values[-1]), _cover(values))
 
-    def group(self, parts: Parts) -> lark.Group:
+    def group(self, values: Values) -> lark.Group:
         """``( x )``."""
-        return lark.Group(parts[1], _cover(parts))
+        return lark.Group(values[1], _cover(values))
 
-    def optional(self, parts: Parts) -> lark.Expression:
+    def optional(self, values: Values) -> lark.Expression:
         """``[ x ]``."""
-        return Repeat(parts[1], 0, 1, _cover(parts))
+        return Repeat(values[1], 0, 1, _cover(values))
 
-    def name(self, parts: Parts) -> lark.Use:
+    def name(self, values: Values) -> lark.Use:
         """``name``."""
-        return lark.Use(_name(parts[0]), None, _cover(parts))
+        return lark.Use(_name(values[0]), None, _cover(values))
 
-    def parametric(self, parts: Parts) -> lark.Use:
+    def parametric(self, values: Values) -> lark.Use:
         """``name::expression``."""
-        return lark.Use(_name(parts[0]), parts[1].value[2:].strip(), _cover(parts))
+        return lark.Use(_name(values[0]), values[1].value[2:].strip(), _cover(values))
 
-    def template(self, parts: Parts) -> lark.TemplateUse:
+    def template(self, values: Values) -> lark.TemplateUse:
         """``name{a, b}``."""
-        return lark.TemplateUse(_name(parts[0]), tuple(parts[2::2]), _cover(parts))
+        return lark.TemplateUse(_name(values[0]), tuple(values[2::2]), _cover(values))
 
-    def string(self, parts: Parts) -> lark.String:
+    def string(self, values: Values) -> lark.String:
         """``"text"i``."""
-        return _string(parts[0])
+        return _string(values[0])
 
-    def range(self, parts: Parts) -> lark.Range:
+    def range(self, values: Values) -> lark.Range:
         """``"a".."z"``."""
-        return lark.Range(_string(parts[0]), _string(parts[2]), _cover(parts))
+        return lark.Range(_string(values[0]), _string(values[2]), _cover(values))
 
-    def regexp(self, parts: Parts) -> lark.Regexp:
+    def regexp(self, values: Values) -> lark.Regexp:
         """``/pattern/flags``."""
-        return _regexp(parts[0])
+        return _regexp(values[0])
 
 
 def _signed(digits: str) -> int:
@@ -268,13 +268,14 @@ def _name(word: Word) -> lark.Name:
     return lark.Name(word.value, span_of(word))
 
 
-def _names(parts: Parts) -> tuple[lark.Name, ...]:
-    return tuple(_name(p) for p in parts if isinstance(p, Word) and p.type == "NAME")
+def _names(values: Values) -> tuple[lark.Name, ...]:
+    return tuple(_name(p) for p in values if isinstance(p, Word) and p.type == "NAME")
 
 
-def _cover(parts: Parts) -> Span:
+def _cover(values: Values) -> Span:
     first, last = (
-        span_of(part) if isinstance(part, Word) else part.span for part in (parts[0], parts[-1])
+        span_of(value) if isinstance(value, Word) else value.span
+        for value in (values[0], values[-1])
     )
     return first.cover(last)
 
@@ -333,15 +334,15 @@ _NESTED_WORD = re.compile(
 
 @dataclass(slots=True)
 class _WordReader:
-    """Reads the words of ``text`` from ``place`` on."""
+    """Reads the words of ``text`` from ``position`` on."""
 
     text: str
-    place: int = 0
+    position: int = 0
     is_unclosed: bool = False
 
     def words(self) -> Iterator[Word]:
-        while self.place < len(self.text):
-            match = _WORDS.match(self.text, self.place)
+        while self.position < len(self.text):
+            match = _WORDS.match(self.text, self.position)
             assert match is not None  # noqa: S101 - the last branch takes any character
             kind = match.lastgroup or "JUNK"
             start, end = match.span()
@@ -349,7 +350,7 @@ class _WordReader:
                 kind, end = self._directive(match[0], end)
             elif kind == "PARAMETER":
                 end = self._parameter(end)
-            self.place = end
+            self.position = end
             if kind != "BLANK":
                 yield Word(kind, self.text[start:end], start, end)
 
@@ -364,9 +365,9 @@ class _WordReader:
 
     def _object(self, kind: str, end: int) -> tuple[str, int]:
         """Take the JSON value after the directive; braces without one are junk as a whole."""
-        place = _skip_blanks(self.text, end)
+        position = _skip_blanks(self.text, end)
         try:
-            stop = end_of_json(self.text, place)
+            stop = end_of_json(self.text, position)
         except (json.JSONDecodeError, RecursionError):
             return "JUNK", self._end_of_braces(end) or end
         return kind, stop
@@ -376,14 +377,14 @@ class _WordReader:
         return ("JUNK", end) if stop is None else ("NESTED", stop)
 
     def _end_of_braces(self, end: int) -> int | None:
-        place = _skip_blanks(self.text, end)
-        if self.is_unclosed or not self.text.startswith("{", place):
+        position = _skip_blanks(self.text, end)
+        if self.is_unclosed or not self.text.startswith("{", position):
             return None
         depth = 0
-        for part in _NESTED_WORD.finditer(self.text, place):
-            depth += {"{": 1, "}": -1}.get(part[0], 0)
+        for word in _NESTED_WORD.finditer(self.text, position):
+            depth += {"{": 1, "}": -1}.get(word[0], 0)
             if depth == 0:
-                return part.end()
+                return word.end()
         # Looked for once: a text may open many and close none.
         self.is_unclosed = True
         return None
@@ -401,17 +402,17 @@ class _WordReader:
     def _arguments(self, end: int) -> int:
         """Return the end of the bracketed arguments that start at ``end``, if any do."""
         depth = 0
-        for place in range(end, len(self.text)):
-            char = self.text[place]
+        for position in range(end, len(self.text)):
+            char = self.text[position]
             depth += {"(": 1, ")": -1}.get(char, 0)
             if depth == 0:
-                return place + 1 if char == ")" else end
+                return position + 1 if char == ")" else end
         return end
 
 
-def _skip_blanks(text: str, place: int) -> int:
-    match = _BLANKS.match(text, place)
-    return match.end() if match else place
+def _skip_blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
+    return match.end() if match else position
 
 
 def statements(text: str) -> Iterator[list[Word]]:
@@ -518,18 +519,18 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
 
 def _no_json(source: Source, word: Word, directive: str) -> Diagnostic:
     """Return the finding for a directive with something else than JSON after it."""
-    place = _skip_blanks(source.text, span_of(word).start + len(directive))
+    position = _skip_blanks(source.text, span_of(word).start + len(directive))
     helps: tuple[str, ...] = ()
     try:
-        end_of_json(source.text, place)
+        end_of_json(source.text, position)
         why = "it is not complete"
     except json.JSONDecodeError as error:
-        place, why = error.pos, error.msg.removesuffix(" at")
-        if source.text.startswith(("#", "/"), place):
+        position, why = error.pos, error.msg.removesuffix(" at")
+        if source.text.startswith(("#", "/"), position):
             helps = ("JSON has no comments",)
     except RecursionError:
         why = "it is nested too deeply"
-    span = Span(min(place, len(source.text)), min(place + 1, len(source.text)))
+    span = Span(min(position, len(source.text)), min(position + 1, len(source.text)))
     message = f"the JSON of `{directive}` cannot be read: {why}"
     return Diagnostic("E001", message, source, span, helps=helps)
 

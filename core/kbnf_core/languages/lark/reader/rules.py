@@ -231,10 +231,10 @@ class RuleBuilder:
             return
         self._call(start, entry, _Scope(entry.module, {}, None), start)
         for instance in self._members:
-            place = instance.entry.module.place(instance.entry.definition.name.span)
-            self.spans[instance.key] = place
+            span = instance.entry.module.main_span(instance.entry.definition.name.span)
+            self.spans[instance.key] = span
             node = self._body(instance)
-            self.rules[instance.key] = Choice((), place) if node is None else node
+            self.rules[instance.key] = Choice((), span) if node is None else node
 
     def _body(self, instance: _Instance) -> Node | None:
         definition, scope = instance.entry.definition, instance.scope
@@ -246,10 +246,10 @@ class RuleBuilder:
         inner = self._inner(definition.body)
         if isinstance(inner, lark.Foreign) and inner.kind in GRAMMARS:
             for attribute in definition.attributes:
-                place = scope.module.place(attribute.span)
+                span = scope.module.main_span(attribute.span)
                 if attribute.name.value == "max_tokens":
                     self.report.loss(
-                        APPROXIMATE, "`max_tokens` counts tokens, which a grammar cannot", place
+                        APPROXIMATE, "`max_tokens` counts tokens, which a grammar cannot", span
                     )
             return self._expression(definition.body, scope)
         assert isinstance(self.factory, LlguidanceFactory)  # noqa: S101 - the caller has looked
@@ -270,11 +270,11 @@ class RuleBuilder:
         try:
             return (yield from self._expand(*expansion))
         except RefusedError as error:
-            self.report.refused(error, expansion[1].module.place(expansion[0].span))
+            self.report.refused(error, expansion[1].module.main_span(expansion[0].span))
             return None
 
     def _expand(self, root: lark.Expression, scope: _Scope) -> _Steps:
-        place = scope.module.place(root.span)
+        span = scope.module.main_span(root.span)
         match root:
             case lark.Group(body):
                 return (yield body, scope)
@@ -284,12 +284,12 @@ class RuleBuilder:
                     node = yield item, scope
                     nodes.append(node)
                 whole = tuple(node for node in nodes if node is not None)
-                return Sequence(whole, place) if len(whole) == len(nodes) else None
+                return Sequence(whole, span) if len(whole) == len(nodes) else None
             case Choice() | lark.Guarded() if not self._is_trie(root):
                 branches = root.branches if isinstance(root, Choice) else (root,)
-                return (yield from self._choice(branches, scope, place))
+                return (yield from self._choice(branches, scope, span))
             case Repeat():
-                return (yield from self._repeat(root, scope, place))
+                return (yield from self._repeat(root, scope, span))
             case lark.Use() if root.name.value in scope.arguments:
                 argument = scope.arguments[root.name.value]
                 return (yield argument.body, argument.scope)
@@ -298,18 +298,18 @@ class RuleBuilder:
             case lark.TemplateUse():
                 return self._template(root, scope)
             case _:
-                return self._leaf(root, scope, place)
+                return self._leaf(root, scope, span)
 
     def _is_trie(self, node: lark.Expression) -> bool:
         """Return whether a choice is of texts alone: LLGuidance lexes them side by side."""
         return self.dialect is Dialect.LLGUIDANCE and plain_words(node) is not None
 
-    def _leaf(self, node: lark.Expression, scope: _Scope, place: Span) -> Node | None:
+    def _leaf(self, node: lark.Expression, scope: _Scope, span: Span) -> Node | None:
         match node:
             case lark.String(raw) if not raw and self.dialect is Dialect.LLGUIDANCE:
-                return Sequence((), place)
+                return Sequence((), span)
             case lark.Foreign(kind) if kind is not lark.Kind.REGEX:
-                return self.embedder.embed(node, place)
+                return self.embedder.embed(node, span)
             case lark.Intersection():
                 raise RefusedError(
                     INVALID,
@@ -317,7 +317,7 @@ class RuleBuilder:
                 )
         return self.factory.anonymous(node, scope.module)
 
-    def _choice(self, branches: tuple[lark.Expression, ...], scope: _Scope, place: Span) -> _Steps:
+    def _choice(self, branches: tuple[lark.Expression, ...], scope: _Scope, span: Span) -> _Steps:
         nodes: list[Node] = []
         for branch in branches:
             body = branch
@@ -329,33 +329,33 @@ class RuleBuilder:
             if node is None:
                 return None
             nodes.append(node)
-        return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes), place)
+        return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes), span)
 
     def _holds(self, branch: lark.Guarded, scope: _Scope) -> bool:
         try:
             return holds(branch.condition, scope.parameter)
         except RefusedError as error:
-            self.report.error(INVALID, f"%if: {error}", scope.module.place(branch.span))
+            self.report.error(INVALID, f"%if: {error}", scope.module.main_span(branch.span))
             return False
 
-    def _repeat(self, node: Repeat[lark.Expression], scope: _Scope, place: Span) -> _Steps:
+    def _repeat(self, node: Repeat[lark.Expression], scope: _Scope, span: Span) -> _Steps:
         low, high = node.low, node.high
         check_counts(low, high, self.limits.repetition)
         body = yield node.body, scope
         if body is None:
             return None
-        return Sequence((), place) if high == 0 else Repeat(body, low, high, place)
+        return Sequence((), span) if high == 0 else Repeat(body, low, high, span)
 
     def _use(self, node: lark.Use, scope: _Scope) -> Node | None:
         name = node.name.value
-        place = scope.module.place(node.span)
+        span = scope.module.main_span(node.span)
         flat = scope.module.names.get(name)
         mark = self.marks and self.marks.named(flat or name)
         if mark is not None:
-            return Lexeme(mark, place)
+            return Lexeme(mark, span)
         if flat in self.gathered.declared:
-            self.report.note(NEVER, f"`{name}` is declared only; no text ever matches it", place)
-            return Choice((), place)
+            self.report.note(NEVER, f"`{name}` is declared only; no text ever matches it", span)
+            return Choice((), span)
         entry = self.gathered.entry(flat)
         if flat is None or entry is None:
             if name in self.gathered.broken:
@@ -364,11 +364,11 @@ class RuleBuilder:
         if entry.definition.template:
             raise RefusedError(INVALID, f"the template `{name}` needs arguments")
         if node.name.is_terminal:
-            return self.factory.named(flat, place)
+            return self.factory.named(flat, span)
         return self._parametric(node, flat, entry, scope)
 
     def _parametric(self, node: lark.Use, flat: str, entry: Entry, scope: _Scope) -> Node | None:
-        place = scope.module.place(node.span)
+        span = scope.module.main_span(node.span)
         takes = entry.definition.parameter is not None
         if takes != (node.parameter is not None):
             needs = "needs a parameter: `::...`" if takes else "has no parameters"
@@ -378,15 +378,15 @@ class RuleBuilder:
             if isinstance(self.factory, LlguidanceFactory) and is_stopped(entry.definition):
                 # What ends the lexeme depends on what follows, so each use is one of its own.
                 return self._lexeme_rule(entry.definition, inner)
-            return self._call(flat, entry, inner, flat, place)
+            return self._call(flat, entry, inner, flat, span)
         value = evaluate(node.parameter, scope.parameter)
         return self._call(
-            flat, entry, _Scope(entry.module, {}, value), member_name(flat, value), place
+            flat, entry, _Scope(entry.module, {}, value), member_name(flat, value), span
         )
 
     def _template(self, node: lark.TemplateUse, scope: _Scope) -> Node | None:
         name = node.name.value
-        place = scope.module.place(node.span)
+        span = scope.module.main_span(node.span)
         module = scope.module
         if name in scope.arguments:
             # A template that was given as an argument.
@@ -410,7 +410,7 @@ class RuleBuilder:
         if len(spelt) > _SPELT:
             raise RefusedError("E106", f"the arguments of `{name}` grow without an end")
         return self._call(
-            flat, entry, _Scope(entry.module, arguments, None), f"{flat}{{{spelt}}}", place
+            flat, entry, _Scope(entry.module, arguments, None), f"{flat}{{{spelt}}}", span
         )
 
     def _argument(self, body: lark.Expression, scope: _Scope) -> _Argument:
@@ -425,7 +425,7 @@ class RuleBuilder:
         return _Argument(body, scope, f"{scope.module.prefix}:{spelt}")
 
     def _call(
-        self, flat: str, entry: Entry, scope: _Scope, key: str, place: Span | None = None
+        self, flat: str, entry: Entry, scope: _Scope, key: str, span: Span | None = None
     ) -> Node | None:
         try:
             self._members.add(key, _Instance(key, entry, scope), flat)
@@ -433,8 +433,8 @@ class RuleBuilder:
             self.report.error(
                 "E106",
                 f"more than {self.limits.family_rules:,} rules come of `{flat}` and its parameters",
-                scope.module.place(entry.definition.name.span),
+                scope.module.main_span(entry.definition.name.span),
                 "use fewer parameters, or raise `Limits.family_rules`",
             )
             return None
-        return Call(key, entry.module.place(entry.definition.span) if place is None else place)
+        return Call(key, entry.module.main_span(entry.definition.span) if span is None else span)
