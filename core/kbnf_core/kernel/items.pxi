@@ -22,6 +22,7 @@ cdef enum:
     _CALLS = 8
     _PIECES = 16
     _REPEATS = 32
+    _DIVIDED = 64
 
 
 cdef enum:
@@ -32,6 +33,10 @@ cdef enum:
     _MOST_IN_PIECE = 64
     _PIECE = 1
     _NO_PIECE = 2
+    # The bytes that lead a text back to where it was; and whether a row reads one.
+    _LEAST_IN_TEXT = 24
+    _TEXT = 1
+    _NO_TEXT = 2
     # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
     # go on with a state, since something is called.
     _READS = 1
@@ -51,6 +56,7 @@ cdef class ItemSets(_Tables):
     def __cinit__(self, tables, int64_t parts, int64_t work):
         """Begin with the empty set; ``parts`` that the table may have, ``work`` for the error."""
         cdef vector[int64_t] nothing
+        cdef int32_t byte
         self.width = tables.class_count
         self.radix = len(tables.names)
         self.room = _Room(parts, work, tables.names)
@@ -61,12 +67,16 @@ cdef class ItemSets(_Tables):
         self.unions = _Map()
         self.counted_numbers = _Map()
         self.pieces.resize(self.radix)
+        self.texts.resize(self.states)
+        self.class_sizes.resize(self.width)
+        for byte in range(256):
+            self.class_sizes[self.classes[byte]] += 1
 
     cdef size_t held(self) noexcept:
         cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
         lists += held(self.live_sets) + held(self.moves) + held(self.tail_called)
         lists += held(self.known) + held(self.kinds) + held(self.counted_states)
-        lists += held(self.pieces)
+        lists += held(self.pieces) + held(self.texts) + held(self.divisions)
         lists += held(self.rows) + held(self.targets) + held(self.columns)
         lists += self.sets.held() + self.counted_numbers.held()
         return lists + self.single.held() + self.unions.held() + held(self.predictions)
@@ -199,6 +209,7 @@ cdef class ItemSets(_Tables):
             self.completed_lists.resize(size)
             self.report_lists.resize(size)
             self.calls.resize(size)
+            self.divisions.resize(size)
         return self.known[item_set] & what
 
     cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
@@ -596,6 +607,49 @@ cdef class ItemSets(_Tables):
             after.erase(unique(after.begin(), after.end()), after.end())
             front.swap(after)
         return False
+
+    cdef Pair divided(self, int32_t item_set) except *:
+        """Two sets whose items are those of one: what reads a text, such as a name, and the rest.
+
+        The first is EMPTY unless both have items. Whatever may come beside a name, the walk of the
+        name is the same.
+        """
+        cdef vector[int64_t] texts, others
+        cdef int64_t item
+        cdef Pair found = Pair(EMPTY, item_set)
+        if not self._knows(item_set, _DIVIDED):
+            for item in self.of(item_set)[0]:
+                if self._reads_text(<int32_t> (item // self.radix)):
+                    texts.push_back(item)
+                else:
+                    others.push_back(item)
+            if not texts.empty() and not others.empty():
+                found = Pair(self._number(texts), self._number(others))
+            self.divisions[item_set] = found
+            self.known[item_set] |= _DIVIDED
+        return self.divisions[item_set]
+
+    cdef bint _reads_text(self, int32_t state) except -1:
+        """Whether many bytes lead from an automaton state, or from one after it, to itself."""
+        cdef int32_t row = self.row_of(state), edge
+        if not self.texts[row]:
+            self.texts[row] = _NO_TEXT
+            if not self.has_calls(row) and self._loop_size(row) >= _LEAST_IN_TEXT:
+                self.texts[row] = _TEXT
+            for edge in range(self.edge_start[row], self.edge_start[row + 1]):
+                if self.texts[row] == _TEXT or self.has_calls(row):
+                    break
+                if self._loop_size(self.edge_target[edge]) >= _LEAST_IN_TEXT:
+                    self.texts[row] = _TEXT
+        return self.texts[row] == _TEXT
+
+    cdef int32_t _loop_size(self, int32_t row) noexcept:
+        """How many bytes lead from a state of the tables to itself."""
+        cdef int32_t edge, found = 0
+        for edge in range(self.edge_start[row], self.edge_start[row + 1]):
+            if self.edge_target[edge] == row:
+                found += self.class_sizes[self.edge_class[edge]]
+        return found
 
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2:
         """The set of all items of ``pairs[first:last]``, which ascend; memoised for two.

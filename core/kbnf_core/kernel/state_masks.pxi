@@ -222,8 +222,12 @@ cdef class MaskAssembler:
 
     cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
         """Add what can come from a pair below some nodes, and note where that leads."""
-        cdef Walked* walked = self._walk(pair.second, nodes)
+        cdef Walked* walked
+        cdef Pair parts = self.explorer.items.divided(pair.second)
         cdef size_t i
+        if parts.first != EMPTY:
+            self._walk_from(Pair(pair.first, parts.first), nodes)
+        walked = self._walk(parts.second, nodes)
         self.found_rows.push_back(walked.first)
         for i in range(walked.second.size()):
             self._leave(Pair(pair.first, walked.second[i].first), walked.second[i].second)
