@@ -191,7 +191,7 @@ class Reporting:
                 " `--cost`, `--max-states` and `--max-mask-work` look for"
             )
         if survey.targets and self.asked.format_ in FOR_PEOPLE:
-            self._say_who_was_asked(survey)
+            self._print_targets(survey)
         left = {id(diagnostic) for diagnostic in diagnostics}
         counts = (
             diagnostic.severity >= report.fail_on and id(diagnostic) in left
@@ -200,7 +200,7 @@ class Reporting:
         )
         return Exit.FINDINGS if any(counts) and not self.asked.exit_zero else Exit.CLEAN
 
-    def _say_who_was_asked(self, survey: Survey) -> None:
+    def _print_targets(self, survey: Survey) -> None:
         answered = {target for _, _, target, _ in survey.rows}
         described = [f"{name} {version} ({how})" for name, version, how in survey.targets
                 if name in answered]  # fmt: skip

@@ -20,7 +20,7 @@ from kbnf_cli.match import (
     judge,
     lines_of,
     lines_options,
-    value_of_place,
+    value_of_verdict,
 )
 from kbnf_cli.options import (
     as_value,
@@ -146,7 +146,7 @@ def _value(verdict: MatchVerdict, added: bytes | None) -> dict[str, object]:
     """Return the object that ``schemas/complete.schema.json`` describes."""
     value = head_of(SCHEMA, verdict)
     if verdict.status == "wrong":
-        return {**value, "error": {"message": verdict.message, **value_of_place(verdict)}}
+        return {**value, "error": {"message": verdict.message, **value_of_verdict(verdict)}}
     if added is None:
         return {**value, "error": {"message": "there is no such end"}}
     return {

@@ -252,7 +252,9 @@ def command_defaults(
             raise
         return {}
     result = {
-        option: held for option, held in (settings.options or {}).items() if option in _CONSOLE
+        option: default
+        for option, default in (settings.options or {}).items()
+        if option in _CONSOLE
     }
     keys = keys_of(command)
     table = (settings.commands or {}).get(name, Table({}, Path(), ""))

@@ -167,11 +167,11 @@ class Console:
         """Write findings that are in the way of a command to stderr."""
         self._write(segments, sys.stderr)
 
-    def diagnostics(self, found: "Iterable[Diagnostic]") -> None:
+    def diagnostics(self, findings: "Iterable[Diagnostic]") -> None:
         """Write findings that are in the way of a command to stderr, with their lines."""
         from kbnf_core.text.diagnostics.text import render_text
 
-        for diagnostic in found:
+        for diagnostic in findings:
             self.findings(render_text(diagnostic, self.width(sys.stderr)))
 
     def busy(self, description: str) -> AbstractContextManager[object]:

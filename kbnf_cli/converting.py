@@ -108,8 +108,8 @@ FORMATS = (
     OutputFormat(MODEL, "module:Class", "pydantic models, dataclasses"),
 )
 
-READ = tuple(each.name for each in FORMATS if each.name != MODEL)
-WRITTEN = tuple(each.name for each in FORMATS if each.is_written)
+READ = tuple(entry.name for entry in FORMATS if entry.name != MODEL)
+WRITTEN = tuple(entry.name for entry in FORMATS if entry.is_written)
 
 
 _CALLS = """
@@ -128,10 +128,10 @@ def listing() -> str:
         for format_ in FORMATS
     )
     calls = []
-    for name, each in table().items():
+    for name, call_format in table().items():
         others = ", ".join(other for other, meant in ALIASES.items() if meant == name)
         also = f" (also {others})" if others else ""
-        calls.append(f"  {name:<{width}}  {each['models']}{also}\n")
+        calls.append(f"  {name:<{width}}  {call_format['models']}{also}\n")
     return "".join((*lines, _CALLS, *calls))
 
 
@@ -234,7 +234,9 @@ def convert_all(
     top = _directory_for_several(delivery) if several else None
     worst = Exit.CLEAN
     for file in console.track(files, "converting"):
-        target = delivery.output if top is None else _place(file, paths, directions(file), top)
+        target = (
+            delivery.output if top is None else _output_path(file, paths, directions(file), top)
+        )
         try:
             worst = max(worst, _convert_one(console, file, directions, delivery, target))
         except GrammarError as error:
@@ -279,7 +281,7 @@ def _directory_for_several(delivery: Delivery) -> Path:
     return delivery.output
 
 
-def _place(file: Path, paths: Sequence[Path], direction: Direction, top: Path) -> Path:
+def _output_path(file: Path, paths: Sequence[Path], direction: Direction, top: Path) -> Path:
     """Return where the result of ``file`` goes: the same place below ``top``."""
     roots = (path for path in paths if path.is_dir() and file.is_relative_to(path))
     inner = file.relative_to(next(roots, file.parent))
@@ -403,9 +405,10 @@ def _convert(
     try:
         for tool, prefix, schema in schemas:
             made = rewrite(schema, asked)
-            found = made.result.findings
+            finding_list = made.result.findings
             reported = [
-                (finding.fault, diagnostic(source, finding, prefix, tool)) for finding in found
+                (finding.fault, diagnostic(source, finding, prefix, tool))
+                for finding in finding_list
             ]
             weak += [finding for fault, finding in reported if fault is Fault.WEAK]
             if not made.is_taken:
@@ -419,9 +422,9 @@ def _convert(
         raise GrammarError(refused)
     for change in changes:
         if change.lost is None:
-            console.note(change.said)
+            console.note(change.summary)
     narrower = [
-        Diagnostic("W808", change.said, source, source.locate(change.pointer))
+        Diagnostic("W808", change.summary, source, source.locate(change.pointer))
         for change in changes
         if change.lost is not None
     ]

@@ -77,15 +77,15 @@ class SourcePair:
     breaking: str | None
     forbids: Forbids
     allow_unknown: bool
-    found: "Comparison"
+    compared_grammars: "Comparison"
 
     @property
     def forbidden(self) -> "list[tuple[str, str, Answer]]":
         """The differences that count: the side with a text, the side without it, and the answer."""
         old, new = self.old, self.new
         result = (
-            (self.forbids.old_only, old, new, self.found.old_only),
-            (self.forbids.new_only, new, old, self.found.new_only),
+            (self.forbids.old_only, old, new, self.compared_grammars.old_only),
+            (self.forbids.new_only, new, old, self.compared_grammars.new_only),
         )
         return [
             (has, lacks, answer)
@@ -114,16 +114,21 @@ _RELATIONS = {
 def as_text(compared: SourcePair) -> Segments:
     """Return the relation, a line for each side, and its subject."""
     old, new = visible(compared.old), visible(compared.new)
-    relation = compared.found.relation.value
+    relation = compared.compared_grammars.relation.value
     text, texts = "text", "texts"
-    if compared.found.of_prefixes:
+    if compared.compared_grammars.of_prefixes:
         text, texts = "viable prefix", "viable prefixes"
     title = _RELATIONS[relation].format(old=old, new=new, text=text, texts=texts)
     segments = [Segment(f"{title}\n", Role.TITLE)]
-    for name, answer in ((old, compared.found.old_only), (new, compared.found.new_only)):
+    for name, answer in (
+        (old, compared.compared_grammars.old_only),
+        (new, compared.compared_grammars.new_only),
+    ):
         if relation != "equal":
             segments.append(Segment(f"  only in {name}: {_answer(answer)}\n"))
-    segments += [Segment(f"  note: {note}\n", Role.NOTE) for note in compared.found.notes]
+    segments += [
+        Segment(f"  note: {note}\n", Role.NOTE) for note in compared.compared_grammars.notes
+    ]
     return segments
 
 
@@ -144,7 +149,7 @@ def _measure(answer: "Answer") -> str:
 
 def as_json(compared: SourcePair) -> Segments:
     """Return the object that ``schemas/diff.schema.json`` describes."""
-    comparison = compared.found
+    comparison = compared.compared_grammars
     value = {
         "schema": SCHEMA,
         "old": compared.old,
@@ -201,7 +206,9 @@ def _findings(compared: SourcePair) -> Iterator[Diagnostic]:
                 f" {answer.searched:,} bytes it has none"
             )
             code = "E902"
-        yield Diagnostic(code, message, compared.source, Span(0, 0), notes=compared.found.notes)
+        yield Diagnostic(
+            code, message, compared.source, Span(0, 0), notes=compared.compared_grammars.notes
+        )
 
 
 RENDERERS: dict[str, Callable[[SourcePair], Segments]] = {

@@ -40,7 +40,7 @@ from kbnf_core.kbnf.describe import describe
 from kbnf_core.kbnf.tree import Pattern, PatternKind, postorder, uses_in
 from kbnf_core.text.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.text.diagnostics.text import place_in
+from kbnf_core.text.diagnostics.text import location_of
 from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def _text(explained: Explained, source: "Source") -> Segments:
     out: Segments = []
     for definition in explained.definitions:
         text = visible(source.slice(definition.span)).rstrip("\n")
-        where = f"{place_in(source, definition.span)}\n"
+        where = f"{location_of(source, definition.span)}\n"
         out += [Segment(where, Role.PLACE), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
     out += [Segment(f"{visible(line)}\n") for line in explained.words]
     out.append(Segment("\n"))

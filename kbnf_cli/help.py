@@ -210,11 +210,11 @@ def rule(console: Console, code: str | None) -> int:
 def listing() -> Segments:
     """Return a line for each diagnostic: by subject, errors first."""
     width = max(len(entry.name) for entry in CATALOGUE.values())
-    ordered = sorted(CATALOGUE.values(), key=lambda entry: _place(entry.code))
+    ordered = sorted(CATALOGUE.values(), key=lambda entry: _sort_key(entry.code))
     return [segment for entry in ordered for segment in _line(entry, width)]
 
 
-def _place(code: str) -> tuple[str, int, str]:
+def _sort_key(code: str) -> tuple[str, int, str]:
     """Return the place of a code in a list: by subject, then severity, then number."""
     return code[1], "EWI".index(code[0]), code
 
@@ -280,11 +280,11 @@ def help_(context: click.Context, words: tuple[str, ...]) -> int:
     elif (diagnostic := find_rule(topic)) is not None:
         console.markdown(read_page(diagnostic))
     else:
-        console.paged(_found(context, words))
+        console.paged(_search_results(context, words))
     return Exit.CLEAN
 
 
-def _found(context: click.Context, words: tuple[str, ...]) -> Segments:
+def _search_results(context: click.Context, words: tuple[str, ...]) -> Segments:
     """Return the topics whose pages contain all of ``words``, those that name them first."""
     wanted = [word.casefold() for word in words]
     rows: list[tuple[int, str, str]] = []
@@ -298,11 +298,11 @@ def _found(context: click.Context, words: tuple[str, ...]) -> Segments:
     width = max(len(name) for _, name, _ in rows) + 2
     return [
         Segment("Topics of `kbnf help TOPIC` that contain these words\n", Role.TITLE),
-        *_table([(name, summary) for _, name, summary in rows[:_MOST_FOUND]], width),
+        *_table([(name, summary) for _, name, summary in rows[:_MOST_RESULTS]], width),
     ]
 
 
-_MOST_FOUND = 20
+_MOST_RESULTS = 20
 
 
 def _all_pages(context: click.Context) -> Iterator[tuple[str, str, str]]:

@@ -38,7 +38,7 @@ def run() -> None:
         try:
             _prepare()
             status = main(sys.argv[1:])
-            _drop_what_cannot_be_written()
+            _drop_unwritable_output()
         finally:
             import signal
 
@@ -84,7 +84,7 @@ def _open_closed_streams() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
-def _drop_what_cannot_be_written() -> None:
+def _drop_unwritable_output() -> None:
     """Leave nothing in stdout that Python would try, and fail, to write once more at its end."""
     try:
         sys.stdout.flush()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_cli.escaped import are_blanks, describe_bytes, escaped
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.text.diagnostics.text import count_of, place_in
+from kbnf_core.text.diagnostics.text import count_of, location_of
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def to_npy(mask: Mask) -> bytes:
 _ROOT = "(root)"
 """The JSON Pointer of a whole text, for people."""
 
-PLACES = 8
+MOST_SITES = 8
 """Places in the grammar that the text form shows."""
 
 
@@ -131,14 +131,14 @@ def explanation_value(explanation: "Explanation", source: Source) -> dict[str, A
         "accepted": explanation.accepted,
         "reason": explanation.reason,
         "expected": _expected_value(explanation),
-        "places": [_place_value(site, source) for site in places_of(explanation)],
+        "places": [_site_value(site, source) for site in sites_of(explanation)],
     }
 
 
 def rejection_value(rejection: Rejection) -> dict[str, Any]:
     """Return a rejection as the object under ``error`` (schema ``kbnf.mask/1``)."""
     explanation = rejection.explanation
-    sites = [] if explanation is None else places_of(explanation)
+    sites = [] if explanation is None else sites_of(explanation)
     return {
         "message": rejection.message,
         "token_index": rejection.token_index,
@@ -186,18 +186,18 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
         yield "expected", describe_bytes(explanation.expected)
     else:
         yield "expected", "nothing: the text is complete"
-    for site in places_of(explanation)[:PLACES]:
-        yield "in", describe_place(site, source)
-    if len(explanation.places) > PLACES:
-        yield "", more_places(len(explanation.places))
+    for site in sites_of(explanation)[:MOST_SITES]:
+        yield "in", describe_site(site, source)
+    if len(explanation.places) > MOST_SITES:
+        yield "", more_sites(len(explanation.places))
 
 
-def more_places(count: int) -> str:
+def more_sites(count: int) -> str:
     """Return how many of these places are not shown."""
-    return f"... and {count_of(count - PLACES, 'more place')}"
+    return f"... and {count_of(count - MOST_SITES, 'more place')}"
 
 
-def places_of(explanation: "Explanation") -> list["LivePlace"]:
+def sites_of(explanation: "Explanation") -> list["LivePlace"]:
     """Return the places in the order of the grammar's text, those of blanks last."""
 
     def key(site: "LivePlace") -> tuple[bool, Span, tuple[str, ...]]:
@@ -207,9 +207,9 @@ def places_of(explanation: "Explanation") -> list["LivePlace"]:
     return sorted(explanation.places, key=key)
 
 
-def describe_place(site: "LivePlace", source: Source) -> str:
+def describe_site(site: "LivePlace", source: Source) -> str:
     """Return the way from the start to a place, its position, and the symbol there."""
-    where = f"{place_in(source, site.span)} {symbol_at(source, site.span)}"
+    where = f"{location_of(source, site.span)} {symbol_at(source, site.span)}"
     return f"{' > '.join(site.rules)}, at {where}"
 
 
@@ -246,7 +246,7 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
     return {"bytes": [list(bounds) for bounds in ranges], "text": describe_bytes(ranges)}
 
 
-def _place_value(site: "LivePlace", source: Source) -> dict[str, Any]:
+def _site_value(site: "LivePlace", source: Source) -> dict[str, Any]:
     from kbnf_core.text.diagnostics.formats import span_value
 
     pointer = source.pointer(site.span)

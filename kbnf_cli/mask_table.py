@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_cli.escaped import as_bytes, escaped
-from kbnf_cli.mask_report import View, describe_place, symbol_at
+from kbnf_cli.mask_report import View, describe_site, symbol_at
 from kbnf_core.mask.bits import pack, unpack
 from kbnf_core.text.diagnostics.segments import cells, clip, visible
 from kbnf_core.text.diagnostics.text import count_of
@@ -82,22 +82,22 @@ class PlaceGroup:
 
     def title(self, source: Source) -> str:
         """Return the rules and terminals in a few words."""
-        titles = [place_title(site, source) for site in self.places[:_PLACES]]
-        if len(self.places) > _PLACES:
-            titles.append(f"{len(self.places) - _PLACES:,} more places")
+        titles = [site_title(site, source) for site in self.places[:_MOST_SITES]]
+        if len(self.places) > _MOST_SITES:
+            titles.append(f"{len(self.places) - _MOST_SITES:,} more places")
         return " or ".join(titles) or "others"
 
 
-_PLACES = 8
+_MOST_SITES = 8
 """Places of a group that are shown."""
 
 
-def place_title(site: "LivePlace", source: Source) -> str:
+def site_title(site: "LivePlace", source: Source) -> str:
     """Return the innermost rule and the terminal."""
     return f"{visible(site.rules[-1])} {symbol_at(source, site.span)}"
 
 
-def terminal_places(engine: "Engine", sites: "Sequence[LivePlace]") -> "list[LivePlace]":
+def terminal_sites(engine: "Engine", sites: "Sequence[LivePlace]") -> "list[LivePlace]":
     """Return the places at terminals; a nonterminal is shown by the terminals inside it."""
     names = engine.grammar.names
     source = engine.grammar.source
@@ -105,9 +105,9 @@ def terminal_places(engine: "Engine", sites: "Sequence[LivePlace]") -> "list[Liv
     return sorted(result, key=lambda site: (site.span, site.rules))
 
 
-def by_place(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
+def by_site(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
     """Return the groups of the ordinary tokens among ``ids``, the largest first."""
-    sites = _shortest_ways(terminal_places(engine, engine.why(b"").places))
+    sites = _shortest_ways(terminal_sites(engine, engine.why(b"").places))
     order = order_of(engine.vocabulary)
     flags, _ = order.split(ids)
     ordered = order.by_length[flags[order.by_length]]
@@ -148,7 +148,7 @@ def to_table(engine: "Engine", mask: "Mask", view: View) -> str:
     if view.match is None:
         body = (*_allowed(engine, mask.ids, view), *_lacking_rows(mask, view))
     else:
-        body = tuple(_found(engine, mask, view))
+        body = tuple(_search_lines(engine, mask, view))
     lines = (*_heading(mask), *body)
     return "".join(f"{clip(line, view.columns)}\n" for line in lines)
 
@@ -238,7 +238,7 @@ def _allowed(engine: "Engine", ids: Sequence[int], view: View) -> Iterator[str]:
         for token_id in order.by_bytes[flags[order.by_bytes]].tolist():
             yield _token_row(vocabulary, token_id)
         return
-    yield from _overview(engine, by_place(engine, ids), min(count, max(view.limit, _LEAST)), view)
+    yield from _overview(engine, by_site(engine, ids), min(count, max(view.limit, _LEAST)), view)
     yield ""
     yield f"too many to list one by one: --limit {count} does, --match TEXT searches"
 
@@ -289,10 +289,10 @@ def _group_rows(engine: "Engine", group: PlaceGroup, view: View) -> Iterator[str
     source = engine.grammar.source
     if not group.places:
         yield "elsewhere"
-    for site in group.places[:_PLACES]:
-        yield describe_place(site, source)
-    if len(group.places) > _PLACES:
-        yield f"... and {count_of(len(group.places) - _PLACES, 'more place')}"
+    for site in group.places[:_MOST_SITES]:
+        yield describe_site(site, source)
+    if len(group.places) > _MOST_SITES:
+        yield f"... and {count_of(len(group.places) - _MOST_SITES, 'more place')}"
     yield _counted(engine.vocabulary, group.ids.tolist(), view)
 
 
@@ -317,7 +317,7 @@ def _lacking_rows(mask: "Mask", view: View) -> Iterator[str]:
         yield _counted(mask.vocabulary, others, view)
 
 
-def _found(engine: "Engine", mask: "Mask", view: View) -> Iterator[str]:
+def _search_lines(engine: "Engine", mask: "Mask", view: View) -> Iterator[str]:
     """Yield the tokens that contain the search term, and how many of them are not allowed."""
     wanted = view.match or ""
     vocabulary = mask.vocabulary

@@ -18,7 +18,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import TypingError, describe_bytes, read_typed, shown, write_typed
 from kbnf_cli.files import STDIN, read_bytes
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, open_engine
-from kbnf_cli.mask_report import PLACES, describe_place, more_places, places_of
+from kbnf_cli.mask_report import MOST_SITES, describe_site, more_sites, sites_of
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -261,19 +261,19 @@ def _try(engine: "Engine", text: MatchedText, data: bytes) -> MatchVerdict:
             engine.try_accept_new_bytes(data)
     except RejectedError as error:
         why = engine.why(data)
-        return MatchVerdict(text, why.reason, error.byte_offset, why.expected, _places(engine, why))
+        return MatchVerdict(text, why.reason, error.byte_offset, why.expected, _sites(engine, why))
     if engine.can_finish():
         return MatchVerdict(text, None, len(data))
     why = engine.why(b"")
     message = "the text ends too early"
-    return MatchVerdict(text, message, len(data), why.expected, _places(engine, why))
+    return MatchVerdict(text, message, len(data), why.expected, _sites(engine, why))
 
 
-def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
+def _sites(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     source = engine.grammar.source
-    sites = places_of(why)
-    shown = [describe_place(site, source) for site in sites[:PLACES]]
-    return (*shown, *([more_places(len(sites))] if len(sites) > PLACES else []))
+    sites = sites_of(why)
+    shown = [describe_site(site, source) for site in sites[:MOST_SITES]]
+    return (*shown, *([more_sites(len(sites))] if len(sites) > MOST_SITES else []))
 
 
 def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
@@ -351,7 +351,7 @@ def position_of(verdict: MatchVerdict) -> tuple[int, int]:
     return first + before.count(b"\n"), len(last) + 1
 
 
-def value_of_place(verdict: MatchVerdict) -> dict[str, object]:
+def value_of_verdict(verdict: MatchVerdict) -> dict[str, object]:
     """Return where a text stops fitting, and the expected terminals there."""
     line, column = position_of(verdict)
     return {
@@ -371,7 +371,7 @@ def _value(verdict: MatchVerdict, tree: "Tree | None") -> str:
         "matches": verdict.matches,
         "status": verdict.status,
         "message": verdict.message,
-        **value_of_place(verdict),
+        **value_of_verdict(verdict),
         "with_line_break": verdict.with_break,
     }
     written = json.dumps(value)

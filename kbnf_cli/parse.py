@@ -21,7 +21,7 @@ from kbnf_cli.match import (
     lines_of,
     lines_options,
     tree_lines,
-    value_of_place,
+    value_of_verdict,
     without_break,
 )
 from kbnf_cli.options import (
@@ -126,7 +126,7 @@ def parse(
     texts = all_texts(console, grammar, files, () if given is None else (given,), split)
     opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
-    kept = [known_rule(opened, name) for name in wanted if name]
+    kept = [existing_rule(opened, name) for name in wanted if name]
     wanted_value = _Wanted(partial, exact, any_name) if value else None
     read = _value_reader(opened, wanted_value, prefix if message else None)
     status = Exit.CLEAN
@@ -240,7 +240,7 @@ def _note_forgiven(console: Console, text: MatchedText, outcome: _Value, format_
     return Exit.CLEAN if cut is None else Exit.FINDINGS
 
 
-def known_rule(grammar: "Grammar", name: str) -> str:
+def existing_rule(grammar: "Grammar", name: str) -> str:
     """Return the name of a rule; raise ``ConfigError`` for one that makes no nodes."""
     from kbnf_core.text.suggest import Suggestions
 
@@ -290,7 +290,7 @@ def _report(
     value = {
         "status": error.status,
         "message": message,
-        **value_of_place(verdict),
+        **value_of_verdict(verdict),
         "rules": list(error.rules),
     }
     console.text(json.dumps({**_head(text), "error": value}) + "\n")

@@ -114,7 +114,7 @@ def repair(
                 verdict.data, search.most, search.best, invent=not search.no_invent
             )
             if not repairs:
-                _say_none(console, verdict, search)
+                _report_none(console, verdict, search)
         except (EngineError, WorkLimitError) as error:
             console.error(f"{text.path}: {error}")
         status = status if repairs else Exit.FINDINGS
@@ -130,7 +130,7 @@ def repair(
     return status
 
 
-def _say_none(console: Console, verdict: MatchVerdict, search: RepairOptions) -> None:
+def _report_none(console: Console, verdict: MatchVerdict, search: RepairOptions) -> None:
     without = " that invents nothing" if search.no_invent else ""
     console.error(
         f"{verdict.text.path}: no repair{without} costs at most {search.most:g}",
@@ -142,16 +142,16 @@ def _lines(verdict: MatchVerdict, result: "Repair") -> Segments:
     """Return a line for each edit, and one for all of them."""
     lines: Segments = []
     for edit in result.edits:
-        line, column = _place_of(verdict, edit.start)
+        line, column = _line_and_column(verdict, edit.start)
         name = visible(verdict.text.path)
-        shown_parts = [f"`{shown(data)}`" for data in (edit.before, edit.after) if data]
+        changes = [f"`{shown(data)}`" for data in (edit.before, edit.after) if data]
         notes = [f"cost {edit.cost:g}"] + ["invented"] * edit.invented
         if edit.lost:
             notes.append("lost" if edit.lost == edit.before else f"lost `{shown(edit.lost)}`")
         notes += ["uncertain"] * edit.uncertain
         lines += [
             Segment(f"{name}:{line}:{column}: ", Role.PLACE),
-            Segment(f"{_DONE[edit.kind]} {' by '.join(shown_parts)}"),
+            Segment(f"{_DONE[edit.kind]} {' by '.join(changes)}"),
             Segment(f" ({', '.join(notes)})\n", Role.SECONDARY),
         ]
     if result.status == "fits" and not result.edits:
@@ -167,7 +167,7 @@ def _lines(verdict: MatchVerdict, result: "Repair") -> Segments:
     return lines
 
 
-def _place_of(verdict: MatchVerdict, offset: int) -> tuple[int, int]:
+def _line_and_column(verdict: MatchVerdict, offset: int) -> tuple[int, int]:
     return position_of(MatchVerdict(verdict.text, None, offset))
 
 
@@ -200,7 +200,7 @@ def _value(verdict: MatchVerdict, repairs: "list[Repair]") -> dict[str, object]:
 
 
 def _edit_value(verdict: MatchVerdict, edit: "Edit") -> dict[str, object]:
-    line, column = _place_of(verdict, edit.start)
+    line, column = _line_and_column(verdict, edit.start)
     return {
         "kind": edit.kind,
         "position": {"offset": edit.start, "line": line, "column": column},

@@ -124,11 +124,11 @@ class Recording:
 
 def open_results(folder: Path | None) -> Results | None:
     """Return the cache below ``folder``, or at its usual place; None if caches are off."""
-    results_folder = folder / _PART if folder is not None else cache_folder(_PART)
+    results_folder = folder / _FOLDER if folder is not None else cache_folder(_FOLDER)
     return None if results_folder is None else Results(results_folder, _program())
 
 
-_PART = "checks"
+_FOLDER = "checks"
 
 
 def _program() -> str:

@@ -32,7 +32,7 @@ SCHEMA = "kbnf.sample/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SampleOptions:
     """Which texts are wanted: how many, and how they are found."""
 
     number: int
@@ -101,9 +101,11 @@ class Wish:
 @stdin_option
 @common_options
 @click.pass_obj
-@as_value(Wish)
+@as_value(SampleOptions)
 @as_value(Inputs)
-def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format_: str) -> int:
+def sample(
+    console: Console, drawing: SampleOptions, inputs: Inputs, grammar: "Path", format_: str
+) -> int:
     """Print random texts of a grammar's language.
 
     The texts are distinct. Alternatives of the grammar are equally likely, then the characters
@@ -112,24 +114,24 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     status 1 if there is no text.
     """
     of_drawing = {
-        "--max-tokens": wish.max_tokens is not None,
-        "--ascii": wish.ascii_only,
-        "--without": bool(wish.without),
+        "--max-tokens": drawing.max_tokens is not None,
+        "--ascii": drawing.ascii_only,
+        "--without": bool(drawing.without),
     }
-    for option in of_drawing if wish.shortest else ():
+    for option in of_drawing if drawing.shortest else ():
         if of_drawing[option]:
             raise click.UsageError(f"--shortest and {option} exclude each other")
     engine = open_engine(console, inputs, grammar, of_texts=True)
-    _check_names(wish.without, engine.grammar.rules.rules)
+    _check_names(drawing.without, engine.grammar.rules.rules)
     if not engine.grammar.is_endless:  # Else there is nothing to bound.
-        engine.remaining = wish.max_tokens
-    texts, total = _texts(engine, wish)
+        engine.remaining = drawing.max_tokens
+    texts, total = _texts(engine, drawing)
     _print(console, texts, total, format_)
-    if len(texts) < wish.number and format_ != "json":
+    if len(texts) < drawing.number and format_ != "json":
         if engine.grammar.is_endless:
             console.note(f"there is no text: none of `{engine.grammar.start}` ever ends (W308)")
             return Exit.FINDINGS
-        console.note(_why_few(wish, len(texts), total))
+        console.note(_why_few(drawing, len(texts), total))
         if total == len(texts) and _is_cut(engine, total):
             console.note(
                 f"with finish={engine.finish.value} a text ends as soon as it is complete; "
@@ -138,7 +140,7 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     return Exit.CLEAN if texts else Exit.FINDINGS
 
 
-def _texts(engine: "Engine", options: Wish) -> tuple[tuple[bytes, ...], int | None]:
+def _texts(engine: "Engine", options: SampleOptions) -> tuple[tuple[bytes, ...], int | None]:
     """Return texts, and the number of texts in the language where that is known."""
     from kbnf_core.examples.sampling import count_texts, sample_texts
 
@@ -188,7 +190,7 @@ def _is_cut(engine: "Engine", total: int) -> bool:
     return count_texts(other, total + 1) != total
 
 
-def _why_few(options: Wish, number: int, total: int | None) -> str:
+def _why_few(options: SampleOptions, number: int, total: int | None) -> str:
     if total == number:
         return f"the language has only {count_of(number, 'text')}" if number else "there is no text"
     if options.shortest and total is not None:

@@ -237,7 +237,7 @@ def fill(
     jobs: int,
 ) -> int:
     """Compile everything below ``paths`` into a store; return the exit status."""
-    from kbnf_core.farm import KNOWN, MADE, REPLACED, run_tasks
+    from kbnf_core.farm import MADE, PRESENT, REPLACED, run_tasks
     from kbnf_core.store import open_store
 
     store = open_store(_absolute(str(options.store)))
@@ -266,7 +266,7 @@ def fill(
             report.write(outcome)
             progress(report.counts.total(), len(tasks))
     console.note(report.summary())
-    is_clean = not report.unreadable and report.counts.keys() <= {MADE, KNOWN, REPLACED}
+    is_clean = not report.unreadable and report.counts.keys() <= {MADE, PRESENT, REPLACED}
     return Exit.CLEAN if is_clean else Exit.FINDINGS
 
 

@@ -35,7 +35,7 @@ from kbnf_cli.watching import watch, watch_option
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import JunitCase, junit_text, span_value
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.text.diagnostics.text import place_in, render_concise, render_text
+from kbnf_core.text.diagnostics.text import location_of, render_concise, render_text
 from kbnf_core.text.errors import GrammarError, SourceError
 from kbnf_core.text.source import Source
 
@@ -237,7 +237,7 @@ def _coverage_text(covered: Covered) -> Segments:
     for alternative in coverage.unused_alternatives:
         if alternative.rule not in coverage.unused_rules:
             text = " ".join(symbol_at(source, alternative.span).split())
-            position = place_in(source, alternative.span)
+            position = location_of(source, alternative.span)
             lines.append(f"unused alternative of {alternative.rule}: {text} at {position}")
     return [Segment(f"  {line}\n") for line in lines]
 

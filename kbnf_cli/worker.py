@@ -5,7 +5,7 @@ other.
 
 A task yields results, each more complete than the one before. So a task that is given up leaves
 what it had found by then, and the outcome says that this is not all: it is ``Unknown``, with the
-reason, and cannot be taken for ``Known``, the last result of a task that was completed.
+reason, and cannot be taken for ``KnownResult``, the last result of a task that was completed.
 
 Tests: tests/unit/test_worker.py, tests/lsp/test_workshop.py
 """
@@ -34,7 +34,7 @@ class Reason(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Generic[_Made]):
+class KnownResult(Generic[_Made]):
     """The result of a task."""
 
     value: _Made
@@ -64,7 +64,7 @@ class Worker:
 
     async def run(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given
-    ) -> Known[_Made] | Unknown[_Made]:
+    ) -> KnownResult[_Made] | Unknown[_Made]:
         """Return the result of ``task``, a function of a module, for ``given``, in turn."""
         self._waiting += 1
         self._others_wait.set()
@@ -84,7 +84,7 @@ class Worker:
         finally:
             self._free.release()
         if reason is None:
-            return Known(results[-1])
+            return KnownResult(results[-1])
         _log.warning("a task was not completed: %s", reason.value)
         return Unknown(reason, results[-1] if results else None)
 

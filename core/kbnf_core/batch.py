@@ -56,10 +56,10 @@ def fill_bitmasks(
     texts = list(engines)
     if len(texts) > 1:
         _check_vocabularies(texts)
-    places = None if rows is None else np.fromiter(rows, np.int64)
-    if places is not None and len(places) != len(texts):
-        raise ValueError(f"{len(texts)} engines need as many rows, not {len(places)}")
-    kernel.fill_rows(table, places, texts, threads or 1)
+    indices = None if rows is None else np.fromiter(rows, np.int64)
+    if indices is not None and len(indices) != len(texts):
+        raise ValueError(f"{len(texts)} engines need as many rows, not {len(indices)}")
+    kernel.fill_rows(table, indices, texts, threads or 1)
     if ahead:
         for engine in texts:
             if engine is not None and engine.ahead is None:
@@ -102,6 +102,6 @@ def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
     used = {engine.vocabulary for engine in engines if engine is not None}
     if len(used) < 2:
         return
-    bases = {each.base or each for each in used}
+    bases = {vocabulary.base or vocabulary for vocabulary in used}
     if len(bases) > 1 and len({base.fingerprint for base in bases}) > 1:
         raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

@@ -164,8 +164,8 @@ class _CompilerCounts:
         """Count a request that is refused."""
         error = None if done.cancelled() else done.exception()
         if error is not None:
-            found = getattr(error, "diagnostics", ())
-            code = found[0].code if found else type(error).__name__
+            findings = getattr(error, "diagnostics", ())
+            code = findings[0].code if findings else type(error).__name__
             with self._lock:
                 self._refusals[code] += 1
 
@@ -373,8 +373,8 @@ class Compiler:
         wanted = options.pop("language", KBNF.name) if kind == "grammar" else kind
         language = named(wanted) if isinstance(wanted, str) else None
         if language is None:
-            known = ", ".join(each.name for each in LANGUAGES)
-            raise ConfigError(f"a compiler reads {known}, not {wanted}")
+            names = ", ".join(readable.name for readable in LANGUAGES)
+            raise ConfigError(f"a compiler reads {names}, not {wanted}")
         if language is JSON_SCHEMA:
             options = self._schema_options | options
         options = language.options_of(source, options)
@@ -488,7 +488,7 @@ class DeadlineError(KbnfError, TimeoutError):
         super().__init__(f"the grammar was not ready after {seconds:g} seconds; it is still made")
 
 
-def _in_time(found: Future[Grammar], seconds: float) -> Future[Grammar]:
+def _in_time(future: Future[Grammar], seconds: float) -> Future[Grammar]:
     """Return a future with the same outcome, or ``DeadlineError`` after some seconds."""
     answer: Future[Grammar] = Future()
 
@@ -511,7 +511,7 @@ def _in_time(found: Future[Grammar], seconds: float) -> Future[Grammar]:
     timer = Timer(seconds, lambda: settle(DeadlineError(seconds)))
     timer.daemon = True
     timer.start()
-    found.add_done_callback(pass_on)
+    future.add_done_callback(pass_on)
     return answer
 
 

@@ -119,13 +119,13 @@ class Config:
 
     def unheeded(self) -> list[str]:
         """Return the names of the fields whose values have no effect here."""
-        parts = ("regex_config", "excepted_config", "engine_config", "compression_config")
+        groups = ("regex_config", "excepted_config", "engine_config", "compression_config")
         return [
-            f"{part}.{setting.name}"
-            for part in parts
-            for setting in fields(getattr(self, part))
-            if not _is_heeded(setting.name, getattr(getattr(self, part), setting.name))
-            and getattr(getattr(self, part), setting.name) != setting.default
+            f"{group}.{setting.name}"
+            for group in groups
+            for setting in fields(getattr(self, group))
+            if not _is_heeded(setting.name, getattr(getattr(self, group), setting.name))
+            and getattr(getattr(self, group), setting.name) != setting.default
         ]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.container_layout import ALIGNMENT, METADATA, OURS, ContainerError, read_layout
-from kbnf_core.text.files import Piece, write_file
+from kbnf_core.text.files import Chunk, write_file
 
 __all__ = ["ContainerError", "checksum", "digest", "read_container", "write_container"]
 
@@ -68,8 +68,8 @@ def checksum(arrays: Mapping[str, Array]) -> int:
         head, data = _digested(name, array)
         end = len(data) - len(data) % (8 * _ROW)
         sums = data[:end].view("<u8").reshape(-1, _ROW).sum(axis=0, dtype="<u8")
-        for part in (head, sums.data, data[end:].data):
-            result = zlib.crc32(part, result)
+        for block in (head, sums.data, data[end:].data):
+            result = zlib.crc32(block, result)
     return result
 
 
@@ -93,10 +93,10 @@ def write_container(
     """
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
     header = _header(ordered, metadata)
-    write_file(path, _pieces(header, ordered))
+    write_file(path, _chunks(header, ordered))
 
 
-def _pieces(header: bytes, ordered: list[tuple[str, Array]]) -> Iterator[Piece]:
+def _chunks(header: bytes, ordered: list[tuple[str, Array]]) -> Iterator[Chunk]:
     yield len(header).to_bytes(8, "little") + header
     for _, array in ordered:
         yield np.ascontiguousarray(array, _DTYPES[_dtype_name(array)]).data

@@ -119,7 +119,7 @@ def _entries(
     """Yield the arrays in the order of the file; they leave no gaps and do not overlap."""
     entries = [(name, _entry(name, value)) for name, value in document.items()]
     # An empty array begins where its neighbour does.
-    entries.sort(key=lambda each: (each[1].begin, each[1].end))
+    entries.sort(key=lambda pair: (pair[1].begin, pair[1].end))
     expected = 0
     for name, (dtype, shape, begin, end) in entries:
         if begin != expected:
@@ -148,7 +148,7 @@ def _entry(name: str, value: Any) -> ArrayEntry:
     if len(shape) > 8 or offsets[1] - offsets[0] != prod(shape) * size:
         _fail(f"damaged: the shape of array {name!r} does not fit its place")
     # NumPy multiplies the other sizes of an empty array too.
-    if prod(each or 1 for each in shape) * size >= 2**62:
+    if prod(length or 1 for length in shape) * size >= 2**62:
         _fail(f"damaged: array {name!r} has an impossible shape or place")
     return ArrayEntry(dtype, tuple(shape), offsets[0], offsets[1])
 

@@ -90,12 +90,12 @@ def convert(
     result = target.write(reading, limits)
     unkept = language.attributes(reading.parsed.source, limits).unkept
     return result._replace(
-        losses=(*_one_a_place(result.losses), *unkept),
+        losses=(*_one_a_span(result.losses), *unkept),
         notes=(*result.notes, *reading.parsed.lint()),
     )
 
 
-def _one_a_place(losses: Iterable[Loss]) -> Iterator[Loss]:
+def _one_a_span(losses: Iterable[Loss]) -> Iterator[Loss]:
     """Yield the first loss of each kind at each position, with the number of the others."""
     groups: dict[tuple[str, Span], list[Loss]] = {}
     for loss in losses:

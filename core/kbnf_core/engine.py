@@ -368,7 +368,7 @@ class Engine(EngineCore):
         """
         wanted = [index(token_id) for token_id in draft]
         first, last, before = index(row), (self._row, self._row_at), len(self._positions)
-        rows = [row_of(out, first + place) for place in range(len(wanted) + 1)]
+        rows = [row_of(out, first + index) for index in range(len(wanted) + 1)]
         fitting = self.validate_tokens(wanted)
         try:
             self.fill_bitmask(rows[0])
@@ -488,7 +488,7 @@ class Engine(EngineCore):
             return
         position = self._positions[-count]
         if self._left >= 0:
-            self._left += sum(each < WAITING for each in self._positions[-count:])
+            self._left += sum(undone < WAITING for undone in self._positions[-count:])
         del self._positions[-count:]
         del self._accepted[-count:]
         self._position = position if position != FORGOTTEN else self._replay()
@@ -645,12 +645,12 @@ class Engine(EngineCore):
         """Return how much was accepted before the grammar began, and the rest of the last of it."""
         return self._automaton.before_grammar(self._position, self._positions, self._accepted)
 
-    def why(self, what: int | bytes | str) -> "Explanation":
+    def why(self, symbol: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot occur next.
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
-        asked = what if isinstance(what, bytes | str) else index(what)
+        asked = symbol if isinstance(symbol, bytes | str) else index(symbol)
         if isinstance(self._automaton, WaitingAutomaton) and self.is_waiting():
             return self._why.explain_waiting(self._automaton, self._position, asked)
         return self._why.explain(self.accepted_by_grammar(), asked)
@@ -722,9 +722,9 @@ class Engine(EngineCore):
         """Return the same for some position, and the number of tokens left there."""
         return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
 
-    def _refuse_late(self, what: int | bytes) -> NoReturn:
+    def _refuse_late(self, symbol: int | bytes) -> NoReturn:
         """Raise the error for a token that is allowed, but not within the rest of the budget."""
-        raise LateError(what, self._spelled([what]), self._left)
+        raise LateError(symbol, self._spelled([symbol]), self._left)
 
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
@@ -764,17 +764,17 @@ class Engine(EngineCore):
 
         with new.carrying_over():
             self._positions = [
-                carried(position, place < old_ones)
-                for place, position in enumerate(self._positions)
+                carried(position, index < old_ones)
+                for index, position in enumerate(self._positions)
             ]
             self._position = carried(self._position)
 
     def _accept_again(self, accepted: Iterable[int | bytes]) -> None:
-        for what in accepted:
-            if isinstance(what, bytes):
-                self.try_accept_new_bytes(what)
+        for symbol in accepted:
+            if isinstance(symbol, bytes):
+                self.try_accept_new_bytes(symbol)
             else:
-                self.try_accept_new_token(what)
+                self.try_accept_new_token(symbol)
 
     def _replay(self) -> int:
         """Replay everything accepted from the beginning; return the position reached."""

@@ -59,7 +59,7 @@ PATIENCE = 60.0
 _LOOK = 2.0
 """Seconds without the end of a task after which the farm looks for workers."""
 
-MADE, KNOWN, REPLACED = "made", "known", "replaced"
+MADE, PRESENT, REPLACED = "made", "known", "replaced"
 REFUSED, QUARANTINED = "refused", "quarantined"
 
 
@@ -111,7 +111,7 @@ def run_task(task: Task) -> TaskOutcome:
     status = MADE
     try:
         if store.check(key):
-            return outcome(KNOWN)
+            return outcome(PRESENT)
     except DamagedError as error:
         store.discard(key, error)
         status = REPLACED

@@ -109,8 +109,8 @@ class Language(ABC):
         """Raise ``ConfigError`` for options that the language has not, or not so."""
         strange = sorted(options.keys() - set(self.options))
         if strange:
-            known = ", ".join(sorted(self.options)) or "none"
-            raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {known}")
+            names = ", ".join(sorted(self.options)) or "none"
+            raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {names}")
 
     def attributes(self, source: Source, limits: Limits) -> Attributes:
         """Return the properties of rules that decide no text."""
@@ -174,7 +174,7 @@ class _Kbnf(Language):
             loss._replace(message="; ".join((loss.message, *loss.notes)), notes=())
             for loss in reading.losses
         )
-        notes = tuple(each for each in reading.diagnostics if not reading.is_loss(each))
+        notes = tuple(finding for finding in reading.diagnostics if not reading.is_loss(finding))
         exact = not losses and not any(note.code in INEXACT for note in notes)
         return Conversion(text, exact, losses, notes)
 
@@ -286,10 +286,10 @@ class Reading:
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes that somebody wrote by their spans, parts before wholes."""
-        found: dict[Span, list[Expression]] = {}
+        nodes: dict[Span, list[Expression]] = {}
         for node in self.document.written_nodes():
-            found.setdefault(node.span, []).append(node)
-        return found
+            nodes.setdefault(node.span, []).append(node)
+        return nodes
 
     @property
     def start_span(self) -> Span:
@@ -324,17 +324,17 @@ def read_grammar(
     defaults = request.defaults if language is KBNF else NO_DEFAULTS
     start = parsed.start or request.start or pragmas.start or defaults.start or language.start
     lost = [loss.diagnostic(source) for loss in parsed.losses]
-    found = [*sorted([*parsed.diagnostics, *lost], key=Diagnostic.sort_key), *oddities]
+    findings = [*sorted([*parsed.diagnostics, *lost], key=Diagnostic.sort_key), *oddities]
     grammar, analysis = None, None
     budget = Budget(request.limits.work)
     plain = None
     try:
         if parsed.rules is None:
             plain, grammar, problems = _translated(parsed.document, start, pragmas, request, budget)
-            found.extend(problems)
+            findings.extend(problems)
         else:
             grammar = Grammar(start, parsed.rules)
-        if any(d.severity is Severity.ERROR for d in found):
+        if any(d.severity is Severity.ERROR for d in findings):
             grammar = None
         if grammar is not None:
             analysis = analyse(grammar, budget)
@@ -342,9 +342,9 @@ def read_grammar(
                 grammar, analysis, finding = _without_finite_texts(
                     parsed, grammar, analysis, budget
                 )
-                found.append(finding)
+                findings.append(finding)
     except WorkLimitError as error:
-        found.append(too_much_work(parsed, error))
+        findings.append(too_much_work(parsed, error))
         grammar = analysis = None
     own = request.finish or (Finish(pragmas.finish) if pragmas.finish else None)
     return Reading(
@@ -355,7 +355,7 @@ def read_grammar(
         own or defaults.finish or parsed.finish or language.finish,
         grammar,
         analysis,
-        tuple(found),
+        tuple(findings),
         request,
         finish_is_default=own is None and defaults.finish is not None,
         plain=plain,
@@ -377,7 +377,7 @@ def _translated(
     grammar, problems = translate(plain, start, request.limits, budget=budget)
     if plain is document:
         return None, grammar, (*wrong, *problems)
-    return plain, grammar, {(each.code, each.span): each for each in problems}.values()
+    return plain, grammar, {(problem.code, problem.span): problem for problem in problems}.values()
 
 
 def _without_finite_texts(
@@ -387,9 +387,9 @@ def _without_finite_texts(
     from kbnf_core.lower.endless import endless_grammar
     from kbnf_core.lower.facts import analyse
 
-    known = parsed.empty()
-    if known is not None:
-        return None, None, known
+    empty = parsed.empty()
+    if empty is not None:
+        return None, None, empty
     # The empty text is a finite one: beside it, what never ends is cut, and nothing is left.
     is_empty_text = analysis.facts[grammar.start].nullable
     endless = None if is_empty_text else endless_grammar(grammar, analysis, budget)
@@ -411,12 +411,12 @@ def _endless_language(parsed: Parsed, start: str) -> Diagnostic:
 
 
 def _empty_language(parsed: Parsed, start: str, analysis: "Analysis") -> Diagnostic:
-    what, alternatives = "no text matches", "matches nothing"
+    message, alternatives = "no text matches", "matches nothing"
     if analysis.facts[start].nullable:
-        what, alternatives = "only the empty text matches", "is empty, never ends"
+        message, alternatives = "only the empty text matches", "is empty, never ends"
     return Diagnostic(
         "E105",
-        f"{what} the start nonterminal `{start}`",
+        f"{message} the start nonterminal `{start}`",
         parsed.source,
         parsed.place(start),
         label="nothing can be generated from here",

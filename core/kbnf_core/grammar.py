@@ -418,10 +418,18 @@ class Grammar:
         """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
         path = self.source.path
         if self._request is not None:
+            # The function that finds imports may be one that cannot be pickled.
             text, request = self.source.text, self._request._replace(imports=BELOW)
             return _read_again, (type(self), text, self.language.name, path, request)
-        parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
-        return _restore, (*parts, self.values_as_text)
+        arguments = (
+            type(self),
+            self.to_kbnf(),
+            self.start_in_kbnf,
+            self.finish,
+            path,
+            self._limits,
+        )
+        return _restore, (*arguments, self.values_as_text)
 
     def _read_kbnf(self) -> Reading:
         """Read the grammar as KBNF."""
@@ -530,8 +538,8 @@ class Grammar:
         """The facts of each nonterminal."""
         from kbnf_core.lower.facts import analyse
 
-        known = self.reading.analysis if self._stored is None else None
-        return analyse(self.rules) if known is None else known
+        analysis = self.reading.analysis if self._stored is None else None
+        return analyse(self.rules) if analysis is None else analysis
 
     @property
     def explained(self) -> ir.Grammar:
@@ -738,14 +746,14 @@ class Grammar:
 
         Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
         """
-        result, known = _OWN_BYTES + len(self.source.text), self.__dict__
-        if "tables" in known:
+        result, attributes = _OWN_BYTES + len(self.source.text), self.__dict__
+        if "tables" in attributes:
             result += self.tables.bytes
-        if "reading" in known:
+        if "reading" in attributes:
             result += self.reading.known_bytes
-        if "parser" in known:
+        if "parser" in attributes:
             result += _PARSED_BYTES * self.tables.state_count
-        return result + (self.token_automata.known_bytes if "token_automata" in known else 0)
+        return result + (self.token_automata.known_bytes if "token_automata" in attributes else 0)
 
     def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
         """Raise ``VocabularyError`` for another one than that over which its text was read."""
@@ -753,8 +761,12 @@ class Grammar:
             self._stored.check_vocabulary(vocabulary)
             return
         # Without tokens the text need not be read for it.
-        known = self.reading.request.vocabulary if self.tables.token_terminals else None
-        mark = None if known is None or known is vocabulary else self.vocabulary_mark
+        vocabulary_read = self.reading.request.vocabulary if self.tables.token_terminals else None
+        mark = (
+            None
+            if vocabulary_read is None or vocabulary_read is vocabulary
+            else self.vocabulary_mark
+        )
         if mark is not None and not mark.is_of(vocabulary):
             raise VocabularyError("the grammar was read over another vocabulary: read it with this")
 
@@ -787,10 +799,10 @@ def _read_again(
     kind: type[Grammar], text: str, language: str, path: str | None, request: Request
 ) -> Grammar:
     """Return a grammar that was pickled as what it was made of."""
-    found = named(language)
-    if found is None:
+    language_read = named(language)
+    if language_read is None:
         raise ConfigError(f"there is no language {language!r}: a newer kbnf pickled the grammar")
-    grammar = kind.of(read_grammar(Source(text, path), found, request), request.limits)
+    grammar = kind.of(read_grammar(Source(text, path), language_read, request), request.limits)
     grammar._request = request
     return grammar
 
@@ -827,6 +839,7 @@ def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | N
 
     Raises ``GrammarError`` for a text that is a path: no file is read because a text names it.
     """
+    # A grammar has an equals sign in each rule, a name or a path none: no file is looked for.
     if len(text) > _LONGEST_NAME or "=" in text:
         return text, path
     file = grammar_file(text)

@@ -567,8 +567,8 @@ def main() -> None:
                     faulthandler.dump_traceback_later(seconds * _PATIENCE + 1, exit=True)
                 result = function(*arguments)
                 if isinstance(result, Iterator):
-                    for each in result:
-                        _send(answers, pack((each, None)), is_last=False)
+                    for item in result:
+                        _send(answers, pack((item, None)), is_last=False)
                     result = _NOTHING
                 answer = pack((result, None))
             except BaseException as error:

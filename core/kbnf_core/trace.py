@@ -145,21 +145,21 @@ LEAST_ADVICE = 2
 """Steps, of different texts, that make a suggestion."""
 
 
-def advise(found: Trace) -> list[Advice]:
+def advise(trace: Trace) -> list[Advice]:
     """Return the advice, the most frequent first."""
     seen: dict[tuple[str, str, str], set[int]] = {}
-    for change in found.changes:
+    for change in trace.changes:
         kind, wanted, written = "", change.choice.text.strip(), change.taken.text.strip()
         if not change.step and wanted[:1].isalpha():
             kind, wanted, written = "think", "", ""
         elif change.wanted:
-            same = [name for name in found.names if name.startswith(change.wanted)]
+            same = [name for name in trace.names if name.startswith(change.wanted)]
             kind, wanted = ("order", min(same)) if same else ("name", change.wanted)
         if kind:
             seen.setdefault((kind, wanted, written), set()).add(change.text)
     advice = [Advice(*key, len(texts)) for key, texts in seen.items()]
-    common = [each for each in advice if each.count >= LEAST_ADVICE]
-    return sorted(common, key=lambda each: (-each.count, each.kind, each.wanted))
+    common = [item for item in advice if item.count >= LEAST_ADVICE]
+    return sorted(common, key=lambda item: (-item.count, item.kind, item.wanted))
 
 
 def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[list[Logged]]:
@@ -214,7 +214,7 @@ class _LogReader:
         return texts
 
     def _tokens(self, values: Any) -> list[Logged]:
-        return [self.token(each) for each in self._list(values, "the log probabilities")]
+        return [self.token(value) for value in self._list(values, "the log probabilities")]
 
     def token(self, value: Any) -> Logged:
         """Return the token of a record."""
@@ -237,7 +237,8 @@ class _LogReader:
                     "token": token,
                     "logprob": logprob or 0.0,
                     "top_logprobs": [
-                        {"token": text, "logprob": each} for text, each in (top or {}).items()
+                        {"token": text, "logprob": probability}
+                        for text, probability in (top or {}).items()
                     ],
                 }
             )
@@ -256,13 +257,13 @@ class _LogReader:
     def _id(self, value: Mapping[str, Any]) -> int | None:
         """Return the id of a token that the vocabulary has."""
         vocabulary, text = self._vocabulary, value.get("token")
-        told = next((value[name] for name in ("token_id", "id") if name in value), None)
+        given = next((value[name] for name in ("token_id", "id") if name in value), None)
         if isinstance(text, str) and text.startswith(_AS_ID) and text[len(_AS_ID) :].isdecimal():
-            told = int(text[len(_AS_ID) :])
+            given = int(text[len(_AS_ID) :])
         if vocabulary is None:
             return None
-        if isinstance(told, int):
-            return told if told in vocabulary else None
+        if isinstance(given, int):
+            return given if given in vocabulary else None
         special = vocabulary.special_tokens.get(text) if isinstance(text, str) else None
         return vocabulary.get_token_id(self._data(value)) if special is None else special
 
@@ -303,36 +304,36 @@ def trace(engine: Engine, texts: Iterable[Sequence[Logged]]) -> Trace:
 class _TracedText:
     """One text, followed."""
 
-    def __init__(self, engine: Engine, found: Trace) -> None:
+    def __init__(self, engine: Engine, trace: Trace) -> None:
         engine.reset()
         self._engine = engine
         self._vocabulary = engine.vocabulary
         self._rules = engine.follow_rules()
-        self._found = found
+        self._trace = trace
         self._taken: list[Candidate] = []
         self._data = bytearray()
         self._blanks = 0
 
     def follow(self, text: Sequence[Logged]) -> None:
         """Add the findings in a text."""
-        found, number = self._found, self._found.texts
-        found.texts += 1
-        first, noted = found.steps, len(found.changes)
+        trace, number = self._trace, self._trace.texts
+        trace.texts += 1
+        first, noted = trace.steps, len(trace.changes)
         for step, logged in enumerate(text):
             if self._is_end(logged.taken):
                 break
             self._note(number, step, logged)
             if not self._take(logged.taken):
-                found.rejected.append(logged.line)
+                trace.rejected.append(logged.line)
                 break
-            found.steps += 1
+            trace.steps += 1
         else:
             if not self._engine.can_finish():
-                found.unfinished.append(number)
+                trace.unfinished.append(number)
         self._end_blanks()
         written = {match[1] for match in _NAMES.finditer(bytes(self._data))}
-        found.names.update(each.decode("utf-8", "replace") for each in written)
-        self._note_canonical(noted, found.steps - first)
+        trace.names.update(entry.decode("utf-8", "replace") for entry in written)
+        self._note_canonical(noted, trace.steps - first)
 
     def _is_end(self, taken: Candidate) -> bool:
         """Return whether a token says that the text is over, and the grammar is over or may be."""
@@ -341,8 +342,8 @@ class _TracedText:
         is_named = not taken.data or _NAME_OF_END.fullmatch(taken.data) is not None
         return is_named and self._engine.can_finish() and not self._comes(taken.data)
 
-    def _has(self, each: Candidate) -> bool:
-        return each.token_id is not None and each.token_id in self._vocabulary
+    def _has(self, entry: Candidate) -> bool:
+        return entry.token_id is not None and entry.token_id in self._vocabulary
 
     def _comes(self, data: bytes) -> bool:
         """Return whether bytes can come here."""
@@ -362,27 +363,27 @@ class _TracedText:
         row = engine.allowed_bits()
         listed = [
             (
-                each,
-                self._is_allowed(row, each.token_id)
-                if self._has(each)
-                else self._comes(each.data) or self._is_end(each),
+                entry,
+                self._is_allowed(row, entry.token_id)
+                if self._has(entry)
+                else self._comes(entry.data) or self._is_end(entry),
             )
-            for each in logged.top
+            for entry in logged.top
         ]
-        removed = sum(exp(each.logprob) for each, is_allowed in listed if not is_allowed)
+        removed = sum(exp(entry.logprob) for entry, is_allowed in listed if not is_allowed)
         if not removed:
             return
         rule = self._rules.rule()
-        self._found.removed[rule] = self._found.removed.get(rule, 0) + removed
-        choice, is_allowed = max(listed, key=lambda each: each[0].logprob)
+        self._trace.removed[rule] = self._trace.removed.get(rule, 0) + removed
+        choice, is_allowed = max(listed, key=lambda entry: entry[0].logprob)
         if is_allowed:
             return
-        best = max((each.logprob for each, fits in listed if fits), default=None)
+        best = max((entry.logprob for entry, fits in listed if fits), default=None)
         if best is None and (self._has(logged.taken) or logged.taken.data):
             best = logged.taken.logprob
         margin = None if best is None else choice.logprob - best
         wanted = self._wanted(choice.data)
-        self._found.changes.append(
+        self._trace.changes.append(
             Change(text, step, choice, logged.taken, margin, removed, rule, None, wanted)
         )
 
@@ -406,25 +407,25 @@ class _TracedText:
         forced = b"" if engine.is_waiting() else engine.forced_bytes(64)
         was_waiting = engine.is_waiting()
         token_id = taken.token_id
-        what = token_id if token_id is not None and self._has(taken) else taken.data
-        if what == b"":
+        symbol = token_id if token_id is not None and self._has(taken) else taken.data
+        if symbol == b"":
             return False
         try:
-            if isinstance(what, bytes):
-                engine.try_accept_new_bytes(what)
+            if isinstance(symbol, bytes):
+                engine.try_accept_new_bytes(symbol)
             else:
-                engine.try_accept_new_token(what)
+                engine.try_accept_new_token(symbol)
         except EngineError:
             return False
         if not was_waiting:
-            self._rules.append(what)
+            self._rules.append(symbol)
         elif not engine.is_waiting():
-            for each in engine.accepted_by_grammar():
-                self._rules.append(each)
+            for entry in engine.accepted_by_grammar():
+                self._rules.append(entry)
         self._taken.append(taken)
         self._data += taken.data
-        self._found.bytes += len(taken.data)
-        self._found.forced_bytes += min(len(forced), len(taken.data))
+        self._trace.bytes += len(taken.data)
+        self._trace.forced_bytes += min(len(forced), len(taken.data))
         if taken.data and not taken.data.strip():
             self._blanks += 1
         else:
@@ -433,7 +434,7 @@ class _TracedText:
 
     def _end_blanks(self) -> None:
         if self._blanks >= SHORTEST_LOOP:
-            self._found.loops.append(self._blanks)
+            self._trace.loops.append(self._blanks)
         self._blanks = 0
 
     def _note_canonical(self, noted: int, steps: int) -> None:
@@ -447,16 +448,16 @@ class _TracedText:
             # The prefix that is put before a text (the blank of SentencePiece) comes before this,
             # too.
             written = vocabulary.encode(b"\n" + data)
-        own, place = set(), len(data) - len(vocabulary.decode(written))
+        own, offset = set(), len(data) - len(vocabulary.decode(written))
         for token_id in written:
-            own.add((place, token_id))
-            place += len(vocabulary.token(token_id) or b"")
-        is_own, place = [], 0
-        for each in self._taken:
-            is_own.append((place, each.token_id) in own or not each.data)
-            place += len(each.data)
-        self._found.noncanonical += is_own.count(False)
-        changes = self._found.changes
+            own.add((offset, token_id))
+            offset += len(vocabulary.token(token_id) or b"")
+        is_own, offset = [], 0
+        for entry in self._taken:
+            is_own.append((offset, entry.token_id) in own or not entry.data)
+            offset += len(entry.data)
+        self._trace.noncanonical += is_own.count(False)
+        changes = self._trace.changes
         for number in range(noted, len(changes)):
             change = changes[number]
             if change.step < len(is_own):

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from kbnf_cli.lsp.navigation import ClientPlaces, OpenView
 from kbnf_cli.lsp.workshop import OpenText
-from kbnf_cli.worker import Known, Reason, Unknown
+from kbnf_cli.worker import KnownResult, Reason, Unknown
 from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity
 from kbnf_core.text.diagnostics.catalogue import read_page
 from kbnf_core.text.source import Source, Span
@@ -157,7 +157,7 @@ def lenses(view: OpenView) -> list[types.CodeLens]:
     """Return the outcome of each example, at its comment."""
     code_lenses = []
     tried = view.entry.tried
-    for result in tried.value if isinstance(tried, Known) and view.entry.is_current else ():
+    for result in tried.value if isinstance(tried, KnownResult) and view.entry.is_current else ():
         title = "✓ as expected" if result.passed else f"✗ {result.text}"
         command = types.Command(title, "")
         range_ = view.places.range(Span(result.index, result.index))

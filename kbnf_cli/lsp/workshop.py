@@ -20,7 +20,7 @@ from kbnf_cli.lsp.analysis import (
     analyse,
     run_examples,
 )
-from kbnf_cli.worker import Known, Reason, Unknown, Worker
+from kbnf_cli.worker import KnownResult, Reason, Unknown, Worker
 
 PATIENCE = 30.0
 """Seconds after which a task is given up; ``Limits.work`` ends most before."""
@@ -50,8 +50,8 @@ class OpenText:
 
     wanted: AnalysisRequest
     analysis: TextAnalysis | None = None
-    analysed: Known[TextAnalysis] | Unknown[TextAnalysis] | None = None
-    tried: Known[tuple[ExampleResult, ...]] | Unknown[tuple[ExampleResult, ...]] | None = None
+    analysed: KnownResult[TextAnalysis] | Unknown[TextAnalysis] | None = None
+    tried: KnownResult[tuple[ExampleResult, ...]] | Unknown[tuple[ExampleResult, ...]] | None = None
     work: asyncio.Task[None] | None = None
 
     @property
@@ -95,7 +95,7 @@ class Workshop:
 
     async def run(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given
-    ) -> Known[_Made] | Unknown[_Made]:
+    ) -> KnownResult[_Made] | Unknown[_Made]:
         """Return the result of another task, after those that wait."""
         return await self._worker.run(task, given)
 
@@ -112,7 +112,7 @@ class Workshop:
             await asyncio.sleep(_PAUSE)
             done = entry.wanted
             entry.analysed = await self._try(analyse, entry)
-            if isinstance(entry.analysed, Known):
+            if isinstance(entry.analysed, KnownResult):
                 entry.analysis = entry.analysed.value
             else:
                 entry.analysis = entry.analysed.so_far or entry.analysis
@@ -120,7 +120,7 @@ class Workshop:
             if done is not entry.wanted:
                 continue
             await self._publish(uri, entry)
-            if isinstance(entry.analysed, Known) and entry.analysed.value.has_examples:
+            if isinstance(entry.analysed, KnownResult) and entry.analysed.value.has_examples:
                 tried = await self._try(run_examples, entry)
                 if done is entry.wanted:
                     entry.tried = tried
@@ -128,12 +128,12 @@ class Workshop:
 
     async def _try(
         self, task: Callable[[AnalysisRequest], Iterable[_Made]], entry: OpenText
-    ) -> Known[_Made] | Unknown[_Made]:
+    ) -> KnownResult[_Made] | Unknown[_Made]:
         """Return the result of a task over the newest version, which may have to be repeated."""
         request = entry.wanted
         for _ in range(_TRIES):
             outcome = await self._worker.run(task, request)
-            if isinstance(outcome, Known) or outcome.reason not in _MAY_BE_INNOCENT:
+            if isinstance(outcome, KnownResult) or outcome.reason not in _MAY_BE_INNOCENT:
                 break
             if request is not entry.wanted:
                 break

@@ -59,7 +59,7 @@ def typed_bytes(text: str) -> bytes:
         raise misused(str(error)) from None
 
 
-def find_what(vocabulary: "Vocabulary", text: str) -> "What":
+def find_symbol(vocabulary: "Vocabulary", text: str) -> "What":
     """Return the token that was typed, or the bytes where they are not a token.
 
     That is ``#ID``, the name of a special token, or the text of a token. Raises PlayFailure for an
@@ -69,7 +69,7 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
         raise misused("a token is needed: its text, or # and its id")
     match = _ID.fullmatch(text)
     if match is not None:
-        return _known(vocabulary, int(match[1]))
+        return _existing(vocabulary, int(match[1]))
     data = typed_bytes(text)
     result = vocabulary.get_token_id(data)
     if result is None:
@@ -79,7 +79,7 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
 
 def find_token(vocabulary: "Vocabulary", text: str) -> int:
     """Return the token that was typed; raise PlayFailure where there is none."""
-    symbol = find_what(vocabulary, text)
+    symbol = find_symbol(vocabulary, text)
     if isinstance(symbol, int):
         return symbol
     raise refused(
@@ -88,7 +88,7 @@ def find_token(vocabulary: "Vocabulary", text: str) -> int:
     )
 
 
-def _known(vocabulary: "Vocabulary", token_id: int) -> int:
+def _existing(vocabulary: "Vocabulary", token_id: int) -> int:
     if token_id not in vocabulary:
         raise refused(f"the vocabulary has no token {token_id}")
     return token_id
@@ -137,7 +137,7 @@ def _more(session: Session, text: str, world: World) -> Reply:
 
 def _why(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
-    asked = [find_what(vocabulary, text)]
+    asked = [find_symbol(vocabulary, text)]
     special = vocabulary.special_tokens.get(text)
     if special is not None and special != asked[0]:
         # The text of another token, or of none, is also the name of a special token.
@@ -159,11 +159,11 @@ def _why(session: Session, text: str, world: World) -> Reply:
 def _tree(session: Session, text: str, world: World) -> Reply:
     """Show the tree of the text, or its certain part; of one rule only its nodes."""
     from kbnf_cli.match import tree_lines
-    from kbnf_cli.parse import known_rule
+    from kbnf_cli.parse import existing_rule
     from kbnf_core.parse.follow import Follower
 
     engine = session.engine
-    rule = known_rule(engine.grammar, text) if text else None
+    rule = existing_rule(engine.grammar, text) if text else None
     follower = Follower(engine.grammar.parser, session.vocabulary)
     follower.follow(engine.accepted, is_over=engine.can_finish())
     tree = follower.tree()
@@ -315,7 +315,7 @@ def _assert(session: Session, text: str, world: World) -> Reply:
     if word not in ("allowed", "rejected"):
         raise misused("`:assert allowed TOKEN` or `:assert rejected TOKEN`")
     wanted = word == "allowed"
-    symbol = find_what(session.vocabulary, rest)
+    symbol = find_symbol(session.vocabulary, rest)
     if can_come(session.engine, symbol) != wanted:
         why = session.engine.why(symbol)
         verdict = "is not allowed" if wanted else "is allowed"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_cli.escaped import write_typed
-from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
+from kbnf_cli.play.looking import find_symbol, find_token, number, typed_bytes
 from kbnf_cli.play.render import ending, explanation, listed, note, position, row, tokens_line
 from kbnf_cli.play.session import (
     Files,
@@ -57,7 +57,7 @@ def feed_token(session: Session, text: str, world: World) -> Reply:
             [find_token(session.vocabulary, number) for number in _ID.findall(text)],
             world,
         )
-    if isinstance(find_what(session.vocabulary, text), int):
+    if isinstance(find_symbol(session.vocabulary, text), int):
         return _append(session, [find_token(session.vocabulary, text)], world)
     try:
         typed_bytes(text).decode()

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_cli.mask_report import symbol_at
-from kbnf_cli.mask_table import by_place, order_of, spelled, terminal_places
+from kbnf_cli.mask_table import by_site, order_of, spelled, terminal_sites
 from kbnf_cli.play.session import Reply, Session, World
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, cells, clip, visible
-from kbnf_core.text.diagnostics.text import count_of, place_in
+from kbnf_core.text.diagnostics.text import count_of, location_of
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def summary_lines(engine: "Engine", ids: list[int], columns: int) -> Lines:
     vocabulary = engine.vocabulary
     special = order_of(vocabulary).split(ids)[1]
     makers = [partial(_token_line, vocabulary, token_id, columns) for token_id in special]
-    for group in by_place(engine, ids):
+    for group in by_site(engine, ids):
         title = clip(group.title(engine.grammar.source), columns // 2)
         makers.append(partial(_group, vocabulary, title, group.ids, columns))
     return Lines(makers)
@@ -259,7 +259,7 @@ def note(text: str) -> Segment:
     return Segment(f"{text}\n", Role.NOTE)
 
 
-_PLACES = 12
+_MOST_SITES = 12
 """Live paths that are shown."""
 
 
@@ -272,11 +272,11 @@ def explanation(session: Session, why: "Explanation", world: World) -> Segments:
     if failing and not why.allowed:
         shown += _row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world, Role.REFUSED)
     shown += _row("expected", _expected(why), world)
-    sites = terminal_places(session.engine, why.places)
-    for site in sites[:_PLACES]:
+    sites = terminal_sites(session.engine, why.places)
+    for site in sites[:_MOST_SITES]:
         shown += _path(session, site, world)
-    if len(sites) > _PLACES:
-        shown.append(Segment(f"  ... and {len(sites) - _PLACES} more paths\n"))
+    if len(sites) > _MOST_SITES:
+        shown.append(Segment(f"  ... and {len(sites) - _MOST_SITES} more paths\n"))
     return shown
 
 
@@ -289,7 +289,7 @@ def _path(session: Session, site: "LivePlace", world: World) -> Segments:
     takes = describe_bytes(site.expected) if site.expected else "one token"
     return [
         *_row("in", " > ".join(map(visible, site.rules)), world, Role.RULE),
-        *_row("", f"{place_in(source, site.span)} {symbol_at(source, site.span)}", world),
+        *_row("", f"{location_of(source, site.span)} {symbol_at(source, site.span)}", world),
         *_row("", f"takes {takes}", world),
     ]
 
@@ -328,7 +328,7 @@ def stack_lines(session: Session, columns: int) -> list[str]:
         return ["nothing is open: the text is complete"]
     source = session.engine.grammar.source
     root = _RuleNode()
-    for site in terminal_places(session.engine, why.places):
+    for site in terminal_sites(session.engine, why.places):
         _add(root, site, source)
     return [clip(line, columns) for line in _draw(root)]
 

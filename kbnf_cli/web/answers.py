@@ -62,7 +62,7 @@ _CLIPPED = 1_500
 _NO_FILES = Imports(load=lambda _: None)
 """No grammar of the page reads a file; the grammars of Lark are there."""
 
-WRITTEN = tuple(each for each in LANGUAGES if each.is_target)
+WRITTEN = tuple(language for language in LANGUAGES if language.is_target)
 """The languages that a grammar is converted to; KBNF's own texts are formatted."""
 
 _FINISHES = {finish.value for finish in Finish}
@@ -184,7 +184,7 @@ def answer(question: Question, by_engine: Shown = NOTHING) -> Iterator[dict[str,
     """
     shown: dict[str, Any] = {}
     try:
-        for fields in _parts(question, by_engine):
+        for fields in _views(question, by_engine):
             shown = {**shown, **fields}
             yield shown
     except (KbnfError, MemoryError, RecursionError) as error:
@@ -195,7 +195,7 @@ def _trouble(error: BaseException) -> str:
     return clip(str(error)) or f"this is too much for the page ({type(error).__name__})"
 
 
-def _parts(question: Question, by_engine: Shown) -> Iterator[dict[str, Any]]:
+def _views(question: Question, by_engine: Shown) -> Iterator[dict[str, Any]]:
     reading = read(question.language, question.grammar, question.start, question.finish)
     yield {
         "rules": _rules(reading),

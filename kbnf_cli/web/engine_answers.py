@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.recognise.explain import LivePlace
 
-_TOKENS, _PLACES, _NODES = 200, 8, 1_000
+_TOKENS, _MOST_SITES, _NODES = 200, 8, 1_000
 """Entries that a list shows."""
 
 _SAMPLES, _LENGTH = 5, 32
@@ -242,13 +242,13 @@ def _explained(why: "Explanation", source: Source) -> dict[str, Any]:
         "allowed": why.allowed,
         "reason": clip(why.reason),
         "expected": clip(describe_bytes(why.expected)) if sites else "",
-        "places": list(_places(sites, source)),
-        "more": max(0, len(sites) - _PLACES),
+        "places": list(_sites(sites, source)),
+        "more": max(0, len(sites) - _MOST_SITES),
     }
 
 
-def _places(sites: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, Any]]:
-    for site, _ in zip(sites, range(_PLACES), strict=False):
+def _sites(sites: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, Any]]:
+    for site, _ in zip(sites, range(_MOST_SITES), strict=False):
         yield {
             "path": [name[:80] for name in site.rules],
             "symbol": clip(source.slice(site.span), 80),
@@ -271,7 +271,7 @@ def _targets(question: Question, reading: "Reading") -> dict[str, Any]:
     finally:
         panel.close()
     return {
-        "asked": [*(target.said for target in panel.targets), *panel.failures],
+        "asked": [*(target.summary for target in panel.targets), *panel.failures],
         "rows": [
             {"tool": row.tool, "target": row.target, "verdict": row.verdict} for row in checked.rows
         ],

@@ -33,7 +33,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from kbnf_cli.web import answers
 from kbnf_cli.web.answers import BadQuestionError, Question, VocabularyName, read_question
 from kbnf_cli.web.engine_answers import answer, try_vocabulary
-from kbnf_cli.worker import Known, Worker
+from kbnf_cli.worker import KnownResult, Worker
 from kbnf_core.targets.process import installed
 
 TOKEN_HEADER = "X-Kbnf-Token"
@@ -128,7 +128,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, address: Address, token: str) -> None:
         self._app = app
-        self._place = address
+        self._address = address
         self._token = token.encode()
         self._requests = 0
 
@@ -158,7 +158,7 @@ class Guard:
             return PlainTextResponse("too many requests at once\n", 503)
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self._place.is_own(hosts[0]):
+        if len(hosts) != 1 or not self._address.is_own(hosts[0]):
             return PlainTextResponse("this Host is not served\n", 421)
         is_ours = origins == [f"http://{hosts[0]}"]
         if scope["path"] in _ASSETS and not origins:
@@ -278,7 +278,7 @@ class Desk:
             return PlainTextResponse("this took too long\n", 408)
         finally:
             self._waiting -= 1
-        reason = outcome.value if isinstance(outcome, Known) else outcome.reason.value
+        reason = outcome.value if isinstance(outcome, KnownResult) else outcome.reason.value
         if reason:
             file.unlink()
             return JSONResponse({"trouble": f"{label} cannot be used: {reason}"})
@@ -290,7 +290,7 @@ class Desk:
     async def _answer(self, question: Question) -> dict[str, Any]:
         worker = self._engines if question.show == "targets" else self._worker
         outcome = await worker.run(answer, question)
-        if isinstance(outcome, Known):
+        if isinstance(outcome, KnownResult):
             return outcome.value
         seconds = f"{worker.patience:.0f} seconds"
         trouble = f"not all of this is known after {seconds}: {outcome.reason.value}"

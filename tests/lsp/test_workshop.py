@@ -14,7 +14,7 @@ from kbnf_cli.lsp import workshop
 from kbnf_cli.lsp.analysis import AnalysisRequest, TextAnalysis
 from kbnf_cli.lsp.findings import diagnostics
 from kbnf_cli.lsp.workshop import OpenText, Workshop
-from kbnf_cli.worker import Known, Reason, Unknown
+from kbnf_cli.worker import KnownResult, Reason, Unknown
 from kbnf_core.text.source import Source
 from kbnf_testing.tasks import POISON, SLOW, analyse_with_faults, process
 
@@ -33,7 +33,7 @@ class Desk:
 
     async def _publish(self, uri: str, entry: OpenText) -> None:
         match entry.analysed:
-            case Known(analysis):
+            case KnownResult(analysis):
                 found = "known: " + " ".join(each.code for each in analysis.findings)
             case Unknown(reason):
                 found = reason.name
@@ -144,7 +144,7 @@ def test_what_is_not_known_is_said(so_far: tuple[()] | None, said: list[str]) ->
     found = diagnostics(entry, "utf-16", "untitled:a.kbnf")
     assert len(found) == len(said)
     assert all(words in each.message for words, each in zip(said, found, strict=True))
-    entry.analysed = Known(TextAnalysis(Source(request.text)))
+    entry.analysed = KnownResult(TextAnalysis(Source(request.text)))
     entry.tried = Unknown(Reason.ENDED)
     (notice,) = diagnostics(entry, "utf-16", "untitled:a.kbnf")
     assert notice.message.startswith("the examples of this text were not run")
@@ -178,7 +178,7 @@ def test_a_text_that_ends_its_process_twice_is_given_up_alone(at_desk: AtDesk) -
 def test_a_text_whose_process_is_killed_is_looked_at_again(at_desk: AtDesk) -> None:
     async def use(desk: Desk) -> None:
         number = await desk.workshop.run(process, None)
-        assert isinstance(number, Known)
+        assert isinstance(number, KnownResult)
         os.kill(number.value, signal.SIGSTOP)
         desk.type("a.kbnf", WRONG)
         await asyncio.sleep(0.5)

@@ -92,7 +92,7 @@ def test_what_is_remembered_is_bounded_by_the_limits(
         _step(engine, random, longest=300)
         counts = _count(engine)
         assert counts.states <= LIMITS.cached_states + carried + once
-        assert counts.grown <= states.PARTS_PER_STATE * (LIMITS.cached_states + once)
+        assert counts.grown <= states.MEMBERS_PER_STATE * (LIMITS.cached_states + once)
         assert counts.shared <= LIMITS.mask_bytes + 2_000 * once
         assert counts.memos <= capacity + 2
         assert counts.steps <= LIMITS.cached_steps + 2
@@ -104,7 +104,7 @@ def test_what_is_remembered_is_bounded_by_the_limits(
 def test_large_states_count_for_more_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table with few states, each of many parts, is begun anew as well."""
     monkeypatch.setattr(states, "LEAST_STATES", 1)
-    monkeypatch.setattr(states, "PARTS_PER_STATE", 1)
+    monkeypatch.setattr(states, "MEMBERS_PER_STATE", 1)
     grammar, letters = GRAMMARS["ambiguous"]
     vocabulary = _vocabulary(Random(2), letters, 60)
     limits = Limits(cached_states=400)

@@ -25,8 +25,10 @@ pytestmark = pytest.mark.skipif(
 pytest.importorskip("llguidance")
 
 SUPPORT = str(Path(kbnf_testing.__file__).parents[1])
+# Undoes `nohup`, which would be inherited.
 PROGRAM = """
-import sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from kbnf_core.targets import engines
 from kbnf_testing import fake_engine
 name = "xgrammar"

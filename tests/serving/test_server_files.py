@@ -40,8 +40,7 @@ PATTERN = r"[a-h]{2,6}( [a-h]{2,4}){0,2}"
 
 @pytest.fixture(autouse=True)
 def _host() -> Iterator[None]:
-    if not servers.HOSTS.exists():
-        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    servers.need_wheels()
     with servers.installed(TOKENIZER, is_real=True):
         yield
 

@@ -47,8 +47,8 @@ PATTERN = r"[a-h]{2,6}( [a-h]{2,4}){0,2}"
 @pytest.fixture(params=["stand-in", pytest.param("wheel", marks=pytest.mark.slow)])
 def host(request: pytest.FixtureRequest) -> Iterator[None]:
     is_real = request.param == "wheel"
-    if is_real and not servers.HOSTS.exists():
-        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    if is_real:
+        servers.need_wheels()
     with servers.installed(TOKENIZER, is_real=is_real):
         yield
 
@@ -159,8 +159,7 @@ def _installed(monkeypatch: pytest.MonkeyPatch, package: Any, version: str | Non
 
 @pytest.mark.slow
 def test_what_is_changed_in_vllm_is_there() -> None:
-    if not servers.HOSTS.exists():
-        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    servers.need_wheels()
     manager = (servers.HOSTS / "vllm/v1/structured_output/__init__.py").read_text(encoding="utf-8")
     assert "import GuidanceBackend" in manager
     assert "self.backend = GuidanceBackend(" in manager

@@ -25,8 +25,8 @@ from kbnf_testing.response_templates import TEMPLATES
 @pytest.fixture(params=["stand-in", pytest.param("wheel", marks=pytest.mark.slow)])
 def host(request: pytest.FixtureRequest) -> Iterator[None]:
     is_real = request.param == "wheel"
-    if is_real and not servers.HOSTS.exists():
-        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    if is_real:
+        servers.need_wheels()
     with servers.installed(None, is_real=is_real):
         yield
 
@@ -167,8 +167,7 @@ def test_sglang_reads_calls_whole_and_in_pieces(
 
 @pytest.mark.slow
 def test_sglang_asks_it_as_any_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not servers.HOSTS.exists():
-        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    servers.need_wheels()
     with servers.installed(None, is_real=True):
         sglang_detector(monkeypatch, "hermes")
         module = importlib.import_module("sglang.srt.function_call.function_call_parser")

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from kbnf_core.ir.analysis import callers_of, cycles, cyclic_components, fixpoint, reachable
+from kbnf_core.automata.traversal import cyclic_components
+from kbnf_core.ir.analysis import callers_of, cycles, fixpoint, reachable
 
 CALLEES = {"a": ["b", "c", "b"], "b": ["d"], "c": ["c"], "d": ["b", "undefined"], "e": ["a"]}
 

@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     # What a reader makes of a text has rules where it has no tree, and may speak of tokens.
     "kbnf": BASE | {"automata", "config", "ir", "vocab"},
     "lower": BASE | {"automata", "ir", "kbnf"},
-    "recognise": {"ir", "kernel", "lower", "text"},
+    "recognise": {"automata", "kernel", "lower", "text"},
     "mask": BASE | {"automata", "config", "ir", "kernel", "lower", "recognise", "vocab"},
     "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.

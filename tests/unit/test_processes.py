@@ -226,8 +226,10 @@ def test_a_process_that_is_forked_off_has_children_of_its_own() -> None:
     subprocess.run([sys.executable, "-c", _FORKING], env=environment, check=True, timeout=60)
 
 
+# Undoes `nohup`, which would be inherited.
 _PARENT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from kbnf_core.processes import Process
 from kbnf_testing import calls
 process = Process()

@@ -18,7 +18,7 @@ from kbnf_core.mask.bits import unpack, word_count
 from kbnf_core.mask.slices import ENDLESS, MACHINES, NO_NUMBER, numbers_of, slices_of
 from kbnf_core.text.errors import RejectedError, VocabularyError
 from kbnf_core.text.files import VARIABLE
-from kbnf_core.vocab.trie import TokenTrie, build_trie, part_of
+from kbnf_core.vocab.trie import TokenTrie, build_trie, subset_of
 
 FIRST_BYTES = " | ".join(rf"#b'\x{byte:02x}'" for byte in range(0xC2, 0xE0))
 
@@ -350,7 +350,7 @@ def test_a_part_of_a_trie_is_the_trie_of_its_tokens() -> None:
     for share in (0.0, 0.1, 0.7, 1.0):
         trie = VOCABULARY.trie
         chosen = np.array([random.random() < share for _ in trie.token_ids])
-        part = part_of(trie, chosen)
+        part = subset_of(trie, chosen)
         kept = {int(token): VOCABULARY.tokens[int(token)] for token in trie.token_ids[chosen]}
         assert same(part.trie, build_trie(kept))
         assert np.array_equal(trie.byte[part.nodes], part.trie.byte)

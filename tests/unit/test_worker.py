@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from kbnf_cli.worker import Known, Reason, Unknown, Worker
+from kbnf_cli.worker import KnownResult, Reason, Unknown, Worker
 from kbnf_testing.tasks import exit_at_once, fail, process, steps
 
 _T = TypeVar("_T")
@@ -34,7 +34,7 @@ def with_worker(
 
 
 def test_the_last_result_is_known() -> None:
-    assert with_worker(lambda worker: worker.run(steps, [0, 0, 0])) == Known(2)
+    assert with_worker(lambda worker: worker.run(steps, [0, 0, 0])) == KnownResult(2)
 
 
 def test_what_takes_too_long_is_unknown_but_for_what_it_had() -> None:
@@ -44,12 +44,12 @@ def test_what_takes_too_long_is_unknown_but_for_what_it_had() -> None:
 
 def test_what_takes_long_is_stopped_only_while_others_wait() -> None:
     async def use(worker: Worker) -> list[object]:
-        assert await worker.run(steps, [1.5]) == Known(0)
+        assert await worker.run(steps, [1.5]) == KnownResult(0)
         return await asyncio.gather(
             worker.run(steps, [LONG]), *(worker.run(steps, [0]) for _ in range(5))
         )
 
-    assert with_worker(use) == [Unknown(Reason.STOPPED, 0), *[Known(0)] * 5]
+    assert with_worker(use) == [Unknown(Reason.STOPPED, 0), *[KnownResult(0)] * 5]
 
 
 def test_a_newer_version_counts_as_one_that_waits() -> None:
@@ -71,17 +71,17 @@ def test_a_task_that_ends_the_process_harms_no_other() -> None:
         )
         return [*await asyncio.gather(*tasks)]
 
-    assert with_worker(use) == [Unknown(Reason.ENDED), Known(0), Unknown(Reason.ENDED)]
+    assert with_worker(use) == [Unknown(Reason.ENDED), KnownResult(0), Unknown(Reason.ENDED)]
 
 
 def test_a_process_that_was_killed_while_idle_is_replaced_in_silence() -> None:
     async def use(worker: Worker) -> None:
         first = await worker.run(process, None)
-        assert isinstance(first, Known)
+        assert isinstance(first, KnownResult)
         os.kill(first.value, getattr(signal, "SIGKILL", signal.SIGTERM))
         await asyncio.sleep(0.2)
         second = await worker.run(process, None)
-        assert isinstance(second, Known)
+        assert isinstance(second, KnownResult)
         assert second != first
         assert await worker.run(process, None) == second
 
@@ -105,7 +105,7 @@ def test_a_task_that_nobody_waits_for_ends() -> None:
         work.cancel()
         return await worker.run(steps, [0])
 
-    assert with_worker(use) == Known(0)
+    assert with_worker(use) == KnownResult(0)
 
 
 def test_after_its_end_nothing_is_started() -> None:
@@ -127,5 +127,5 @@ def test_nothing_is_imported_from_the_current_folder(
     for name in ("pickle", "asyncio", "kbnf_cli", "multiprocessing"):
         (tmp_path / f"{name}.py").write_text("open('imported', 'w')\n")
     monkeypatch.chdir(tmp_path)
-    assert with_worker(lambda worker: worker.run(steps, [0])) == Known(0)
+    assert with_worker(lambda worker: worker.run(steps, [0])) == KnownResult(0)
     assert not (tmp_path / "imported").exists()

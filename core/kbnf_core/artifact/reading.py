@@ -81,9 +81,9 @@ def pack_reading(grammar: Readable, source: Source) -> dict[str, npt.NDArray[Any
         "findings": to_stored(grammar.diagnostics, source),
         "is_endless": grammar.is_endless,
     }
-    found, arrays = grammar.stored_rules, {}
-    if found is not None:
-        rules, names = found
+    stored, arrays = grammar.stored_rules, {}
+    if stored is not None:
+        rules, names = stored
         about["names"] = {name: list(span) for name, span in names.items()}
         packed = _Packed()
         roots = [packed.add(body) for body in rules.rules.values()]
@@ -103,7 +103,7 @@ class _Packed:
         self._literals: list[Ids] = []
         self._automata: dict[int, tuple[int, Dfa]] = {}
         self._nodes: list[tuple[int, ...]] = []
-        self._parts: list[list[int]] = []
+        self._children: list[list[int]] = []
         self._numbers: dict[int, tuple[int, ir.Node]] = {}
 
     def add(self, root: ir.Node) -> int:
@@ -119,7 +119,7 @@ class _Packed:
             if id(node) not in self._numbers:
                 # Kept alive: another node could get its address.
                 self._numbers[id(node)] = len(self._nodes), node
-                self._parts.append([self._numbers[id(child)][0] for child in ir.children(node)])
+                self._children.append([self._numbers[id(child)][0] for child in ir.children(node)])
                 self._nodes.append((*self._head(node), *self._content(node)))
         return self._numbers[id(root)][0]
 
@@ -133,8 +133,8 @@ class _Packed:
                 self._literals.append(np.frombuffer(node.data, np.uint8).astype(np.int32))
                 return len(self._literals) - 1, 0
             case ir.Regular():
-                known = self._automata.setdefault(id(node.dfa), (len(self._automata), node.dfa))
-                return known[0], 0
+                numbered = self._automata.setdefault(id(node.dfa), (len(self._automata), node.dfa))
+                return numbered[0], 0
             case ir.Token():
                 self.terminals.append(node.terminal)
                 return len(self.terminals) - 1, 0
@@ -150,8 +150,8 @@ class _Packed:
         result: dict[str, npt.NDArray[Any]] = {
             "rule.nodes": np.array(self._nodes, np.int32).reshape(-1, WIDTH)
         }
-        result["rule.parts.start"] = _starts_of(self._parts)
-        result["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
+        result["rule.parts.start"] = _starts_of(self._children)
+        result["rule.parts"] = np.array(list(chain.from_iterable(self._children)), np.int32)
         literals = _pack_arrays(self._literals)
         result["rule.literals.start"], result["rule.literals"] = literals[0], _bytes(literals[1])
         automata = [dfa for _, dfa in self._automata.values()]
@@ -167,9 +167,9 @@ class _Packed:
         return result
 
 
-def _pack_arrays(parts: Sequence[Ids]) -> tuple[Ids, Ids]:
+def _pack_arrays(lists: Sequence[Ids]) -> tuple[Ids, Ids]:
     """Return (start, elements) of arrays."""
-    return _starts_of(parts), np.concatenate([np.zeros(0, np.int32), *parts])
+    return _starts_of(lists), np.concatenate([np.zeros(0, np.int32), *lists])
 
 
 def _starts_of(lists: Sequence[Sequence[int] | Ids]) -> Ids:
@@ -234,8 +234,8 @@ class StoredReading:
     def _findings(self, name: str) -> tuple[Diagnostic, ...]:
         try:
             result = from_stored(self._about[name], self._source)
-            for each in result:
-                each.source.slice(each.span).encode("utf-8", "surrogatepass")
+            for finding in result:
+                finding.source.slice(finding.span).encode("utf-8", "surrogatepass")
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self._damaged() from None
         return result
@@ -281,7 +281,7 @@ class StoredReading:
     def _nodes(self) -> Iterator[ir.Node]:
         checker = Checker(self._path, self._arrays)
         rows = checker.array("rule.nodes", np.int32, WIDTH).tolist()
-        parts = checker.lists("rule.parts", len(rows)).tolist()
+        children = checker.lists("rule.parts", len(rows)).tolist()
         within = list(pairwise(self._arrays["rule.parts.start"].tolist()))
         literals = checker.lists("rule.literals", dtype=np.uint8).tobytes()
         ends = list(pairwise(self._arrays["rule.literals.start"].tolist()))
@@ -291,11 +291,11 @@ class StoredReading:
         made: list[ir.Node] = []
         for row, (first, last) in zip(rows, within, strict=True):
             kind, start, end, one, other = row
-            if min(one, kind, *parts[first:last]) < 0:
+            if min(one, kind, *children[first:last]) < 0:
                 raise ValueError
             # A node that is not made yet is out of range, so that no node is a child of its own.
             below, span = (
-                tuple(made[number] for number in parts[first:last]),
+                tuple(made[number] for number in children[first:last]),
                 self._span(start, end),
             )
             match kind:

@@ -30,10 +30,10 @@ class Checker:
         self._path = path
         self._arrays = arrays
 
-    def require(self, condition: object, name: str, what: str) -> None:
+    def require(self, condition: object, name: str, fault: str) -> None:
         """Raise unless ``condition`` applies."""
         if not condition:
-            raise ArtifactError(self._path, f"the array `{name}` {what}")
+            raise ArtifactError(self._path, f"the array `{name}` {fault}")
 
     def array(
         self, name: str, dtype: type[np.generic], width: int | None = None

@@ -93,11 +93,11 @@ class Compilable(Readable, Protocol):
 def write_artifact(path: str | Path, grammar: Compilable, key: str | None = None) -> None:
     """Write the artifact of a grammar; ``key`` is that of a store, which readers may require."""
     sections = _sections(grammar)
-    arrays = {name: array for part in sections.values() for name, array in part.items()}
+    arrays = {name: array for section in sections.values() for name, array in section.items()}
     about = {
         **_manifest(grammar, sections["tables"]["source"]),
         "key": key,
-        "sections": {name: _section(part) for name, part in sections.items()},
+        "sections": {name: _section(section) for name, section in sections.items()},
     }
     write_container(path, arrays, {"kbnf": about, "digest": manifest_digest(about)})
 
@@ -131,7 +131,10 @@ def _pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
     return {
         name: getattr(tables, field).astype(np.uint8) if field in FLAGS else getattr(tables, field)
         for field, name in COLUMNS.items()
-    } | {f"loop.{each.name}": getattr(tables.loops, each.name) for each in fields(Loops)}
+    } | {
+        f"loop.{loop_field.name}": getattr(tables.loops, loop_field.name)
+        for loop_field in fields(Loops)
+    }
 
 
 def _manifest(grammar: Compilable, source: npt.NDArray[np.uint8]) -> dict[str, object]:

@@ -86,11 +86,11 @@ class _LayeredRows(Sequence[Sequence[int]]):
 
     def __getitem__(self, state: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
         if isinstance(state, slice):
-            return [self[each] for each in range(*state.indices(len(self)))]
+            return [self[index] for index in range(*state.indices(len(self)))]
         state = range(len(self))[state]
         run = self._runs[bisect_right(self._runs, state, key=attrgetter("first")) - 1]
-        layer, place = divmod(state - run.first, len(run.rows))
-        return _moved(run.rows[place], run.first + (layer + 1) * len(run.rows))
+        layer, offset = divmod(state - run.first, len(run.rows))
+        return _moved(run.rows[offset], run.first + (layer + 1) * len(run.rows))
 
     def __iter__(self) -> Iterator[Sequence[int]]:
         for run in self._runs:
@@ -102,13 +102,13 @@ class _LayeredRows(Sequence[Sequence[int]]):
         # Only NumPy asks, so it is there.
         import numpy as np
 
-        parts = []
+        blocks = []
         for first, rows, count in self._runs:
             layer = np.array(rows, np.int32)
             following = first + len(rows) * np.arange(1, count + 1, dtype=np.int32)
             block = np.where(layer == DEAD, DEAD, layer + following[:, None, None])
-            parts.append(block.reshape(-1, layer.shape[1]))
-        return np.concatenate(parts)
+            blocks.append(block.reshape(-1, layer.shape[1]))
+        return np.concatenate(blocks)
 
 
 def _moved(row: Sequence[int], offset: int) -> list[int]:
@@ -271,9 +271,9 @@ def _lay_out(rows: Rows, layers: "_Layers") -> list[_Run]:
     first = 0
     *before, (last, _) = layers.runs()
     for consumed, count in before:
-        place = layers.at(consumed + 1).place
+        index_of = layers.at(consumed + 1).index_of
         states = layers.at(consumed).states
-        run = _Run(first, [[place[target] for target in rows[state]] for state in states], count)
+        run = _Run(first, [[index_of[target] for target in rows[state]] for state in states], count)
         laid_out.append(run)
         first += len(states) * count
     nowhere = [[DEAD] * len(rows[0]) for _ in layers.at(last).states]
@@ -289,7 +289,7 @@ class _Layer:
     """
 
     states: list[int]
-    place: list[int]
+    index_of: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,11 +323,11 @@ def _layer(states: list[int], group: list[int]) -> _Layer:
     first: dict[int, int] = {}
     for state in states:
         first.setdefault(group[state], state)
-    numbers = {each: number for number, each in enumerate(sorted(first))}
-    place = [DEAD] * (len(group) + 1)
+    numbers = {chosen: number for number, chosen in enumerate(sorted(first))}
+    index_of = [DEAD] * (len(group) + 1)
     for state in states:
-        place[state] = numbers[group[state]]
-    return _Layer([first[each] for each in numbers], place)
+        index_of[state] = numbers[group[state]]
+    return _Layer([first[chosen] for chosen in numbers], index_of)
 
 
 def _reached_after(rows: Rows, limit: int) -> list[list[int]]:
@@ -353,7 +353,7 @@ def _groups_with_left(rows: Rows, limit: int) -> list[list[int]]:
     while len(groups) <= limit and max(group) + 1 < len(rows):
         successors = [*group, -2, DEAD]
         signatures = [successors_of(successors) for successors_of in getters]
-        numbers = {each: number for number, each in enumerate(sorted(set(signatures)))}
+        numbers = {signature: number for number, signature in enumerate(sorted(set(signatures)))}
         group = [numbers[signature] for signature in signatures]
         groups.append(group)
     return groups

@@ -21,10 +21,10 @@ def members(mask: int) -> tuple[int, ...]:
     result = []
     # A scan of digits, as each shift would copy the number.
     digits = f"{mask:b}"[::-1]
-    place = digits.find("1")
-    while place >= 0:
-        result.append(place)
-        place = digits.find("1", place + 1)
+    index = digits.find("1")
+    while index >= 0:
+        result.append(index)
+        index = digits.find("1", index + 1)
     return tuple(result)
 
 

@@ -130,10 +130,10 @@ class Partition(NamedTuple):
     def ranges(self) -> list[list[Range]]:
         """Return the code points of each block."""
         result: list[list[Range]] = [[] for _ in range(self.block_count)]
-        for place, block in enumerate(self.blocks):
+        for index, block in enumerate(self.blocks):
             # The code points in no set are the last block.
             if block != NO_BLOCK:
-                result[block].append((self.starts[place], self.starts[place + 1] - 1))
+                result[block].append((self.starts[index], self.starts[index + 1] - 1))
         return result
 
 
@@ -153,8 +153,8 @@ def partition(sets: Sequence[CodePoints]) -> Partition:
         inside ^= toggles[start]
         blocks.append(numbers.setdefault(inside, len(numbers) - 1))
     members: list[list[int]] = [[] for _ in sets]
-    for held, block in numbers.items():
-        for index in _bits(held):
+    for set_bits, block in numbers.items():
+        for index in _bits(set_bits):
             members[index].append(block)
     return Partition(tuple(starts), tuple(blocks), tuple(map(tuple, members)), len(numbers) - 1)
 
@@ -162,7 +162,7 @@ def partition(sets: Sequence[CodePoints]) -> Partition:
 def _bits(number: int) -> Iterator[int]:
     """Yield the places of the ones: a scan of digits, as each shift would copy the number."""
     digits = f"{number:b}"[::-1]
-    place = digits.find("1")
-    while place >= 0:
-        yield place
-        place = digits.find("1", place + 1)
+    index = digits.find("1")
+    while index >= 0:
+        yield index
+        index = digits.find("1", index + 1)

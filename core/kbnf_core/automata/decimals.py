@@ -44,21 +44,21 @@ def multiples(divisor: Decimal) -> Dfa:
 
     Raises LimitError where more than MOST_REMAINDERS remainders must be told apart.
     """
-    whole, places = _split(divisor)
-    if whole * (places + 1) > MOST_REMAINDERS:
+    whole, decimals = _split(divisor)
+    if whole * (decimals + 1) > MOST_REMAINDERS:
         raise LimitError("remainders", MOST_REMAINDERS)
-    division = _Division(whole, places)
+    division = _Division(whole, decimals)
     return _automaton(division.step, division.result, EQUAL)
 
 
-_Place = tuple[str, int, int]
+_NumberState = tuple[str, int, int]
 """The part of a number that a text is in, the digits read there, and their comparison."""
 
-_Row = list[_Place | None]
+_Row = list[_NumberState | None]
 """Where the symbols lead: any other byte, the minus, the point, the ten digits."""
 
 _NO_DIGITS = [None] * 10
-_ORDERS = [[(each > digit) - (each < digit) for each in range(10)] for digit in range(10)]
+_ORDERS = [[(other > digit) - (other < digit) for other in range(10)] for digit in range(10)]
 """How the ten digits compare with each digit."""
 
 
@@ -77,40 +77,40 @@ class _Comparison:
         if len(self._whole) + len(self._fraction) > MOST_DIGITS:
             raise LimitError("digits of a bound", MOST_DIGITS)
 
-    def step(self, state: _Place) -> _Row:
+    def step(self, state: _NumberState) -> _Row:
         """Return where the symbols lead."""
-        name, count, known = state
-        sign, part = ("-", name[1:]) if name.startswith("-") else ("", name)
-        digits = self._fraction if part in {"point", "fraction"} else self._whole
+        name, count, order = state
+        sign, section = ("-", name[1:]) if name.startswith("-") else ("", name)
+        digits = self._fraction if section in {"point", "fraction"} else self._whole
         digit = int(digits[count]) if count < len(digits) else 0
-        if part in {"point", "fraction"}:
-            orders = [known] * 10 if known else _ORDERS[digit]
+        if section in {"point", "fraction"}:
+            orders = [order] * 10 if order else _ORDERS[digit]
             count = min(count + 1, len(digits))
             after = [(f"{sign}fraction", 0 if order else count, order) for order in orders]
             return [None, None, None, *after]
-        size = (count > len(digits)) - (count < len(digits)) or known
+        size = (count > len(digits)) - (count < len(digits)) or order
         point = (f"{sign}point", 0, size)
-        if part == "zero":
+        if section == "zero":
             return [None, None, point, *_NO_DIGITS]
-        orders = [known] * 10 if known or count >= len(digits) else _ORDERS[digit]
+        orders = [order] * 10 if order or count >= len(digits) else _ORDERS[digit]
         count = min(count + 1, len(digits) + 1)
         after = [(f"{sign}whole", count, order) for order in orders]
-        if part == "whole":
+        if section == "whole":
             return [None, None, point, *after]
         after[0] = (f"{sign}zero", count, orders[0])
-        return [None, ("-minus", 0, 0) if part == "start" else None, None, *after]
+        return [None, ("-minus", 0, 0) if section == "start" else None, None, *after]
 
-    def result(self, state: _Place) -> int:
+    def result(self, state: _NumberState) -> int:
         """Return how the text so far compares, 0 where it is not a number."""
-        name, count, known = state
-        part = name.removeprefix("-")
-        if part in {"start", "minus", "point"}:
+        name, count, order = state
+        section = name.removeprefix("-")
+        if section in {"start", "minus", "point"}:
             return 0
-        if part == "fraction":
-            size = known or -(count < len(self._fraction))
+        if section == "fraction":
+            size = order or -(count < len(self._fraction))
         else:
             whole = len(self._whole)
-            size = (count > whole) - (count < whole) or known or -bool(self._fraction)
+            size = (count > whole) - (count < whole) or order or -bool(self._fraction)
         # Of numbers with other signs than the bound the sizes do not matter.
         if name.startswith("-"):
             size = -1 if self._sign > 0 else -size
@@ -130,37 +130,41 @@ def _split(divisor: Decimal) -> tuple[int, int]:
 class _Division:
     """Divides a text by ``whole / 10**places`` while it is read; keeps the remainder."""
 
-    def __init__(self, whole: int, places: int) -> None:
-        self._whole, self._places = whole, places
+    def __init__(self, whole: int, decimals: int) -> None:
+        self._whole, self._decimals = whole, decimals
 
-    def step(self, state: _Place) -> _Row:
+    def step(self, state: _NumberState) -> _Row:
         """Return where the symbols lead."""
-        part, count, remainder = state
+        section, count, remainder = state
         after = [(remainder * 10 + digit) % self._whole for digit in range(10)]
-        if part in {"point", "fraction"}:
-            if count == self._places:
+        if section in {"point", "fraction"}:
+            if count == self._decimals:
                 return [None, None, None, ("fraction", count, remainder), *_NO_DIGITS[1:]]
-            return [None, None, None, *[("fraction", count + 1, each) for each in after]]
+            return [None, None, None, *[("fraction", count + 1, left) for left in after]]
         point = ("point", 0, remainder)
-        if part == "zero":
+        if section == "zero":
             return [None, None, point, *_NO_DIGITS]
-        whole: _Row = [("whole", 0, each) for each in after]
-        if part == "whole":
+        whole: _Row = [("whole", 0, left) for left in after]
+        if section == "whole":
             return [None, None, point, *whole]
         whole[0] = ("zero", 0, after[0])
-        return [None, ("minus", 0, 0) if part == "start" else None, None, *whole]
+        return [None, ("minus", 0, 0) if section == "start" else None, None, *whole]
 
-    def result(self, state: _Place) -> int:
+    def result(self, state: _NumberState) -> int:
         """Return EQUAL for a multiple, 0 for any other text."""
-        part, count, remainder = state
-        is_number = part in {"zero", "whole", "fraction"}
+        section, count, remainder = state
+        is_number = section in {"zero", "whole", "fraction"}
         return (
-            EQUAL if is_number and not remainder * 10 ** (self._places - count) % self._whole else 0
+            EQUAL
+            if is_number and not remainder * 10 ** (self._decimals - count) % self._whole
+            else 0
         )
 
 
-def _automaton(step: Callable[[_Place], _Row], result: Callable[[_Place], int], wanted: int) -> Dfa:
+def _automaton(
+    step: Callable[[_NumberState], _Row], result: Callable[[_NumberState], int], wanted: int
+) -> Dfa:
     """Return the automaton of the numbers that have a result that is ``wanted``."""
-    places, rows = explore([("start", 0, 0)], step)
-    tags = [int(result(place) & wanted > 0) for place in places]
+    states, rows = explore([("start", 0, 0)], step)
+    tags = [int(result(state) & wanted > 0) for state in states]
     return from_symbols(SymbolDfa(rows, tags, [0]), _CLASSES)

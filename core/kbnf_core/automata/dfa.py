@@ -45,12 +45,12 @@ ONE_CLASS: ByteClasses = bytes(256)
 """All bytes are alike."""
 
 
-def join(parts: Iterable[ByteClasses]) -> ByteClasses:
+def join(partitions: Iterable[ByteClasses]) -> ByteClasses:
     """Return the coarsest classes that refine all the given ones.
 
     They are numbered from 0 without gaps, by first byte. Without any, all bytes are class 0.
     """
-    return AUTOMATA.join(list(dict.fromkeys(parts)))
+    return AUTOMATA.join(list(dict.fromkeys(partitions)))
 
 
 def separate(used: Iterable[int]) -> ByteClasses:

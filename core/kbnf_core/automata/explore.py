@@ -82,7 +82,7 @@ def shortest_word_to(
     wanted: Callable[[S], bool],
     steps: Callable[[S], Iterable[tuple[int, S]]],
     limit: int | None = None,
-    what: str = "states",
+    counted: str = "states",
 ) -> tuple[bytes, S] | None:
     """Return a shortest word to a wanted state, and that state; None if there is none.
 
@@ -102,7 +102,7 @@ def shortest_word_to(
                 return words[target], target
             queue.append(target)
         if limit is not None and len(queue) > limit:
-            raise LimitError(what, limit)
+            raise LimitError(counted, limit)
     return None
 
 
@@ -132,11 +132,11 @@ class Product:
 
     def while_all(self, states: States) -> list[States | None]:
         """Return the successor on each class, None where any automaton dies."""
-        return [each if DEAD not in each else None for each in self.row(states)]
+        return [state if DEAD not in state else None for state in self.row(states)]
 
     def while_first(self, states: States) -> list[States | None]:
         """Return the successor on each class, None where the first automaton dies."""
-        return [each if each[0] != DEAD else None for each in self.row(states)]
+        return [state if state[0] != DEAD else None for state in self.row(states)]
 
 
 def _may_meet(left: Dfa, right: Dfa) -> bool:
@@ -174,9 +174,9 @@ def common_word(left: Dfa, right: Dfa) -> bytes | None:
 
     def steps(states: States) -> Iterator[tuple[int, States]]:
         return (
-            (byte, each)
-            for byte, each in zip(symbols, product.while_all(states), strict=True)
-            if each is not None
+            (byte, state)
+            for byte, state in zip(symbols, product.while_all(states), strict=True)
+            if state is not None
         )
 
     result = shortest_word_to(

@@ -39,7 +39,7 @@ class Builder:
     """Makes expressions, one of each."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], Expression] = {}
+        self._memo: dict[tuple[object, ...], Expression] = {}
         self._sizes: dict[int, int] = {}
 
     def size(self, item: Expression) -> int:
@@ -47,9 +47,9 @@ class Builder:
         return self._sizes.get(id(item), 0)
 
     def _one(self, key: tuple[object, ...], made: Expression, size: int) -> Expression:
-        known = self._known.setdefault(key, made)
-        self._sizes[id(known)] = size
-        return known
+        interned = self._memo.setdefault(key, made)
+        self._sizes[id(interned)] = size
+        return interned
 
     def read(self, pattern: str) -> Expression | None:
         """Return the expression of a pattern; None where it has assertions or problems."""
@@ -58,16 +58,16 @@ class Builder:
             return None
         return fold(tree, self._rebuild)
 
-    def _rebuild(self, node: Node, parts: list[Expression]) -> Expression:
+    def _rebuild(self, node: Node, operands: list[Expression]) -> Expression:
         match node:
             case CharacterSet(points):
                 return self.characters(points)
             case Choice():
-                return self.alternation(parts)
+                return self.alternation(operands)
             case Repeat(_, low, high):
-                return self.repetition(parts[0], low, high)
+                return self.repetition(operands[0], low, high)
             case _:
-                return self.sequence(parts)
+                return self.sequence(operands)
 
     def characters(self, points: CodePoints) -> Expression:
         """Return one character of a set."""
@@ -79,13 +79,13 @@ class Builder:
         """Return exactly this text."""
         return self.sequence(self.characters(((ord(char), ord(char)),)) for char in characters)
 
-    def sequence(self, parts: Iterable[Expression]) -> Expression:
+    def sequence(self, operands: Iterable[Expression]) -> Expression:
         """Return one after the other."""
         items: list[Expression] = []
-        for part in parts:
-            if part is NOTHING:
+        for operand in operands:
+            if operand is NOTHING:
                 return NOTHING
-            for item in part.parts if isinstance(part, Sequence) else (part,):
+            for item in operand.parts if isinstance(operand, Sequence) else (operand,):
                 self._append(items, item)
         if len(items) < 2:
             return items[0] if items else EMPTY
@@ -103,11 +103,11 @@ class Builder:
                 return
         items.append(item)
 
-    def alternation(self, parts: Iterable[Expression]) -> Expression:
+    def alternation(self, branches: Iterable[Expression]) -> Expression:
         """Return any of the parts."""
         whole: Expression = NOTHING
-        for part in parts:
-            whole = self._either(whole, part)
+        for branch in branches:
+            whole = self._either(whole, branch)
         return whole
 
     def _either(self, left: Expression, right: Expression) -> Expression:
@@ -147,10 +147,10 @@ class Builder:
         return self._one(key, Choice(tuple(items)), sum(map(self.size, items)))
 
     def _insert(self, items: list[Expression], item: Expression) -> None:
-        for place, known in enumerate(items):
-            merged = known if known is item else self._merged(known, item)
+        for index, earlier in enumerate(items):
+            merged = earlier if earlier is item else self._merged(earlier, item)
             if merged is not None:
-                items[place] = merged
+                items[index] = merged
                 return
         items.append(item)
 
@@ -222,19 +222,19 @@ class ShortTexts:
     def __init__(self, spell: Spell, most: int) -> None:
         self._spell = spell
         self._most = most
-        self._known: dict[int, str | None] = {}
+        self._memo: dict[int, str | None] = {}
 
     def of(self, root: Expression) -> str | None:
         """Return the text of an expression; None where it is too long."""
-        known, pending = self._known, [root]
+        texts, pending = self._memo, [root]
         while pending:
             node = pending[-1]
-            unknown = [part for part in children(node) if id(part) not in known]
+            unknown = [operand for operand in children(node) if id(operand) not in texts]
             if not unknown:
-                known[id(node)] = self._printed(node)
+                texts[id(node)] = self._printed(node)
                 pending.pop()
             pending += unknown
-        return known[id(root)]
+        return texts[id(root)]
 
     def bracketed(self, item: Expression) -> str | None:
         """Return the text of an expression where it is in a sequence; None where it is too long."""
@@ -243,26 +243,28 @@ class ShortTexts:
 
     def _printed(self, node: Expression) -> str | None:
         if isinstance(node, CharacterSet):
-            pieces: list[str | None] = [self._spell(node.points)]
+            texts: list[str | None] = [self._spell(node.points)]
         else:
-            pieces = [p if isinstance(p, str) else self._known[id(p)] for p in _pieces(node)]
-        text = "".join(piece or "" for piece in pieces)
-        return None if None in pieces or len(text) > self._most else text
+            texts = [
+                p if isinstance(p, str) else self._memo[id(p)] for p in _operands_and_signs(node)
+            ]
+        text = "".join(written or "" for written in texts)
+        return None if None in texts or len(text) > self._most else text
 
 
 def _written(root: Expression, spell: Spell) -> Iterator[str]:
     pending: list[str | Expression] = [root]
     while pending:
-        piece = pending.pop()
-        if isinstance(piece, str):
-            yield piece
-        elif isinstance(piece, CharacterSet):
-            yield spell(piece.points)
+        token = pending.pop()
+        if isinstance(token, str):
+            yield token
+        elif isinstance(token, CharacterSet):
+            yield spell(token.points)
         else:
-            pending.extend(reversed(_pieces(piece)))
+            pending.extend(reversed(_operands_and_signs(token)))
 
 
-def _pieces(
+def _operands_and_signs(
     node: Sequence[Expression] | Choice[Expression] | Repeat[Expression],
 ) -> list[str | Expression]:
     if isinstance(node, Repeat):
@@ -272,8 +274,8 @@ def _pieces(
     if node is NOTHING:
         return ["[^\\s\\S]"]
     if isinstance(node, Sequence):
-        return [piece for item in node.parts for piece in _grouped(item, (Choice,))]
-    return [piece for item in node.branches for piece in ("|", item)][1:]
+        return [token for item in node.parts for token in _grouped(item, (Choice,))]
+    return [token for item in node.branches for token in ("|", item)][1:]
 
 
 FEW = 3

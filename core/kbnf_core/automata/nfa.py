@@ -115,16 +115,16 @@ class Closures:
     ) -> None:
         self._epsilon = epsilon
         self._useful = useful
-        self._known: dict[int, tuple[int, ...]] = {}
+        self._closures: dict[int, tuple[int, ...]] = {}
         self._limit = limit
         self._elements = 0
         self._budget = budget
 
     def of(self, state: int) -> tuple[int, ...]:
         """Return the sorted useful states entered together with ``state``, itself included."""
-        cached = self._known.get(state)
+        cached = self._closures.get(state)
         if cached is None:
-            cached = self._known[state] = self._search(state)
+            cached = self._closures[state] = self._search(state)
         return cached
 
     def _search(self, state: int) -> tuple[int, ...]:
@@ -186,47 +186,47 @@ class Thompson:
                 self.nfa.link(state, end)
         return Fragment(first, first if rows else self.nfa.add(), end)
 
-    def sequence(self, parts: Sequence[Fragment]) -> Fragment:
+    def sequence(self, fragments: Sequence[Fragment]) -> Fragment:
         """Return one part after the other; of none, the empty word."""
-        if not parts:
+        if not fragments:
             return self.word(())
-        for left, right in pairwise(parts):
+        for left, right in pairwise(fragments):
             self.nfa.link(left.end, right.start)
-        return Fragment(parts[0].first, parts[0].start, parts[-1].end)
+        return Fragment(fragments[0].first, fragments[0].start, fragments[-1].end)
 
-    def alternation(self, parts: Sequence[Fragment]) -> Fragment:
+    def alternation(self, branches: Sequence[Fragment]) -> Fragment:
         """Return any one of the parts; of none, nothing at all."""
         start, end = self.nfa.add(), self.nfa.add()
-        for part in parts:
-            self.nfa.link(start, part.start)
-            self.nfa.link(part.end, end)
-        return Fragment(parts[0].first if parts else start, start, end)
+        for branch in branches:
+            self.nfa.link(start, branch.start)
+            self.nfa.link(branch.end, end)
+        return Fragment(branches[0].first if branches else start, start, end)
 
-    def repetition(self, part: Fragment, low: int, high: int | None) -> Fragment:
+    def repetition(self, fragment: Fragment, low: int, high: int | None) -> Fragment:
         """Lay out as many copies as differ, and let the rest be skipped or looped."""
-        size = len(self.nfa) - part.first
+        size = len(self.nfa) - fragment.first
         copies = max(low, 1) if high is None else high
         self.nfa.reserve(size * max(copies - 1, 0))
         start, end = self.nfa.add(), self.nfa.add()
-        parts = [part, *(self._copy(part, size) for _ in range(copies - 1))][:copies]
+        turns = [fragment, *(self._copy(fragment, size) for _ in range(copies - 1))][:copies]
         before = start
-        for count, each in enumerate(parts):
+        for count, turn in enumerate(turns):
             if count >= low:
                 self.nfa.link(before, end)
-            self.nfa.link(before, each.start)
-            before = each.end
+            self.nfa.link(before, turn.start)
+            before = turn.end
         self.nfa.link(before, end)
         if high is None:
-            self.nfa.link(before, parts[-1].start)
-        return Fragment(part.first, start, end)
+            self.nfa.link(before, turns[-1].start)
+        return Fragment(fragment.first, start, end)
 
-    def _copy(self, part: Fragment, size: int) -> Fragment:
+    def _copy(self, fragment: Fragment, size: int) -> Fragment:
         nfa = self.nfa
-        by = len(nfa) - part.first
-        states = slice(part.first, part.first + size)
+        by = len(nfa) - fragment.first
+        states = slice(fragment.first, fragment.first + size)
         nfa.edges += [[(symbol, to + by) for symbol, to in edges] for edges in nfa.edges[states]]
         nfa.epsilon += [[to + by for to in free] for free in nfa.epsilon[states]]
-        return Fragment(part.first + by, part.start + by, part.end + by)
+        return Fragment(fragment.first + by, fragment.start + by, fragment.end + by)
 
     def finish(self, whole: Fragment, classes: ByteClasses, limit: int) -> Dfa:
         """Return the minimal automaton of ``whole``, whose symbols are classes of bytes."""

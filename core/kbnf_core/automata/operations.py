@@ -58,8 +58,8 @@ def literal(data: bytes) -> Dfa:
 
 def literals(words: Iterable[bytes], limit: int = sys.maxsize) -> Dfa:
     """Return the automaton of a finite set of words; raise LimitError beyond ``limit`` states."""
-    held = list(words)
-    result = AUTOMATA.literals(held, separate(b"".join(held)), limit)
+    listed = list(words)
+    result = AUTOMATA.literals(listed, separate(b"".join(listed)), limit)
     if result is None:
         raise LimitError("states", limit)
     return Dfa(*result)
@@ -68,7 +68,7 @@ def literals(words: Iterable[bytes], limit: int = sys.maxsize) -> Dfa:
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the words of any."""
     layout = _SideBySide(dfas, limits)
-    return layout.finish(layout.nfa.alternation(layout.parts))
+    return layout.finish(layout.nfa.alternation(layout.fragments))
 
 
 def concatenate(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -76,7 +76,7 @@ def concatenate(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     if any(dfa.is_empty for dfa in dfas):
         return empty()
     layout = _SideBySide(dfas, limits)
-    return layout.finish(layout.nfa.sequence(layout.parts))
+    return layout.finish(layout.nfa.sequence(layout.fragments))
 
 
 def repeat(dfa: Dfa, low: int, high: int | None, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -84,7 +84,7 @@ def repeat(dfa: Dfa, low: int, high: int | None, limits: Limits = DEFAULT_LIMITS
     if dfa.is_empty:
         return literal(b"") if low == 0 else empty()
     layout = _SideBySide([dfa], limits)
-    return layout.finish(layout.nfa.repetition(layout.parts[0], low, high))
+    return layout.finish(layout.nfa.repetition(layout.fragments[0], low, high))
 
 
 class _SideBySide:
@@ -96,7 +96,7 @@ class _SideBySide:
         self.nfa = Thompson(self._limit)
         # One that comes several times is carried over once.
         rows = {id(dfa): rows_over(dfa, self._classes) for dfa in dfas}
-        self.parts = [self.nfa.automaton(rows[id(dfa)], dfa.accepting) for dfa in dfas]
+        self.fragments = [self.nfa.automaton(rows[id(dfa)], dfa.accepting) for dfa in dfas]
 
     def finish(self, whole: Fragment) -> Dfa:
         """Return the minimal automaton of all that was laid out."""

@@ -200,16 +200,16 @@ def _split(states: set[int], members: list[set[int]], block: list[int], pending:
     touched: defaultdict[int, set[int]] = defaultdict(set)
     for state in states:
         touched[block[state]].add(state)
-    for number, part in touched.items():
+    for number, inside in touched.items():
         rest = members[number]
-        if len(part) == len(rest):
+        if len(inside) == len(rest):
             continue
-        rest -= part
-        for state in part:
+        rest -= inside
+        for state in inside:
             block[state] = len(members)
-        is_smaller = number in pending or len(part) <= len(rest)
+        is_smaller = number in pending or len(inside) <= len(rest)
         pending.add(len(members) if is_smaller else number)
-        members.append(part)
+        members.append(inside)
 
 
 def _trim(rows: Sequence[Sequence[int]], tags: Sequence[int], starts: Sequence[int]) -> Table:
@@ -270,8 +270,8 @@ def smallest(
     rows: Sequence[Sequence[int]], tags: Sequence[int], start: int, classes: bytes
 ) -> Automaton:
     """See ``kernel.Automata``."""
-    found, kept, _ = minimise(rows, tags, [start])
-    columns = list(zip(*found, strict=True)) or [()] * (max(classes) + 1)
+    result, kept, _ = minimise(rows, tags, [start])
+    columns = list(zip(*result, strict=True)) or [()] * (max(classes) + 1)
     keys = [columns[number] for number in classes]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     merged = bytes(map(numbers.__getitem__, keys))
@@ -343,14 +343,14 @@ def spell(
     roots: list[list[tuple[int, int]]] = []
     nodes: dict[tuple[tuple[int, int], ...], int] = {}
     for row in rows:
-        found: list[int] = []
+        numbers: list[int] = []
         for symbol, edges in zip(symbols[:-1], letters[:-1], strict=True):
-            node = tuple([(byte, found[to]) for byte, to in edges.items() if found[to] != DEAD])
+            node = tuple([(byte, numbers[to]) for byte, to in edges.items() if numbers[to] != DEAD])
             if symbol != DEAD:
-                found.append(row[symbol])
+                numbers.append(row[symbol])
             else:
-                found.append(nodes.setdefault(node, len(rows) + len(nodes)) if node else DEAD)
-        roots.append([(byte, found[to]) for byte, to in letters[-1].items()])
+                numbers.append(nodes.setdefault(node, len(rows) + len(nodes)) if node else DEAD)
+        roots.append([(byte, numbers[to]) for byte, to in letters[-1].items()])
         if len(rows) + len(nodes) > limit:
             return None
     table = [[DEAD] * (max(classes) + 1) for _ in range(len(rows) + len(nodes))]
@@ -402,9 +402,9 @@ def count(
 
 def between(rows: Sequence[Sequence[int]], accepting: Sequence[bool]) -> Sequence[Sequence[int]]:
     """See ``kernel.Automata``."""
-    end, none = len(rows), [DEAD] * len(rows[0])
+    end, dead = len(rows), [DEAD] * len(rows[0])
     marked = [[*row, end if ends else DEAD] for row, ends in zip(rows, accepting, strict=True)]
-    return [*marked, [*none, DEAD], [*none, 0]]
+    return [*marked, [*dead, DEAD], [*dead, 0]]
 
 
 def over_columns(rows: Sequence[Sequence[int]], columns: bytes) -> list[list[int]]:
@@ -421,12 +421,12 @@ def leave_out(rows: list[list[int]], words: Sequence[bytes]) -> list[list[int]]:
     children, beside = _trie_beside(rows, [word for word in words if _leads_on(rows, word)])
     whole = [*rows]
     states: dict[tuple[int, ...], int] = {}
-    found = [DEAD] * len(children)
+    minimal = [DEAD] * len(children)
     for node in reversed(range(len(children))):
         if not children[node]:
             # A word ends here.
             continue
-        edges = [(symbol, found[below]) for symbol, below in sorted(children[node].items())]
+        edges = [(symbol, minimal[below]) for symbol, below in sorted(children[node].items())]
         key = (beside[node], *chain.from_iterable(edges))
         if key not in states:
             row = rows[beside[node]].copy()
@@ -434,7 +434,7 @@ def leave_out(rows: list[list[int]], words: Sequence[bytes]) -> list[list[int]]:
                 row[symbol] = target
             states[key] = len(whole)
             whole.append(row)
-        found[node] = states[key]
+        minimal[node] = states[key]
     if children[0]:
         # Nothing comes back to the start, so that it takes the place of the first state.
         whole[0] = whole.pop()

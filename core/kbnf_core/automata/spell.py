@@ -59,7 +59,7 @@ def letters_of(languages: Sequence[Dfa]) -> Letters:
     dead = (DEAD,) * len(languages)
 
     def step(states: States) -> list[States | None]:
-        return [None if each == dead else each for each in product.row(states)]
+        return [None if state == dead else state for state in product.row(states)]
 
     states, rows = explore([product.start], step)
     order = TopologicalSorter({state: set(row) - {DEAD} for state, row in enumerate(rows)})
@@ -172,8 +172,8 @@ class _Expansion:
 
     def add_state(self, row: Sequence[int]) -> None:
         """Add the next state of the dfa, with its successor for every block."""
-        slots, places = _first_occurrences(row)
-        pattern = tuple(places)
+        slots, slots_of = _first_occurrences(row)
+        pattern = tuple(slots_of)
         layout = self._layouts.get(pattern)
         if layout is None:
             self._budget.spend(len(self._partition.starts))
@@ -190,16 +190,16 @@ class _Expansion:
 
     def table(self) -> tuple[bytes, list[list[int]]]:
         """Return the byte classes, and the successors of all states by class."""
-        parts = [*self._roots, *((_pad(shape), children) for shape, children in self._inner)]
-        shapes = dict.fromkeys(shape for shape, _ in parts)
+        nodes = [*self._roots, *((_pad(shape), children) for shape, children in self._inner)]
+        shapes = dict.fromkeys(shape for shape, _ in nodes)
         classes = join(shapes)
         firsts = first_bytes(classes)
-        self._budget.spend(len(parts) * (len(firsts) // _CELLS + 1))
+        self._budget.spend(len(nodes) * (len(firsts) // _CELLS + 1))
         rows: list[list[int]] = []
-        for shape, children in parts:
+        for shape, children in nodes:
             # Of 255 places for children the last, 255, is dead.
             following = [*children, *([DEAD] * (_DEAD_CHILD + 1 - len(children)))]
-            rows.append([following[place] for place in firsts.translate(shape)])
+            rows.append([following[index] for index in firsts.translate(shape)])
         return classes, rows
 
 
@@ -214,9 +214,9 @@ def _first_occurrences(
     """Return the distinct elements of ``row`` but DEAD, and ``row`` written with their places."""
     items = dict.fromkeys(row)
     items.pop(DEAD, None)
-    places = {item: place for place, item in enumerate(items)}
-    places[DEAD] = dead
-    return tuple(items), map(places.__getitem__, row)
+    indices = {item: index for index, item in enumerate(items)}
+    indices[DEAD] = dead
+    return tuple(items), map(indices.__getitem__, row)
 
 
 def _layout(partition: Partition, pattern: tuple[int, ...]) -> _CharacterLayout:
@@ -299,8 +299,8 @@ class _Nodes:
         """Return the numbers of the nodes whose rows, one after the other, these are."""
         result: list[int] = []
         before: list[int] = []
-        for place in range(0, len(children), _CONTINUATIONS):
-            row = children[place : place + _CONTINUATIONS]
+        for first in range(0, len(children), _CONTINUATIONS):
+            row = children[first : first + _CONTINUATIONS]
             # Most rows are like the one before.
             result.append(result[-1] if row == before else self.add(row))
             before = row
@@ -312,8 +312,8 @@ class _Nodes:
         made: list[tuple[int, bytes, tuple[int, ...]]] = []
         for row, number in reversed(self._numbers.items()):
             if number in wanted and number != DEAD:
-                children, places = _first_occurrences(row, _DEAD_CHILD)
-                made.append((number, bytes(places), children))
+                children, indices = _first_occurrences(row, _DEAD_CHILD)
+                made.append((number, bytes(indices), children))
                 wanted.update(children)
         number_of = {slot: slot for slot in range(self.slots)} | {DEAD: DEAD}
         nodes: list[_ShapeState] = []

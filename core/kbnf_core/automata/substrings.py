@@ -22,11 +22,11 @@ class WordSet:
     """Some words to look for."""
 
     def __init__(self, words: Iterable[bytes]) -> None:
-        held = set(words)
-        self._has_empty = b"" in held
-        held.discard(b"")
-        self._dfa = operations.literals(held)
-        self._beginning = re.compile(b"|".join(sorted({re.escape(word[:1]) for word in held})))
+        distinct = set(words)
+        self._has_empty = b"" in distinct
+        distinct.discard(b"")
+        self._dfa = operations.literals(distinct)
+        self._beginning = re.compile(b"|".join(sorted({re.escape(word[:1]) for word in distinct})))
 
     def within(self, data: bytes) -> Iterator[bytes]:
         """Yield the words in ``data`` by where they begin; one may occur several times."""
@@ -46,7 +46,7 @@ class WordSet:
                     yield data[start : at + 1]
 
 
-_NONE = -1
+_NO_LINK = -1
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class _EndPositions:
     """A set of end positions: its longest word's length, its suffix link, its edges."""
 
     length: int
-    link: int = _NONE
+    link: int = _NO_LINK
     edges: dict[int, int] = field(default_factory=dict)
 
 
@@ -113,10 +113,10 @@ def _extend(states: list[_EndPositions], last: int, byte: int) -> int:
     new = len(states)
     states.append(_EndPositions(states[last].length + 1))
     at = last
-    while at != _NONE and byte not in states[at].edges:
+    while at != _NO_LINK and byte not in states[at].edges:
         states[at].edges[byte] = new
         at = states[at].link
-    states[new].link = 0 if at == _NONE else _suffix_state(states, at, byte)
+    states[new].link = 0 if at == _NO_LINK else _suffix_state(states, at, byte)
     return new
 
 
@@ -130,7 +130,7 @@ def _suffix_state(states: list[_EndPositions], at: int, byte: int) -> int:
         _EndPositions(states[at].length + 1, states[target].link, dict(states[target].edges))
     )
     states[target].link = clone
-    while at != _NONE and states[at].edges.get(byte) == target:
+    while at != _NO_LINK and states[at].edges.get(byte) == target:
         states[at].edges[byte] = clone
         at = states[at].link
     return clone

@@ -64,8 +64,8 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
     if reader.inner & set(order):
         raise NotTextError("a word may end inside a character")
     edges = tuple(
-        tuple((points, number) for (points, _), number in zip(held, row, strict=True))
-        for held, row in zip(result, rows, strict=True)
+        tuple((points, number) for (points, _), number in zip(members, row, strict=True))
+        for members, row in zip(result, rows, strict=True)
     )
     return CharacterDfa(edges, tuple(dfa.accepting[state] for state in order))
 
@@ -86,7 +86,7 @@ class _SpelledReader:
         for block, target in enumerate(self._rows[state]):
             if target != DEAD:
                 blocks.setdefault(target, []).append(block)
-        return tuple(sorted((self._set(tuple(held)), to) for to, held in blocks.items()))
+        return tuple(sorted((self._set(tuple(points_of)), to) for to, points_of in blocks.items()))
 
     def _set(self, blocks: tuple[int, ...]) -> CodePoints:
         cached = self._sets.get(blocks)
@@ -104,7 +104,7 @@ class CharacterEdges:
         self._classes = dfa.classes
         self._rows = dfa.rows
         self._runs = {low: _columns(dfa.classes, low, high) for low, high in _BLOCKS}
-        self._known: dict[tuple[int, int], list[_Run]] = {}
+        self._runs_by_length: dict[tuple[int, int], list[_Run]] = {}
         self._sets: dict[tuple[Range, ...], CodePoints] = {}
         self._long: dict[object, list[_Run]] = {}
         self._of_long = itemgetter(*sorted(set(dfa.classes[0x80:])))
@@ -126,7 +126,7 @@ class CharacterEdges:
                 self._long[columns] = list(self._read_long(row))
             for low, high, target in self._long[columns]:
                 ranges.setdefault(target, []).append((low, high))
-        return tuple(sorted((self._set(tuple(held)), to) for to, held in ranges.items()))
+        return tuple(sorted((self._set(tuple(points_of)), to) for to, points_of in ranges.items()))
 
     def _set(self, ranges: tuple[Range, ...]) -> CodePoints:
         """Return a set of characters; the states of an automaton distinguish few sets."""
@@ -157,19 +157,19 @@ class CharacterEdges:
     def _rest(self, low: int, high: int, inside: int, length: int) -> Iterator[_Run]:
         """Yield where characters lead of which some bytes lead inside: ``length`` more bytes."""
         size = 1 << 6 * length
-        found = [(0, 0, inside)] if length == 0 else self._continue(inside, length)
-        if [(start, end) for start, end, _ in found] == [(0, size - 1)]:
-            yield low * size, (high + 1) * size - 1, found[0][2]
+        runs = [(0, 0, inside)] if length == 0 else self._continue(inside, length)
+        if [(start, end) for start, end, _ in runs] == [(0, size - 1)]:
+            yield low * size, (high + 1) * size - 1, runs[0][2]
             return
         for base in range(low * size, (high + 1) * size, size):
-            for start, end, target in found:
+            for start, end, target in runs:
                 yield base + start, base + end, target
 
     def _continue(self, state: int, length: int) -> list[_Run]:
         """Return where the rest of a character leads, by offset: ``length`` more bytes."""
-        cached = self._known.get((state, length))
+        cached = self._runs_by_length.get((state, length))
         if cached is None:
-            cached = self._known[state, length] = self._find(state, length)
+            cached = self._runs_by_length[state, length] = self._find(state, length)
         return cached
 
     def _find(self, state: int, length: int) -> list[_Run]:

@@ -110,7 +110,7 @@ def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Express
     return rules
 
 
-_PIECE = 60
+_LINE_LENGTH = 60
 """Bytes of a text in one piece, so that lines stay short."""
 
 
@@ -130,10 +130,13 @@ def _texts(data: bytes, span: Span) -> Iterator[tree.Expression]:
         whole = data.decode()
     except UnicodeDecodeError:
         yield from (
-            tree.ByteString(data[i : i + _PIECE], span) for i in range(0, len(data), _PIECE)
+            tree.ByteString(data[i : i + _LINE_LENGTH], span)
+            for i in range(0, len(data), _LINE_LENGTH)
         )
     else:
-        yield from (text(whole[i : i + _PIECE], span) for i in range(0, len(whole), _PIECE))
+        yield from (
+            text(whole[i : i + _LINE_LENGTH], span) for i in range(0, len(whole), _LINE_LENGTH)
+        )
 
 
 def _one_byte(members: bytes, span: Span) -> tree.Expression:

@@ -151,7 +151,7 @@ class _Writer:
                 made.setdefault(id(definition), {})[number] = copy
 
     def _without_numbers(self, definition: Definition, title: str, number: int) -> Definition:
-        def parts_of(node: Expression) -> tuple[Expression, ...]:
+        def operands_of(node: Expression) -> tuple[Expression, ...]:
             return children(node) if id(node) in self._numbered else ()
 
         def one(node: Expression, inner: list[Expression]) -> Expression:
@@ -165,7 +165,7 @@ class _Writer:
             return rebuild(node, inner, lambda leaf: leaf)
 
         name = Name(title, definition.name.span)
-        body = fold(definition.body, parts_of, one)
+        body = fold(definition.body, operands_of, one)
         return Definition(name, body, definition.span)
 
     def _called(self, node: Reference, number: Number, own: int) -> Expression:

@@ -71,7 +71,7 @@ class ForeignReader(ABC):
             result.generated,
         )
         begin = result.start if start is None or start in self.names else start
-        refused = [each.diagnostic(self.source) for each in _few(self._refused)]
+        refused = [loss.diagnostic(self.source) for loss in _few(self._refused)]
         findings = tuple(sorted([*self.findings, *refused], key=Diagnostic.sort_key))
         return Parsed(document, findings, begin or None, tuple(_few(self.losses)))
 
@@ -83,7 +83,7 @@ class ForeignReader(ABC):
     @property
     def has_errors(self) -> bool:
         """Whether a finding is an error."""
-        return any(each.severity is Severity.ERROR for each in self.findings)
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
 
     def error(self, code: str, message: str, span: Span, *helps: str) -> None:
         """Report an error."""
@@ -137,15 +137,15 @@ class ForeignReader(ABC):
 def _few(losses: Sequence[Loss]) -> Iterator[Loss]:
     """Yield losses once; of a kind with many only the first one, which names the next ones."""
     kinds: dict[tuple[str, str], list[Loss]] = {}
-    for each in dict.fromkeys(losses):
-        kinds.setdefault((each.code, _SUBJECT.sub("", each.message)), []).append(each)
+    for loss in dict.fromkeys(losses):
+        kinds.setdefault((loss.code, _SUBJECT.sub("", loss.message)), []).append(loss)
     for same in kinds.values():
         if len(same) <= _APART:
             yield from same
             continue
-        same.sort(key=lambda each: each.span.start)
-        found = (_SUBJECT.search(each.message) for each in same)
-        subjects = [*dict.fromkeys(each[1] for each in found if each)][1:]
+        same.sort(key=lambda reported: reported.span.start)
+        matches = (_SUBJECT.search(other.message) for other in same)
+        subjects = [*dict.fromkeys(match[1] for match in matches if match)][1:]
         more = f"and {len(same) - 1:,} more of this kind"
         more += f": {listed(subjects)}" if subjects else ""
         yield same[0]._replace(notes=(*same[0].notes, more))

@@ -156,10 +156,10 @@ def _rename(definition: Definition, names: Mapping[str, str]) -> Definition:
     if all(names[name] == name for name in _called(definition)):
         return definition
     renamed = rename(definition, names)
-    return replace(renamed, body=fold(renamed.body, children, _with_each_once))
+    return replace(renamed, body=fold(renamed.body, children, _without_repeats))
 
 
-def _with_each_once(node: Expression, inner: list[Expression]) -> Expression:
+def _without_repeats(node: Expression, inner: list[Expression]) -> Expression:
     node = rebuild(node, inner, lambda leaf: leaf)
     if not isinstance(node, Alternation):
         return node

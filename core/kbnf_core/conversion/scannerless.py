@@ -294,7 +294,7 @@ class _Kinds:
         self.names = [*self.tokens]
         self.end = 1 << len(self.names)
         self.skipped = [
-            name for name, same in self.tokens.items() if all(each.is_skipped for each in same)
+            name for name, same in self.tokens.items() if all(token.is_skipped for token in same)
         ]
 
     def bit(self, leaf: Expression) -> int | None:
@@ -388,8 +388,8 @@ class _Followers:
         """Pass what follows a body on to the uses of tokens and rules in it."""
         beginnings: dict[int, tuple[bool, int]] = {}
 
-        def note(node: Expression, parts: list[tuple[bool, int]]) -> tuple[bool, int]:
-            beginnings[id(node)] = self._beginning(node, parts, self._beginnings)
+        def note(node: Expression, operands: list[tuple[bool, int]]) -> tuple[bool, int]:
+            beginnings[id(node)] = self._beginning(node, operands, self._beginnings)
             return beginnings[id(node)]
 
         fold(body, children, note)
@@ -603,15 +603,15 @@ class _Writer:
         self._parted = [boundaries.parted(number) for number in range(len(kinds.names))]
         skipped = [kinds.numbers[name] for name in kinds.skipped]
         solid = kinds.end - 1 - sum(1 << number for number in skipped)
-        self._last = [each for each in skipped if kinds.tokens[kinds.names[each]][0].is_last]
-        skipped = [each for each in skipped if each not in self._last]
-        self._unended = [each for each in skipped if self._parted[each] & solid]
+        self._last = [token for token in skipped if kinds.tokens[kinds.names[token]][0].is_last]
+        skipped = [token for token in skipped if token not in self._last]
+        self._unended = [token for token in skipped if self._parted[token] & solid]
         """Skipped tokens that not every token may follow."""
-        self._free = [each for each in skipped if not self._parted[each] & solid]
+        self._free = [token for token in skipped if not self._parted[token] & solid]
         self._immediate = sum(
             1 << kinds.numbers[name]
             for name, same in kinds.tokens.items()
-            if all(each.is_immediate for each in same)
+            if all(token.is_immediate for token in same)
         )
         self._losses: list[Loss] = []
 
@@ -622,12 +622,12 @@ class _Writer:
         self._gap, self._space, text = (
             names.fresh(name) for name in ("gap", "space", f"{start}_text")
         )
-        written = [Definition(each.name, each.body, each.span) for each in tokens]
+        written = [Definition(token.name, token.body, token.span) for token in tokens]
         if not (self._free or self._unended or self._last):
             return Scannerless([*rules, *written], start)
-        written = [*(replace(each, body=self._body(each.body)) for each in rules), *written]
+        written = [*(replace(token, body=self._body(token.body)) for token in rules), *written]
         last = sequence(self._row(self._unended), *self._at_end())
-        begin = next(each.name.span for each in written if each.name.value == start)
+        begin = next(token.name.span for token in written if token.name.value == start)
         head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
         between = [*self._between()]
         generated = frozenset((begin, between[0].span))
@@ -649,7 +649,7 @@ class _Writer:
 
     def _behind_skipped(self, leaf: Expression, number: int) -> Expression:
         """Return a use of a token, also behind the skipped tokens that its beginning ends."""
-        endings = [each for each in self._unended if not self._parted[each] & 1 << number]
+        endings = [token for token in self._unended if not self._parted[token] & 1 << number]
         ended: list[int] = []
         ways: list[Expression] = []
         for skipped in endings:

@@ -7,32 +7,35 @@ Tests: tests/unit/conversion
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from textwrap import wrap
 from typing import Self
 
-from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.ir.names import FreshNames
-from kbnf_core.kbnf.format import lay_out_definition
-from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.format import (
+    WIDTH,
+    FormattedText,
+    Gap,
+    contents_of_tree,
+    generated_statement,
+    print_contents,
+)
 from kbnf_core.kbnf.tree import Comment, Definition, Document
-from kbnf_core.text.source import Source
+from kbnf_core.text.collecting import without_collecting
 
 _START = "start"
 _FINISH = "eager"
 """What a text of KBNF means that says nothing else."""
-
-_LONGEST = 120
-"""Columns of a line that people read."""
 
 _SETTING = re.compile(
     r"^(\s*kbnf:(?!\s*(?:accept|reject)\b).*?)\bstart\s*=\s*[^\s,]+[\s,]*", re.DOTALL
 )
 
 
+@without_collecting()
 def print_kbnf(
     document: Document,
     start: str,
@@ -67,40 +70,27 @@ def print_kbnf(
         settings.append(f"from={origin}")
     head = _head(settings, remark, changed)
     if document.remarks is not None:
-        return head + "".join(_rules_for_people(document, document.remarks))
-    text = head + lay_out_kbnf(document.source, definitions, list(comments))
-    return _with_short_lines(text) if keeps_names else text
+        contents = _rules_for_people(document, document.remarks)
+    else:
+        texts = [(comment.span, _comment(comment.text)) for comment in comments]
+        contents = contents_of_tree(document.source, definitions, texts)
+    return head + print_contents(contents)
 
 
-def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the generated rules, laid out as ``kbnf fmt`` does, after the notes about them.
-
-    Sections are separated by an empty line, and begin with a note.
-    """
-    for number, definition in enumerate(document.definitions):
-        remark = remarks.get(definition.name.value)
-        if remark is not None:
-            text = remark.replace("*)", "* )").replace("(*", "( *")
-            yield "\n" * (number > 0) + "(* " + "\n   ".join(lines_of(text)) + " *)\n"
-        yield lay_out_definition(definition) + "\n"
-
-
-def lay_out_kbnf(
-    source: Source, definitions: Iterable[Definition], comments: Sequence[Comment]
-) -> str:
-    """Return the text of ``definitions``, made of ``source``, with its comments."""
-    written = [_written(definition) for definition in definitions]
-    return lay_out(source, written, comments, Style(_comment, ";", bar_first=True))
-
-
-def _written(definition: Definition) -> Written:
-    branches = definition.branches
-    return Written(
-        definition.title,
-        tuple(print_expression(branch) for branch in branches),
-        tuple(branch.span for branch in branches),
-        definition.span,
+def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> FormattedText:
+    """Return the generated rules with the notes about them, with which sections begin."""
+    notes = {name: _comment("\n   ".join(lines_of(note))) for name, note in remarks.items()}
+    statements = (
+        generated_statement(definition, notes.get(definition.name.value))
+        for definition in document.definitions
     )
+    return FormattedText(tuple(statements), Gap())
+
+
+def lines_of(remark: str) -> list[str]:
+    """Return the lines of a note, with room for the marks of a comment."""
+    is_short = 0 < len(remark) <= WIDTH - 6 and " ".join(remark.split()) == remark
+    return [remark] if is_short else wrap(remark, WIDTH - 6)
 
 
 def _without_start(comment: Comment) -> Comment | None:
@@ -111,7 +101,7 @@ def _without_start(comment: Comment) -> Comment | None:
 
 def _comment(text: str) -> str:
     """Return a comment of KBNF; what would end it is broken up."""
-    inner = text.strip().replace("*)", "* )")
+    inner = text.strip().replace("*)", "* )").replace("(*", "( *")
     return f"(* {inner} *)" if inner else "(* *)"
 
 
@@ -125,15 +115,6 @@ def _head(settings: Sequence[str], remark: str, changed: Mapping[str, str]) -> s
         rows = (f"     {old:<{width}}  {new}" for old, new in changed.items())
         lines += [f"(* {TABLE_HEAD}", *rows, "*)"]
     return "".join(f"{line}\n" for line in [*lines, *([""] if lines else [])])
-
-
-def _with_short_lines(text: str) -> str:
-    """Return a text laid out anew where a line of it is too long to be read."""
-    if max(map(len, text.splitlines())) <= _LONGEST:
-        return text
-    from kbnf_core.kbnf.format import format_kbnf
-
-    return format_kbnf(Source(text)).text or text
 
 
 TABLE_HEAD = "Renamed:"

@@ -103,7 +103,7 @@ def _waiting_first(
 ) -> BuiltTable:
     """Return a table that begins with a row for each position in the wait for ``after``."""
     waits = waits_for(after, automaton.masks.vocabulary, len(table.token_class))
-    rests = sorted({each for row in waits.outcomes for each in row if isinstance(each, bytes)})
+    rests = sorted({rest for row in waits.outcomes for rest in row if isinstance(rest, bytes)})
     exact = automaton.masks.counting.exact
     begun = [exact(begin_with(automaton, rest)) for rest in rests]
     entered = _numbered(np.array(begun, np.int32), kept, len(automaton.masks.states))

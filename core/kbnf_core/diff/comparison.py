@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from typing import Any
 
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import EDGES, Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, NestingView, cut
@@ -34,7 +35,6 @@ from kbnf_core.diff.search import LEFT, RIGHT, ComponentTexts, Search, SearchOut
 from kbnf_core.diff.short import short_witnesses
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.lower.endless import viable_prefixes
 from kbnf_core.lower.inline import Inlined
@@ -142,7 +142,7 @@ _TO_CUT = 0.75
 _ROUNDS = 12
 """Refinements before all components are walked; and rounds of writing out unbalanced ones."""
 
-_ROUNDS_BY_PLACE = 3
+_ROUNDS_BY_POSITION = 3
 """Refinements that walk a component only where a doubtful witness passed it."""
 
 
@@ -222,7 +222,7 @@ class _GrammarComparison:
         self._budget = budget
         left, right = (grammar.finish is Finish.EAGER for grammar in self._grammars)
         self._eager = (left, right)
-        self._known: list[Witness | None] = [None, None]
+        self._witnesses: list[Witness | None] = [None, None]
         self._terminals: tuple[TokenTerminal, ...] = ()
 
     def run(self) -> Comparison:
@@ -231,7 +231,7 @@ class _GrammarComparison:
         short = short_witnesses((left, right), self._eager, self._budget)
         for side, text in enumerate(short.witnesses):
             if text is not None:
-                self._known[side] = Witness((text,), len(text), ())
+                self._witnesses[side] = Witness((text,), len(text), ())
         is_given_up = False
         try:
             answers = self._answers(Answer(Verdict.NONE)) if short.complete else self._decide()
@@ -266,7 +266,7 @@ class _GrammarComparison:
 
     def _answers(self, other: Answer) -> list[Answer]:
         """Return the witnesses that are known, and ``other`` where none is."""
-        return [_some(witness, self._terminals, other) for witness in self._known]
+        return [_some(witness, self._terminals, other) for witness in self._witnesses]
 
     def _machine(self) -> Machine:
         """Return both grammars cut at brackets in the first view that fits, or as they are."""
@@ -275,7 +275,7 @@ class _GrammarComparison:
                 result = self._cut(view, budget)
                 if result is not None:
                     return result
-        left, right = (_Parts(grammar).tables(self._budget) for grammar in self._grammars)
+        left, right = (_ComponentLists(grammar).tables(self._budget) for grammar in self._grammars)
         return side_by_side(left, right, b"", self._budget)[0]
 
     def _cut(self, view: NestingView, budget: Budget) -> Machine | None:
@@ -283,7 +283,7 @@ class _GrammarComparison:
 
         Components that do not balance are made parts of their callers, if that is possible.
         """
-        grammars = tuple(_Parts(grammar) for grammar in self._grammars)
+        grammars = tuple(_ComponentLists(grammar) for grammar in self._grammars)
         for _ in range(_ROUNDS):
             try:
                 left, right = (grammar.tables(budget) for grammar in grammars)
@@ -310,7 +310,7 @@ class _GrammarComparison:
         ]
         eager = (False, False) if all(ends_itself) else self._eager
         subject = _Subject(machine, StateTable(tables), texts, eager)
-        refinement = _Refinement(subject, all(ends_itself), self._known, self._budget)
+        refinement = _Refinement(subject, all(ends_itself), self._witnesses, self._budget)
         return refinement.run()
 
 
@@ -329,7 +329,7 @@ class _Refinement:
         self._symbols = frozenset(left & right) if abstract else frozenset[int]()
         self._walked: set[tuple[int, int]] = set()
         self._budget = budget
-        self._known = witnesses
+        self._witnesses = witnesses
         self._first: dict[int, Set[int]] = {}
 
     def run(self) -> list[Answer]:
@@ -340,7 +340,7 @@ class _Refinement:
                 return self._answers(outcome, doubtful)
             if not self._walk(search, doubtful):
                 break
-            if number >= _ROUNDS_BY_PLACE:
+            if number >= _ROUNDS_BY_POSITION:
                 self._symbols -= {component for _, component in self._walked}
         self._symbols = frozenset()
         outcome, _ = self._search()
@@ -355,7 +355,7 @@ class _Refinement:
             return component in nests or shared
 
         search = Search(
-            subject.machine, is_symbol, subject.texts, subject.eager, self._known, self._budget
+            subject.machine, is_symbol, subject.texts, subject.eager, self._witnesses, self._budget
         )
         return search.run(), search
 
@@ -364,11 +364,11 @@ class _Refinement:
         doubtful = []
         for side in (LEFT, RIGHT):
             witness = outcome.witnesses[side]
-            if witness is None or witness is self._known[side]:
+            if witness is None or witness is self._witnesses[side]:
                 continue
             takes = self._subject.takes(witness.text)
             if takes[side] and not takes[1 - side]:
-                self._known[side] = witness
+                self._witnesses[side] = witness
             else:
                 doubtful.append(witness)
         return doubtful
@@ -411,7 +411,7 @@ class _Refinement:
         searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
         answers = []
         for side in (LEFT, RIGHT):
-            earlier = self._known[side]
+            earlier = self._witnesses[side]
             if earlier is not None:
                 shorter = Answer(Verdict.UNKNOWN, searched=min(searched, earlier.length - 1))
                 answers.append(_some(earlier, self._subject.machine.terminals, shorter))
@@ -454,7 +454,7 @@ def _is_closed(machine: Machine, side: int) -> bool:
     )
 
 
-class _Parts:
+class _ComponentLists:
     """The nonterminals of a grammar that are to be parts of those that call them."""
 
     def __init__(self, grammar: Grammar) -> None:

@@ -58,7 +58,7 @@ Over: TypeAlias = tuple[bool, bool]
 """Which sides have ended, as eager ones do."""
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     """Where a search is: in a level, at a state of the recogniser; sides that were over before."""
 
     level: Kind
@@ -81,8 +81,8 @@ _START = _Read(-1)
 class _SearchLevel:
     """The kinds found for a set of nests, where each was, and the places that wait for more."""
 
-    kinds: dict[Kind, tuple[int, _Place]] = field(default_factory=dict)
-    waiting: list[tuple[_Place, Over, int]] = field(default_factory=list)
+    kinds: dict[Kind, tuple[int, _Position]] = field(default_factory=dict)
+    waiting: list[tuple[_Position, Over, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +130,21 @@ class Search:
         self.states = StateTable(write_tables(machine, is_symbol, budget))
         self._first = len(machine.terminals)
         self._levels: dict[Kind, _SearchLevel] = {}
-        self._length: dict[_Place, int] = {}
-        self._way: dict[_Place, tuple[_Place, _Read]] = {}
-        self._heap: list[tuple[int, int, _Place]] = []
+        self._length: dict[_Position, int] = {}
+        self._way: dict[_Position, tuple[_Position, _Read]] = {}
+        self._heap: list[tuple[int, int, _Position]] = []
         self._order = count()
         self._is_beyond = False
         self._reported: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
-        self._found = list(witnesses)
+        self._witnesses = list(witnesses)
 
     def run(self) -> SearchOutcome:
         """Search until both sides have a witness, all is seen, or the budget is used up."""
         begin = self._begin(frozenset(self._machine.starts))
-        self._reach(_Place(TOP, begin), 0, (_Place(TOP, begin), _START))
+        self._reach(_Position(TOP, begin), 0, (_Position(TOP, begin), _START))
         below = -1
         try:
-            while self._heap and None in self._found and not self._is_beyond:
+            while self._heap and None in self._witnesses and not self._is_beyond:
                 length, _, node = heapq.heappop(self._heap)
                 # Entries of the heap are not updated: one of a larger length was replaced.
                 if length == self._length[node]:
@@ -153,20 +153,20 @@ class Search:
                         below = min(length - 1, _EXACT)
                     self._visit(node, length)
         except WorkLimitError:
-            return SearchOutcome((self._found[0], self._found[1]), False, below)
-        return SearchOutcome((self._found[0], self._found[1]), not self._is_beyond, below)
+            return SearchOutcome((self._witnesses[0], self._witnesses[1]), False, below)
+        return SearchOutcome((self._witnesses[0], self._witnesses[1]), not self._is_beyond, below)
 
     def _begin(self, components: Kind) -> int:
         return self.states.enter(sorted(components))
 
-    def _reach(self, node: _Place, length: int, way: tuple[_Place, _Read]) -> None:
+    def _reach(self, node: _Position, length: int, way: tuple[_Position, _Read]) -> None:
         # Dijkstra: a node is reached again only by a shorter way.
         if node.state != DEAD and length < self._length.get(node, length + 1):
             self._length[node] = length
             self._way[node] = way
             heapq.heappush(self._heap, (length, next(self._order), node))
 
-    def _visit(self, node: _Place, length: int) -> None:
+    def _visit(self, node: _Position, length: int) -> None:
         states, state = self.states, node.state
         positions = sum(1 + len(states.items.items(items)) for _, items in states.pairs(state))
         # A step over a state costs as much as it has positions, which ambiguity multiplies.
@@ -183,20 +183,20 @@ class Search:
                 return
         for symbol in states.live_classes(state):
             self._budget.spend(1 + positions // _POSITIONS)
-            after = _Place(node.level, states.step(state, symbol), over)
+            after = _Position(node.level, states.step(state, symbol), over)
             self._reach(after, length + 1, (node, _Read(symbol)))
         self._visit_symbols(node, over, length)
 
-    def _end(self, node: _Place, ends: Kind) -> Over:
+    def _end(self, node: _Position, ends: Kind) -> Over:
         """Note a difference; return which sides are over."""
         starts = self._machine.starts
         takes = [start in ends and not o for start, o in zip(starts, node.over, strict=True)]
         for side in (LEFT, RIGHT):
-            if takes[side] and not takes[1 - side] and self._found[side] is None:
+            if takes[side] and not takes[1 - side] and self._witnesses[side] is None:
                 if self._length[node] > MOST_BYTES:
                     self._is_beyond = True
                 else:
-                    self._found[side] = self._witness(node)
+                    self._witnesses[side] = self._witness(node)
         ended = zip(node.over, takes, self._eager, strict=True)
         left, right = (before or (now and eager) for before, now, eager in ended)
         return left, right
@@ -205,15 +205,15 @@ class Search:
         """Return whether the rest can be on no side, or only on one that has its witness."""
         if all(over):
             return True
-        if self._found == [None, None]:
+        if self._witnesses == [None, None]:
             return False
         alive = self._alive(state)
         sides = [
             side for side in (LEFT, RIGHT) if not over[side] and self._machine.starts[side] in alive
         ]
-        return len(sides) < 2 and all(self._found[side] is not None for side in sides)
+        return len(sides) < 2 and all(self._witnesses[side] is not None for side in sides)
 
-    def _visit_symbols(self, node: _Place, over: tuple[bool, bool], length: int) -> None:
+    def _visit_symbols(self, node: _Position, over: tuple[bool, bool], length: int) -> None:
         groups: dict[int, set[int]] = {}
         for terminal in sorted(self.states.token_terminals(node.state)):
             component = terminal - self._first
@@ -229,19 +229,21 @@ class Search:
             self._visit_nests(node, over, frozenset(nests), length)
 
     def _go_on(
-        self, node: _Place, over: tuple[bool, bool], terminals: Kind, length: int, read: _Read
+        self, node: _Position, over: tuple[bool, bool], terminals: Kind, length: int, read: _Read
     ) -> None:
         self._budget.spend(5)
         after = self.states.step_token(node.state, terminals)
-        self._reach(_Place(node.level, after, over), length, (node, read))
+        self._reach(_Position(node.level, after, over), length, (node, read))
 
-    def _visit_nests(self, node: _Place, over: tuple[bool, bool], nests: Kind, length: int) -> None:
+    def _visit_nests(
+        self, node: _Position, over: tuple[bool, bool], nests: Kind, length: int
+    ) -> None:
         level = self._levels.get(nests)
         if level is None:
             level = self._levels[nests] = _SearchLevel()
             # One nest needs no search: its shortest text is known, whatever the other side does.
             if len(nests) > 1:
-                begin = _Place(nests, self._begin(nests))
+                begin = _Position(nests, self._begin(nests))
                 self._reach(begin, 0, (begin, _START))
         if len(nests) == 1:
             size = self._texts.length(next(iter(nests)))
@@ -253,7 +255,7 @@ class Search:
         for kind, (size, _) in level.kinds.items():
             self._resume(node, over, nests, kind, length + size)
 
-    def _settle(self, node: _Place, kind: Kind, length: int) -> None:
+    def _settle(self, node: _Position, kind: Kind, length: int) -> None:
         level = self._levels[node.level]
         # Only the shortest text of a kind can be part of a shortest difference.
         if kind in level.kinds and level.kinds[kind][0] <= length:
@@ -263,7 +265,7 @@ class Search:
             self._resume(waiting, over, node.level, kind, before + length)
 
     def _resume(
-        self, node: _Place, over: tuple[bool, bool], nests: Kind, kind: Kind, length: int
+        self, node: _Position, over: tuple[bool, bool], nests: Kind, kind: Kind, length: int
     ) -> None:
         terminals = frozenset(self._first + nonterminal for nonterminal in kind)
         self._go_on(node, over, terminals, length, _Read(-1, nests, kind))
@@ -297,7 +299,7 @@ class Search:
         self._reported[origin, reports] = frozenset(below)
         return self._reported[origin, reports]
 
-    def _witness(self, node: _Place) -> Witness:
+    def _witness(self, node: _Position) -> Witness:
         """Return the text that led to a place; texts between brackets are looked up."""
         texts: list[Text] = []
         passed: list[tuple[int, int]] = []
@@ -313,10 +315,10 @@ class Search:
             else:
                 passed.append((state, read.symbol))
                 texts.append(self._texts.spelt(read.symbol))
-        text = joined(chunk for each in texts for chunk in each)
+        text = joined(chunk for text_of in texts for chunk in text_of)
         return Witness(text, self._length[node], tuple(passed))
 
-    def _reads(self, node: _Place) -> list[tuple[int, _Read]]:
+    def _reads(self, node: _Position) -> list[tuple[int, _Read]]:
         """Return the states on the way to a node within its level, and the symbol read there."""
         result: list[tuple[int, _Read]] = []
         before, read = self._way[node]
@@ -347,7 +349,7 @@ class ComponentTexts:
         self.class_count = len(self._spelling)
         self._count = len(machine.accepting)
         self._lengths = byte_costs(tables, 1).costs().tolist()
-        self._known: dict[int, Text] = {}
+        self._by_component: dict[int, Text] = {}
 
     def length(self, component: int) -> int | None:
         """Return the length of a shortest text."""
@@ -360,13 +362,13 @@ class ComponentTexts:
         while stack:
             way = self._way(stack[-1])
             called = (callee for callee in map(self._called, way) if callee is not None)
-            missing = [callee for callee in called if callee not in self._known]
+            missing = [callee for callee in called if callee not in self._by_component]
             if missing:
                 stack.extend(missing)
                 continue
             chunks = [chunk for symbol in way for chunk in self.spelt(symbol)]
-            self._known[stack.pop()] = joined(chunks)
-        return self._known[component]
+            self._by_component[stack.pop()] = joined(chunks)
+        return self._by_component[component]
 
     def spelt(self, symbol: int) -> Text:
         """Return the text of a symbol: a byte class, a token, or a component that is known."""
@@ -375,7 +377,11 @@ class ComponentTexts:
         component = self._called(symbol)
         if component is None:
             return (self._machine.terminals[symbol - self.class_count],)
-        return self.of(component) if component not in self._known else self._known[component]
+        return (
+            self.of(component)
+            if component not in self._by_component
+            else self._by_component[component]
+        )
 
     def _called(self, symbol: int) -> int | None:
         component = symbol - self.class_count - len(self._machine.terminals)

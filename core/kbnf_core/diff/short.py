@@ -64,7 +64,7 @@ class _Pairs:
         self._states = [StateTable(tables, _STATES) for tables in sides]
         self._eager = eager
         self._budget = budget
-        self._found: list[Way | None] = [None, None]
+        self._answers: list[Way | None] = [None, None]
         self._ways: list[Way] = [(0, 0)]
         class_tables = [tables.classes.tobytes() for tables in sides]
         classes = join(class_tables)
@@ -84,7 +84,7 @@ class _Pairs:
         met, queue = {begin}, [begin]
         try:
             for number, pair in enumerate(queue):
-                if None not in self._found:
+                if None not in self._answers:
                     break
                 if self._is_pointless(pair):
                     continue
@@ -100,7 +100,7 @@ class _Pairs:
 
     def _witnesses(self) -> Sides:
         left, right = (
-            None if way is None else self._text(way[0]) + bytes([way[1]]) for way in self._found
+            None if way is None else self._text(way[0]) + bytes([way[1]]) for way in self._answers
         )
         return left, right
 
@@ -114,7 +114,7 @@ class _Pairs:
 
     def _is_pointless(self, pair: tuple[int, int]) -> bool:
         """Return whether the rest can be on one side only, which has its witness."""
-        return any(pair[1 - side] == DEAD and self._found[side] is not None for side in (0, 1))
+        return any(pair[1 - side] == DEAD and self._answers[side] is not None for side in (0, 1))
 
     def _after(self, pair: tuple[int, int], column: Sequence[int], way: Way) -> tuple[int, int]:
         """Return the states after a byte; note a text that is complete on one side only."""
@@ -126,8 +126,8 @@ class _Pairs:
                 reached[side] = table.step(state, column[side])
                 takes[side] = reached[side] != DEAD and bool(table.completions(reached[side]))
         for side in (0, 1):
-            if takes[side] and not takes[1 - side] and self._found[side] is None:
-                self._found[side] = way
+            if takes[side] and not takes[1 - side] and self._answers[side] is None:
+                self._answers[side] = way
         left, right = (
             DEAD if is_eager and ends else state
             for state, is_eager, ends in zip(reached, self._eager, takes, strict=True)

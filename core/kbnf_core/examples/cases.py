@@ -442,13 +442,13 @@ def _with_rules_for_alternatives(grammar: Grammar) -> tuple[Grammar, dict[str, A
             if not isinstance(node, Choice):
                 return rebuild(node, children)
             calls_of: list[Node] = []
-            for branch, part in zip(node.branches, children, strict=True):
+            for branch, operand in zip(node.branches, children, strict=True):
                 if isinstance(branch, Choice):
-                    calls_of.append(part)
+                    calls_of.append(operand)
                     continue
                 # No rule of a grammar has a blank in its name.
                 rule = f"{owner} {len(alternatives)}"
-                rules[rule] = part
+                rules[rule] = operand
                 alternatives[rule] = Alternative(owner, branch.span)
                 calls_of.append(Call(rule, branch.span))
             return rebuild(node, calls_of)

@@ -13,7 +13,7 @@ from math import prod
 from random import Random
 from typing import TYPE_CHECKING
 
-from kbnf_core.ir.derivations import Derivations, Piece
+from kbnf_core.ir.derivations import Chunk, Derivations
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import EngineError, WorkLimitError
 
@@ -122,7 +122,7 @@ def _draw_all(
         yield _written(engine, symbols, random)
 
 
-def _written(engine: "Engine", symbols: Sequence[Piece], random: Random) -> bytes | None:
+def _written(engine: "Engine", symbols: Sequence[Chunk], random: Random) -> bytes | None:
     """Return the prefix of a derived text that the engine accepts, up to where it finishes."""
     from kbnf_core.mask.masks import TokenTerminals
     from kbnf_core.vocab.trie import fewest_tokens

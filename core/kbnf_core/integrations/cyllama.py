@@ -78,7 +78,7 @@ class KbnfModel:
         self._context = llama_cpp.LlamaContext(self._model, wanted, verbose=False)
         self._batch = llama_cpp.LlamaBatch(n_tokens=context, embd=0, n_seq_max=1, verbose=False)
         self._room = context
-        self._held: list[int] = []
+        self._evaluated: list[int] = []
 
     def write(
         self,
@@ -146,18 +146,18 @@ class KbnfModel:
 
     def _evaluate(self, tokens: list[int]) -> Logits:
         """Return the logits after some tokens, of which the context may have the first already."""
-        pairs = zip(tokens[:-1], self._held, strict=False)
+        pairs = zip(tokens[:-1], self._evaluated, strict=False)
         kept = next(
             (index for index, (one, other) in enumerate(pairs) if one != other),
-            min(len(tokens) - 1, len(self._held)),
+            min(len(tokens) - 1, len(self._evaluated)),
         )
-        self._held = []
+        self._evaluated = []
         if not self._context.memory_seq_rm(0, kept, -1):  # a model that keeps no part of a text
             kept = 0
             self._context.memory_seq_rm(0, 0, -1)
         self._batch.set_batch(tokens[kept:], n_past=kept, logits_all=False)
         self._context.decode(self._batch)
-        self._held = [*tokens]
+        self._evaluated = [*tokens]
         return np.array(self._context.get_logits_ith(-1), np.float32)
 
 

@@ -31,7 +31,7 @@ VARIABLE = "KBNF_TOOL_CALLS"
 KEPT = 256
 """Schemas of tools that are remembered, so that each is in the log once."""
 
-MOST_SAID = 8
+MOST_SHOWN = 8
 """Deviations that the log line of a message lists at most."""
 
 _logger = logging.getLogger(__name__)
@@ -122,11 +122,11 @@ class ToolCalls:
             return []
         self._reader.finish()
         if self._reader.tolerated or self._reader.cut is not None:
-            _logger.info("calls are read that the format does not write: %s", self._said())
+            _logger.info("calls are read that the format does not write: %s", self._shown_changes())
         return self._new(self._reader)
 
-    def _said(self) -> str:
-        changes = [f"{change.what} at {change.start}" for change in self.tolerated[:MOST_SAID]]
+    def _shown_changes(self) -> str:
+        changes = [f"{change.what} at {change.start}" for change in self.tolerated[:MOST_SHOWN]]
         changes += [] if self.cut is None else [f"a call is cut at {self.cut}"]
         return "; ".join(changes)
 

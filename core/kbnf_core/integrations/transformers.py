@@ -111,18 +111,18 @@ class KbnfLogitsProcessor(LogitsProcessor):
         if not vocabulary.eos_token_ids:
             raise ConfigError("this tokenizer names no id that ends a sequence: give `eos=`")
         several = grammar if isinstance(grammar, list | tuple) else [grammar]
-        grammars = [None if each is None else Grammar.from_any(each) for each in several]
+        grammars = [None if item is None else Grammar.from_any(item) for item in several]
         self._device_rows = (
             _rows_on_device(grammars, vocabulary, after or "", budget) if device else None
         )
         taken = self.on_device or [False] * len(grammars)
-        on_host = [None if t else each for each, t in zip(grammars, taken, strict=True)]
+        on_host = [None if t else item for item, t in zip(grammars, taken, strict=True)]
         self._beginnings = [
             _ConstrainedRow(
                 None
-                if each is None
+                if item is None
                 else Engine(
-                    each,
+                    item,
                     vocabulary,
                     after=after,
                     after_tokens=after_tokens,
@@ -131,7 +131,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
                     canonical=canonical or None,
                 )
             )
-            for each in on_host
+            for item in on_host
         ]
         self._host_is_free = not any(on_host)
         self._vocabulary = vocabulary

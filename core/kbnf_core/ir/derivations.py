@@ -35,7 +35,7 @@ from kbnf_core.ir import Sequence as Parts
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.text.budget import Budget
 
-Piece: TypeAlias = bytes | TokenTerminal
+Chunk: TypeAlias = bytes | TokenTerminal
 
 
 class Derivations:
@@ -55,22 +55,24 @@ class Derivations:
             name: [call.nonterminal for call in calls(body)] for name, body in grammar.rules.items()
         }
 
-        def least(name: str, known: Mapping[str, float]) -> float:
+        def least(name: str, sizes: Mapping[str, float]) -> float:
             if name in without:
                 return inf
             # A call counts one, so that the shortest derivation of a rule never goes in a circle.
-            return 1 + fold(grammar.rules[name], lambda node, parts: self._size(node, parts, known))
+            return 1 + fold(
+                grammar.rules[name], lambda node, operands: self._size(node, operands, sizes)
+            )
 
         self.is_empty = fixpoint(callees, inf, least)[grammar.start] == inf
 
-    def draw(self, random: Random, length: int, budget: Budget) -> list[Piece]:
+    def draw(self, random: Random, length: int, budget: Budget) -> list[Chunk]:
         """Return the pieces of a text, neighbouring bytes as one.
 
         ``length`` is the number of choices after which the shortest form is taken. Raises
         ``WorkLimitError``.
         """
         left = length
-        pieces: list[Piece] = []
+        chunks: list[Chunk] = []
         run = bytearray()
         # Each node with the share of ``left`` that is kept for the nodes after it.
         stack: list[tuple[Node, float]] = [(self._grammar.rules[self._grammar.start], 0.0)]
@@ -88,13 +90,13 @@ class Derivations:
                     run += word
                 case Token(terminal):
                     if run:
-                        pieces.append(bytes(run))
+                        chunks.append(bytes(run))
                         run.clear()
-                    pieces.append(terminal)
+                    chunks.append(terminal)
                 case Call(name):
                     stack.append((self._grammar.rules[name], kept))
-                case Parts(parts):
-                    stack += _shared(parts, own, kept)
+                case Parts(operands):
+                    stack += _shared(operands, own, kept)
                 case Choice():
                     branches = self._branches(node, is_short=own <= 0)
                     left -= len(branches) > 1 and own > 0
@@ -105,7 +107,7 @@ class Derivations:
                     extra = 0 if self._least[id(body)] == inf else _rounds(random, most, own)
                     left -= extra
                     stack += _shared((body,) * (low + extra), max(0, own - extra), kept)
-        return [*pieces, bytes(run)] if run else pieces
+        return [*chunks, bytes(run)] if run else chunks
 
     def _branches(self, node: Choice[Node], is_short: bool) -> list[Node]:
         """Return the branches with texts, or only those with the shortest derivation."""
@@ -118,7 +120,7 @@ class Derivations:
             self._walks[id(dfa)] = _RandomWords(dfa, self._bytes)
         return self._walks[id(dfa)]
 
-    def _size(self, node: Node, parts: list[float], known: Mapping[str, float]) -> float:
+    def _size(self, node: Node, operands: list[float], sizes: Mapping[str, float]) -> float:
         """Return the size of the shortest derivation of a part, and remember it."""
         match node:
             case Literal(data):
@@ -128,25 +130,25 @@ class Derivations:
             case Token(terminal):
                 size = inf if terminal is NEVER else 1
             case Call(name):
-                size = known[name]
+                size = sizes[name]
             case Parts():
-                size = sum(parts)
+                size = sum(operands)
             case Choice():
-                size = min(parts, default=inf)
+                size = min(operands, default=inf)
             case Repeat(_, low, _):
-                size = low * parts[0] if low else 0
+                size = low * operands[0] if low else 0
         self._least[id(node)] = size
         return size
 
 
-def _shared(parts: Sequence[Node], own: float, kept: float) -> list[tuple[Node, float]]:
+def _shared(operands: Sequence[Node], own: float, kept: float) -> list[tuple[Node, float]]:
     """Return the parts of a sequence, the last first, each with the allowance left for the rest."""
-    free = sum(not isinstance(part, Literal) for part in parts)
+    free = sum(not isinstance(factor, Literal) for factor in operands)
     share = max(0.0, own) / (free or 1)
     shared: list[tuple[Node, float]] = []
-    for part in reversed(parts):
-        shared.append((part, kept))
-        kept += 0 if isinstance(part, Literal) else share
+    for operand in reversed(operands):
+        shared.append((operand, kept))
+        kept += 0 if isinstance(operand, Literal) else share
     return shared
 
 
@@ -200,7 +202,7 @@ class _RandomWords:
             for byte, byte_class in enumerate(self._dfa.classes[: self._size]):
                 if row[byte_class] != DEAD and self._left[row[byte_class]] >= 0:
                     targets.setdefault(row[byte_class], []).append(byte)
-            self._moves[state] = [(target, bytes(each)) for target, each in targets.items()]
+            self._moves[state] = [(target, bytes(data)) for target, data in targets.items()]
         return self._moves[state]
 
 
@@ -208,7 +210,7 @@ def _step(random: Random, moves: list[tuple[int, bytes]]) -> tuple[int, int]:
     """Return a target and a byte; a target counts by the logarithm of the bytes that lead to it."""
     if random.randrange(_READABLE):
         readable = [
-            (target, bytes(each for each in data if each in _PRINTABLE)) for target, data in moves
+            (target, bytes(byte for byte in data if byte in _PRINTABLE)) for target, data in moves
         ]
         moves = [move for move in readable if move[1]] or moves
     weights = [1 + log2(len(data)) for _, data in moves]

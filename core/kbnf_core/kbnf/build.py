@@ -156,7 +156,7 @@ def within_counts(body: Form, low: int, high: int | None) -> Form:
 def placed(root: Form, span: Span) -> Form:
     """Return a form whose parts without a place are at ``span``; one that is a call always is."""
 
-    def open_parts(node: Form) -> Sequence[Form]:
+    def open_operands(node: Form) -> Sequence[Form]:
         return tree.children(node) if node.span == NOWHERE else ()
 
     def one(node: Form, inner_forms: list[Form]) -> Form:
@@ -164,9 +164,9 @@ def placed(root: Form, span: Span) -> Form:
 
     if span is NOWHERE:
         return root
-    inner = open_parts(root)
+    inner = open_operands(root)
     if any(node.span == NOWHERE for node in inner):
-        return fold(root, open_parts, one)
+        return fold(root, open_operands, one)
     return _at(root, inner, span) if isinstance(root, tree.Reference) else one(root, [*inner])
 
 

@@ -16,7 +16,7 @@ _SIMPLE = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 # Octal: three digits only where the first is 0 to 3, so that one byte is never exceeded.
 # Two halves of a surrogate pair are one piece, because they are one mistake.
-_PIECE = re.compile(
+_CHARACTER = re.compile(
     r"""(?P<plain>[^\\]+)
       | (?P<pair>\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2})
       | \\(?:(?P<simple>[tnrbf/\\'"])
@@ -45,7 +45,7 @@ class QuotedPiece(NamedTuple):
 
 def pieces(raw: str, start: int) -> Iterator[QuotedPiece]:
     """Split ``raw``, a quoted text with its quotes that is at ``start`` of its source."""
-    for match in _PIECE.finditer(raw, 1, len(raw) - 1):
+    for match in _CHARACTER.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
         written = match[kind]

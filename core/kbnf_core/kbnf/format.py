@@ -1,12 +1,14 @@
-"""Brings a KBNF text into its canonical layout: same words, same comments, other blanks.
+"""Lays out KBNF, the text of an author or a tree: same words, same comments, other blanks.
 
 Definitions start lines, with at most one empty line between them. ``=`` becomes ``::=``, a missing
 last ``;`` and line end are added, a byte order mark goes; quotes, escapes, brackets, operators and
 commas stay as they were chosen. The text that comes out is laid out already. Words that would move
 into or out of a line that a pragma silences are found first.
 
-Layout has three steps. The words of every definition and the comments between them are the input.
-A definition becomes a stream of texts, groups and places where lines may end::
+Layout has three steps. The words of every definition and the comments between them are the input:
+those of a text are read (``contents_of``); those of a tree, read from any language, are what
+``printer`` makes of it, and spans say where comments and line breaks are (``contents_of_tree``). A
+definition becomes a stream of texts, groups and places where lines may end::
 
     name ::= first second
            | third ( fourth
@@ -26,13 +28,14 @@ Tests: tests/unit/kbnf/test_layout.py, tests/unit/kbnf/test_layout_of_real_gramm
 
 import enum
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.pragmas import Ignore, read_pragmas
-from kbnf_core.kbnf.printer import print_words
+from kbnf_core.kbnf.printer import BLANK, PrintedWord, print_words
 from kbnf_core.kbnf.read import Words, parse_kbnf
 from kbnf_core.kbnf.statements import Statement, span_of
 from kbnf_core.kbnf.tree import Definition, Document
@@ -223,6 +226,9 @@ class Gap(NamedTuple):
         return any(self.breaks)
 
 
+_NO_GAP = Gap()
+
+
 class FormattedWord(NamedTuple):
     """A word, its type in ``grammar.lark``, and the gap in front of it."""
 
@@ -234,9 +240,14 @@ class FormattedWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FormattedStatement:
-    """One definition, from its name to its ``;``."""
+    """One definition, from its name to its ``;``.
+
+    ``line`` is its text where it is known to be on one line; then only the gap in front of the
+    first word is of use.
+    """
 
     words: tuple[FormattedWord, ...]
+    line: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +281,7 @@ class KeptWords(Words):
 def contents_of(source: Source, read: KeptWords) -> FormattedText:
     """Return the content of a text without syntax errors. A missing last ``;`` is added."""
     raw = read.kept
-    comments = [comment.span for comment in read.comments]
+    comments = [(comment.span, source.slice(comment.span)) for comment in read.comments]
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
     statements = []
     for words in raw:
@@ -285,21 +296,87 @@ def contents_of(source: Source, read: KeptWords) -> FormattedText:
     return FormattedText(*_end_lines_with_comments(statements, next(gaps)))
 
 
-def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[Gap]:
+def contents_of_tree(
+    source: Source, definitions: Iterable[Definition], comments: Iterable[tuple[Span, str]]
+) -> FormattedText:
+    """Return the content of a tree whose spans are in ``source``, in the order of these.
+
+    ``comments`` have their texts in KBNF. One that is inside a definition stays inside it.
+    """
+    ordered = sorted(definitions, key=lambda definition: definition.span.start)
+    printed = [_words_of(definition, print_words(definition.body)) for definition in ordered]
+    gaps = _gaps(source, [word.span for words in printed for word in words], sorted(comments))
+    statements = [
+        FormattedStatement(
+            tuple(FormattedWord(word.type, word.text, next(gaps), word.span) for word in words)
+        )
+        for words in printed
+    ]
+    return FormattedText(*_end_lines_with_comments(statements, next(gaps)))
+
+
+def generated_statement(definition: Definition, remark: str | None) -> FormattedStatement:
+    """Return a definition that nobody wrote; ``remark`` is the comment in front of it.
+
+    An empty line is in front of the comment.
+    """
+    body = print_words(definition.body)
+    gap = _NO_GAP if remark is None else Gap((remark,), (2, 1))
+    line = f"{definition.title} ::= {''.join([word.text for word in body])};"
+    # Most are short. Without this case, a conversion of a schema takes three times as long.
+    if len(line) <= WIDTH:
+        first = FormattedWord("NAME", definition.title, gap, NOWHERE)
+        return FormattedStatement((first,), line)
+    words = [
+        FormattedWord("NAME", definition.title, gap, NOWHERE),
+        FormattedWord("DEFINE", "::=", _NO_GAP, NOWHERE),
+        *(FormattedWord(*word[:2], _NO_GAP, NOWHERE) for word in body if word is not BLANK),
+        FormattedWord("END", ";", _NO_GAP, NOWHERE),
+    ]
+    return FormattedStatement(tuple(words))
+
+
+def _words_of(definition: Definition, body: list[PrintedWord]) -> list[PrintedWord]:
+    """Return the words of a definition, whose spans are in order; ``body`` has those of its body.
+
+    A word that was written elsewhere has a span without a length, after the word before it.
+    """
+    # Some spans of definitions are those of their names.
+    start, last = definition.span.start, max(definition.span.end, definition.body.span.end)
+    words = [
+        PrintedWord("NAME", definition.title, definition.name.span),
+        PrintedWord("DEFINE", "::=", NOWHERE),
+        *(word for word in body if word is not BLANK),
+        PrintedWord("END", ";", Span(last, last)),
+    ]
+    for index, word in enumerate(words):
+        is_next = start <= word.span.start and word.span.end <= last
+        words[index] = word._replace(span=word.span if is_next else Span(start, start))
+        start = words[index].span.end
+    return words
+
+
+def _gaps(source: Source, words: list[Span], comments: list[tuple[Span, str]]) -> Iterator[Gap]:
     """Yield the gap in front of every word, and the one after the last."""
     start = taken = 0
     for word in [*words, Span(len(source.text), len(source.text))]:
         first = taken
-        while taken < len(comments) and comments[taken].start < word.start:
+        while taken < len(comments) and comments[taken][0].start < word.start:
             taken += 1
         if taken == first:  # As most are.
-            yield Gap((), (source.text.count("\n", start, word.start),))
+            yield Gap((), (_breaks(source, start, word.start),))
         else:
             inside = comments[first:taken]
-            stops = [Span(start, start), *inside, word]
-            breaks = (source.text.count("\n", a.end, b.start) for a, b in pairwise(stops))
-            yield Gap(tuple(map(source.slice, inside)), tuple(breaks))
+            stops = [Span(start, start), *(span for span, _ in inside), word]
+            breaks = (_breaks(source, a.end, b.start) for a, b in pairwise(stops))
+            yield Gap(tuple(text for _, text in inside), tuple(breaks))
         start = word.end
+
+
+def _breaks(source: Source, start: int, end: int) -> int:
+    """Return the line breaks in a range: at most one where a text is in it that has no words."""
+    count = source.text.count("\n", start, end)
+    return count if count < 2 or not source.text[start:end].strip() else 1
 
 
 def _end_lines_with_comments(
@@ -358,8 +435,11 @@ def lay_out(statement: FormattedStatement) -> list[Piece]:
     return layout.pieces
 
 
-def _filled_bars(body: list[FormattedWord]) -> set[FormattedWord]:
-    """Return each ``|`` of the groups that are lists of words."""
+def _filled_bars(body: list[FormattedWord]) -> set[int]:
+    """Return the ids of each ``|`` of the groups that are lists of words.
+
+    Ids, since words that nobody wrote are equal where their texts are.
+    """
     groups: list[list[FormattedWord]] = [[]]
     inside = groups[:]
     for word in body:
@@ -370,7 +450,7 @@ def _filled_bars(body: list[FormattedWord]) -> set[FormattedWord]:
         if word.type in _OPENING | _ARGUMENTS:
             inside.append([])
             groups.append(inside[-1])
-    return {bar for group in groups if _is_word_list(group) for bar in group[1::2]}
+    return {id(bar) for group in groups if _is_word_list(group) for bar in group[1::2]}
 
 
 def _is_word_list(group: list[FormattedWord]) -> bool:
@@ -393,7 +473,7 @@ class _DefinitionLayout:
     arguments are being read: they are close together.
     """
 
-    def __init__(self, filled: Set[FormattedWord]) -> None:
+    def __init__(self, filled: Set[int]) -> None:
         self._filled = filled
         self.pieces: list[Piece] = []
         self._before: Piece | None = None
@@ -446,7 +526,7 @@ class _DefinitionLayout:
             self._before, self._arguments = Break(When.FULL), None
 
     def _bar(self, word: FormattedWord, following: list[FormattedWord]) -> None:
-        if word in self._filled:
+        if id(word) in self._filled:
             before = Break(When.FULL)
         else:
             has_break = any(written.gap.has_break for written in (word, *following))
@@ -543,38 +623,25 @@ def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIM
         kept |= moved
 
 
-_TYPES = {
-    "|": "_OR", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
-}  # fmt: skip
-
-
-def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
-    """Return a definition, which nobody wrote, in the canonical layout."""
-    name, body = definition.title, print_words(definition.body)
-    if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
-        return f"{name} ::= {''.join(body)};"
-    gap = Gap()
-    words = [
-        FormattedWord("NAME", name, gap, NOWHERE),
-        FormattedWord("DEFINE", "::=", gap, NOWHERE),
-    ]
-    for written in (*map(str.strip, body), ";"):
-        if written:
-            type_ = _TYPES.get(written) or ("STAR" if written[0] in "?*+{" else "SYMBOL")
-            words.append(FormattedWord(type_, written, gap, NOWHERE))
-    return print_pieces(lay_out(FormattedStatement(tuple(words))), 0, width, "\n")
-
-
 def _write(source: Source, contents: FormattedText, width: int, kept: Set[int]) -> str:
     """Return the text in which the statements with the numbers ``kept`` stay as they are."""
-    newline = _newline(source)
+    as_they_are = {number: _as_it_is(source, contents.statements[number]) for number in kept}
+    return print_contents(contents, width, _newline(source), as_they_are)
+
+
+def print_contents(
+    contents: FormattedText,
+    width: int = WIDTH,
+    newline: str = "\n",
+    as_they_are: Mapping[int, str] = MappingProxyType({}),
+) -> str:
+    """Return a text in the canonical layout; ``as_they_are`` has statements that keep theirs."""
     written = _OutputLines(newline)
     for number, statement in enumerate(contents.statements):
-        written.gap(statement.words[0].gap, together={number - 1, number} <= kept)
-        if number in kept:
-            written.add(_as_it_is(source, statement))
-        else:
-            written.add(print_pieces(lay_out(statement), written.column, width, newline))
+        together = {number - 1, number} <= as_they_are.keys()
+        written.gap(statement.words[0].gap, together)
+        text = as_they_are.get(number, statement.line)
+        written.add(text or print_pieces(lay_out(statement), written.column, width, newline))
     written.end(contents.last)
     return written.text()
 

@@ -1,8 +1,8 @@
-"""Prints syntax trees as KBNF: one canonical text for each tree, comments left out.
+"""Prints syntax trees as KBNF: the words of a tree, and one canonical text, without comments.
 
-The text parses back to an equal tree, but that patterns are raw where that is shorter. Trees that
-no text has (a sequence inside a sequence, an alternation under an operator) get the parentheses
-that their meaning needs.
+The words are those that ``format`` lays out. The text parses back to an equal tree, but that
+patterns are raw where that is shorter. Trees that no text has (a sequence inside a sequence, an
+alternation under an operator) get the parentheses that their meaning needs.
 
 Patterns as the regex engine reads them: after the escapes of the quoted text.
 
@@ -10,12 +10,13 @@ Tests: tests/unit/kbnf/test_printer.py, tests/unit/kbnf/test_forms.py
 """
 
 import re
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
+    BracketKind,
     ByteString,
     Definition,
     Document,
@@ -32,9 +33,31 @@ from kbnf_core.kbnf.tree import (
     TokenName,
     TokenSet,
 )
-from kbnf_core.text.source import Source
+from kbnf_core.text.source import NOWHERE, Source, Span
 
-_Piece: TypeAlias = str | Expression
+
+class PrintedWord(NamedTuple):
+    """A word of a tree: its type in ``grammar.lark``, its text, and its span in the author's text.
+
+    Forms that are never broken, such as ``#'...'`` or ``{2,5}``, are one word. The span of a bar
+    or of a bracket is empty: the start of the branch after it, or an end of the bracketed part.
+    """
+
+    type: str
+    text: str
+    span: Span
+
+
+_Piece: TypeAlias = PrintedWord | Expression
+
+BLANK = PrintedWord("", " ", NOWHERE)
+"""The space between two words; not a word itself."""
+
+_BRACKETS = {
+    BracketKind.GROUP: ("LPAR", "RPAR"),
+    BracketKind.OPTIONAL: ("LSQB", "RSQB"),
+    BracketKind.REPEATED: ("LBRACE", "RBRACE"),
+}
 
 _NOT_PLAIN = {mark: re.compile(rf"[^ -~]|[{mark}\\]") for mark in "'\""}
 """A character that may need an escape, by the quotes around it."""
@@ -81,28 +104,35 @@ def print_definition(definition: Definition) -> str:
 
 def print_expression(root: Expression) -> str:
     """Return the canonical text of ``root``."""
-    return "".join(print_words(root))
+    return "".join([text for _, text, _ in print_words(root)])
 
 
-def print_words(root: Expression) -> list[str]:
-    """Return the canonical text of ``root`` as words, and the spaces between them."""
-    written: list[str] = []
+def print_words(root: Expression) -> list[PrintedWord]:
+    """Return the words of ``root``, and the blanks between them."""
+    written: list[PrintedWord] = []
     pending: list[_Piece] = [root]
     while pending:
         match pending.pop():
-            case str() as word:
+            case PrintedWord() as word:
                 written.append(word)
             case Sequence(items):
-                _add(pending, items, " ", (Alternation, Sequence))
+                for item in reversed(items):
+                    _add(pending, item, (Alternation, Sequence))
+                    pending.append(BLANK)
+                pending.pop()
             case Alternation(branches):
-                _add(pending, branches, " | ", (Alternation,))
+                for branch in reversed(branches):
+                    _add(pending, branch, (Alternation,))
+                    pending += [BLANK, _sign("_OR", "|", branch.span.start), BLANK]
+                del pending[-3:]
             case Repetition(body) as node:
-                pending.append(_operator(node))
-                _add(pending, (body,), "", (Alternation, Sequence, Repetition))
-            case Bracket(kind, body):
-                pending += [kind.value[1], body, kind.value[0]]
+                pending.append(PrintedWord("STAR", _operator(node), node.operator))
+                _add(pending, body, (Alternation, Sequence, Repetition))
+            case Bracket(kind, body, span):
+                pending += _bracketed(kind, body, span)
             case leaf:
-                written.append(_leaf(leaf))
+                type_ = "STRING" if isinstance(leaf, Terminal) else "NAME"
+                written.append(PrintedWord(type_, _leaf(leaf), leaf.span))
     return written
 
 
@@ -123,19 +153,26 @@ def _operator(node: Repetition) -> str:
     return f"{{{low}}}" if low == high else f"{{{low},{high or ''}}}"
 
 
-def _add(
-    pending: list[_Piece],
-    expressions: tuple[Expression, ...],
-    separator: str,
-    looser: tuple[type, ...],
-) -> None:
-    """Add parts, the first last, in parentheses where they bind too loosely."""
-    for expression in reversed(expressions):
-        if isinstance(expression, looser):
-            pending += [")", expression, "(", separator]
-        else:
-            pending += [expression, separator]
-    pending.pop()
+def _add(pending: list[_Piece], node: Expression, looser: tuple[type, ...]) -> None:
+    """Add a part, in parentheses where it binds too loosely."""
+    if isinstance(node, looser):
+        pending += _bracketed(BracketKind.GROUP, node, node.span)
+    else:
+        pending.append(node)
+
+
+def _bracketed(kind: BracketKind, body: Expression, span: Span) -> tuple[_Piece, ...]:
+    """Return a bracketed part with its brackets, the closing one first."""
+    first, last = _BRACKETS[kind]
+    return (
+        _sign(last, kind.value[1], span.end),
+        body,
+        _sign(first, kind.value[0], span.start),
+    )
+
+
+def _sign(type_: str, text: str, position: int) -> PrintedWord:
+    return PrintedWord(type_, text, Span(position, position))
 
 
 def _leaf(node: Leaf) -> str:

@@ -137,7 +137,7 @@ class Words:
 
     def _go_to(self, index: int | None) -> None:
         self._words = self._without_foreign_comments(self._lexer.words(index))
-        self._held: list[Word] = []
+        self._ahead: list[Word] = []
 
     def _without_foreign_comments(self, words: Iterator[Word]) -> Iterator[Word]:
         for word in words:
@@ -156,8 +156,8 @@ class Words:
 
     def statement(self) -> Statement:
         """Return the words up to and including a ``;``; none at the end of the text."""
-        statement = Statement(self._held)
-        words, self._held = self._held, []
+        statement = Statement(self._ahead)
+        words, self._ahead = self._ahead, []
         for word in self._words:
             if word.type == "COMMENT":
                 self.comments.append(Comment(word.value[2:-2], span_of(word)))
@@ -165,7 +165,7 @@ class Words:
                 statement.odd.append(word)
             elif word.type in SIGNS and self._starts_definition(words, word):
                 statement.following = words.pop()
-                self._held = [statement.following, word]
+                self._ahead = [statement.following, word]
                 break
             else:
                 words.append(word)

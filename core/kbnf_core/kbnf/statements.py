@@ -213,27 +213,27 @@ def _reduction(
     if takes_one and size == 1 and given is None:
         return size, None, nonterminal
 
-    def reduce(parts: list[Any]) -> Any:
+    def reduce(values: list[Any]) -> Any:
         if given is not None:
             kept: list[Any] | None = None
             for index in given:
-                part = parts[index] if index >= 0 else parts[-1 - index]
+                value = values[index] if index >= 0 else values[-1 - index]
                 if kept is None:
                     # A list is only the parser's, and goes on: a copy at each item is quadratic.
-                    kept = part if index < 0 else [part]
+                    kept = value if index < 0 else [value]
                 elif index < 0:
-                    kept += part
+                    kept += value
                 else:
-                    kept.append(part)
-            parts = kept or []
-        return parts[0] if takes_one and len(parts) == 1 else act(parts)
+                    kept.append(value)
+            values = kept or []
+        return values[0] if takes_one and len(values) == 1 else act(values)
 
     return size, act if given is None and not takes_one else reduce, nonterminal
 
 
-def _as_listed(parts: list[Any]) -> list[Any]:
+def _as_listed(values: list[Any]) -> list[Any]:
     """Return parts as they are, without the copy that is quadratic where a list grows."""
-    return parts
+    return values
 
 
 class Lexer:
@@ -253,10 +253,10 @@ class Lexer:
         if place is not None:
             self.place = place
         match, text, keywords = self._parser.match, self._text, self._parser.keywords
-        while found := match(text, self.place):
-            kind = cast(str, found.lastgroup)
-            start, self.place = found.span(kind)
-            value = found[kind]
+        while match_ := match(text, self.place):
+            kind = cast(str, match_.lastgroup)
+            start, self.place = match_.span(kind)
+            value = match_[kind]
             if kind in keywords:
                 kind = keywords[kind].get(value, kind)
             yield Word(kind, value, start, self.place)
@@ -361,7 +361,7 @@ def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tre
                 tree = parsed
                 findings = metasyntax.validate(statement, parsed)
         findings = list(findings)
-        if tree is None or any(each.severity is Severity.ERROR for each in findings):
+        if tree is None or any(finding.severity is Severity.ERROR for finding in findings):
             read.broken.update(metasyntax.names(statement))
         else:
             read.trees.append(tree)

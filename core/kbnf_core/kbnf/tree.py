@@ -279,15 +279,17 @@ class Document:
     @property
     def written(self) -> Iterator[Definition]:
         """The definitions that somebody wrote."""
-        return (each for each in self.definitions if each.span not in self.generated)
+        return (
+            definition for definition in self.definitions if definition.span not in self.generated
+        )
 
     def nodes(self) -> Iterator[Expression]:
         """Yield every part of every definition, parts before wholes."""
-        return (node for each in self.definitions for node in postorder(each.body))
+        return (node for definition in self.definitions for node in postorder(definition.body))
 
     def written_nodes(self) -> Iterator[Expression]:
         """Yield every part that somebody wrote, parts before wholes."""
-        return (node for each in self.written for node in postorder(each.body))
+        return (node for definition in self.written for node in postorder(definition.body))
 
 
 def children(node: Expression) -> tuple[Expression, ...]:

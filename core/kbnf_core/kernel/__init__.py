@@ -32,8 +32,8 @@ else:
     def __getattr__(name: str) -> object:
         if not name.startswith("__"):
             try:
-                for each in _COMPILED:
-                    compiled = import_module(each)
+                for module_name in _COMPILED:
+                    compiled = import_module(module_name)
                     if hasattr(compiled, name):
                         value = globals()[name] = getattr(compiled, name)
                         return value

@@ -243,6 +243,8 @@ cdef class CanonicalRows:
         cdef bint is_joined = before == UNKNOWN or self._stay_apart(before, token)
         cdef uint64_t key = <uint64_t> state << 25 | <uint64_t> is_joined << 24
         cdef int32_t found
+        # The state, whether merges leave the tokens apart, and the group of the token: all that a
+        # pretokenizer sees of it.
         key |= <uint64_t> self.groups[token]
         found = self.steps.get(key)
         if found == UNKNOWN:
@@ -389,6 +391,7 @@ cdef class CanonicalRows:
 
     cdef bint _merges_with(self, int32_t part, int32_t place) noexcept:
         """Whether a merge would have joined a part to the token at a place in order."""
+        # Above all ranks: no merge ends the whole token.
         cdef int64_t above = (<int64_t> 1) << 40
         cdef int32_t i, merge, other
         if place == UNKNOWN:

@@ -169,6 +169,7 @@ cdef class _Map:
 
     cdef inline size_t _slot(self, uint64_t key) noexcept:
         cdef size_t mask = self.keys.size() - 1
+        # Keys are pairs of small numbers, whose low bits would put most of them in few places.
         cdef size_t at = _mixed(key) & mask
         while self.values[at] != UNKNOWN and self.keys[at] != key:
             at = (at + 1) & mask

@@ -142,6 +142,7 @@ cdef class Counting:
             state = explorer.step(state, explorer.classes[data[i]])
             if state == DEAD:
                 return DEAD
+            # A count is far with respect to one token: longer data is settled in steps of its length.
             if self.is_needed and (i + 1 == data.shape[0] or i + 1 == begun + self.longest):
                 position = self.settle(position, state, &data[begun], <int32_t> (i + 1 - begun))
                 state, begun = <int32_t> position, i + 1
@@ -153,6 +154,8 @@ cdef class Counting:
 
     cdef inline bint _is_far(self, int32_t row, int32_t count) noexcept:
         cdef int32_t loop = self.items.loop_of[row]
+        # A byte begins at most one repetition, so that a token adds at most as many as it has
+        # bytes.
         if count < self.items.loop_low[loop]:
             return count + self.longest < self.items.loop_low[loop]
         return self.items.loop_high[loop] < 0 or count + self.longest < self.items.loop_high[loop]
@@ -322,6 +325,8 @@ cdef class Counting:
             ):
                 return _position_of(state, count + begun)
             if begun == _MANY_ROWS:
+                # It is open which of two rows counts, so the state itself is stepped, with its
+                # count in it.
                 state = self.exact(before)
                 for i in range(size):
                     state = self.explorer.step(state, self.explorer.classes[data[i]])

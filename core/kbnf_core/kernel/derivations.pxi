@@ -169,6 +169,7 @@ cdef class Derivations:
             try:
                 self._find_sources(state, &self.sources.back())
             except BaseException:
+                # Nobody may get an entry that is half made.
                 self.sources.pop_back()
                 raise
             self.source_numbers.put(state, number)
@@ -203,6 +204,8 @@ cdef class Derivations:
                 self.items.call_start[one.state], self.items.call_start[one.state + 1]
             ):
                 called = self.items.call_nonterminal[call]
+                # A callee is predicted and reports itself; one in tail position is in the pair of
+                # its caller, and reports what that does.
                 key = Triple(found.predicted, Pair(self.items.entry[called], called))
                 if self.items.call_tail[call]:
                     key = Triple(one.pair, Pair(self.items.entry[called], one.report))
@@ -324,6 +327,8 @@ cdef class Derivations:
                 <int64_t> arrival.state * self.items.radix + arrival.report
             )
         for pair in by_stack:
+            # As the table names the state that is reached: by stack node, live items only,
+            # narrowed.
             item_set = self.items.live(self.items._intern(pair.second))
             narrowed[pair.first] = (
                 self.explorer.stack.narrow(pair.first, item_set) if item_set != EMPTY else _NOTHING
@@ -507,6 +512,7 @@ cdef bint _is_settled(_Region region, int32_t frame) noexcept:
     cdef size_t depth = 0
     while frame >= 0:
         depth += 1
+        # More calls than there are: they are around each other.
         if region.around[frame].size() != 1 or depth > region.frames.size():
             return False
         frame = region.around[frame][0]

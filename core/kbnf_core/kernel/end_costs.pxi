@@ -354,6 +354,7 @@ cdef class EndCosts(_Tables):
                 return fewest
             if self.trie.token_start[at] < self.trie.token_start[at + 1]:
                 fewest = min(fewest, _sum(self.ways[node].text, 1))
+            # No token crosses an anchor, nor goes on after a byte with which the text may be over.
             if self.ways[node].next < 0 or self.cuts[self.classes[byte]]:
                 return fewest
             byte, node = self.ways[node].byte, self.ways[node].next
@@ -511,6 +512,8 @@ cdef class EndCosts(_Tables):
                 if self.loop_last[row] >= 0:
                     before.add(self.loop_last[row], position, 0)
         before.group(self.positions)
+        # From the dearest on, so that the first cost to reach a position is its most, and each edge
+        # is followed once.
         sort(order.begin(), order.end())
         self.most_after.assign(self.positions, -1)
         for k in range(<int32_t> order.size()):

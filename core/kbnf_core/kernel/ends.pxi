@@ -239,6 +239,8 @@ cdef class Ends(_StateCosts):
         cdef size_t i, size
         if root < <int32_t> self.least_above.size() and not self.least_above[root].empty():
             return 0
+        # A path instead of recursion, for stacks are as deep as texts. It ends: a node names its
+        # parents, so these were made before it; only SELF leads back, and is left to ``_spread``.
         path.push_back(root)
         while not path.empty():
             node = path.back()
@@ -266,6 +268,7 @@ cdef class Ends(_StateCosts):
         cdef vector[Cost]* known
         cdef int64_t cost
         cdef size_t i
+        # This ends: costs are natural numbers, and only fall.
         cdef bint changed = True
         while changed:
             changed = False
@@ -534,6 +537,7 @@ cdef class EndWalker:
         state = self.near(position)
         if self.names_tokens and self.explorer.token_terminals(state):
             return True
+        # The static bound first: it needs no walk, and decides most steps (``end_costs.pxi``).
         if self.ends.most_after(state) + self.end_cost < left:
             return False
         return self._find(state).most >= min(left, <int64_t> _COSTLY)
@@ -656,6 +660,7 @@ cdef class EndWalker:
                 _write_numbers(each.second, <int32_t> self.parts.width, found.walked[each.first])
                 self.kept += found.walked[each.first].size()
         except BaseException:
+            # An entry that is half made would be taken for the answer.
             self.known.erase(state)
             raise
         finally:
@@ -685,6 +690,8 @@ cdef class EndWalker:
                 levels.push_back(_COSTLY if here[i] <= DEAD else self._cost(here[i]))
                 if here[i] > DEAD:
                     found.most = max(found.most, <int64_t> levels.back())
+            # From a fixpoint on, further characters change nothing: longer tokens cost what the
+            # last level does.
             if here == before or here[1] <= DEAD:
                 break
             before = here

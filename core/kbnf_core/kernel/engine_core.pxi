@@ -88,6 +88,7 @@ cdef class TokenSteps:
         cdef int32_t found = self.behind.get(key)
         if found != UNKNOWN:
             return found
+        # A full table: the caller's slow way (``Engine._position_after``) renews it between calls.
         if self.assembler.holds_more_than(1):
             return DEAD
         explorer.acquire()

@@ -226,6 +226,7 @@ cdef class _Written:
         A caller that asks before every token asks there next.
         """
         cdef size_t i, first, begin
+        # Bytes without a token are not in the ids by which contexts are compared.
         if count(before.begin(), before.end(), <int32_t> _BYTES):
             return 0
         if self.entries.size() >= _MOST_KNOWN:
@@ -432,6 +433,7 @@ cdef class Forced:
         """The class that must come, ``_OPEN`` where none must."""
         cdef int32_t byte_class, found = _OPEN
         cdef int32_t* row
+        # The end of the text, or a token by its id, may come instead of the byte.
         if self._is_complete(front) or self._expects_tokens(front):
             return _OPEN
         row = self._row(front)
@@ -610,6 +612,8 @@ cdef class Forced:
             self.explorer.acquire()
             try:
                 row = self._row(after)
+                # A token over a place has the two bytes there side by side: where no token has
+                # them, none that begins earlier reaches the end.
                 while place and (place == count or self.texts.goes_on(data, place)):
                     place -= 1
                     node = self.texts.find_from(data, place)

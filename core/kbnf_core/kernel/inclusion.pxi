@@ -214,6 +214,8 @@ cdef class Inclusion:
         here.
         """
         cdef Reach found = self._count(place), together
+        # A search over pairs cannot improve on a count that leaves characters out: it stops at
+        # them.
         if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
             found.length = self._length(
                 place, 1, _ENOUGH, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
@@ -649,6 +651,8 @@ cdef class Inclusion:
     ) except -1:
         """The length proved from a pair on, after a search if it is worth one."""
         cdef Known* known = self._known(position, reading)
+        # A search that was cut off is repeated only with four times its bound, so that all searches
+        # from a pair together take at most a third more than the longest.
         if known.length < wanted <= _farthest(position) and known.effort <= pairs // 4:
             self._look(position, reading, max(_LEAST_PAIRS, pairs))
         return known.length
@@ -706,6 +710,8 @@ cdef class Inclusion:
                 elif known.effort < _MOST_PAIRS:
                     found.push_back(reached)
                 elif known.length != _FREE:
+                    # The facts of this pair are final: it bounds the length, and is not searched
+                    # again.
                     limit = min(limit, length + (reached.second == 1) + known.length)
             if refused:
                 break
@@ -744,6 +750,7 @@ cdef class Inclusion:
             return known.flags & _SILENT != 0
         self.search += 1
         known.search = self.search
+        # Loud until proved silent, so that each early return below leaves the answer.
         known.flags |= _LOUD
         while i < found.size():
             state = found[i]

@@ -22,7 +22,7 @@ cdef enum:
     _CALLS = 8
     _PIECES = 16
     _REPEATS = 32
-    _DIVIDED = 64
+    _PARTS = 64
 
 
 cdef enum:
@@ -33,10 +33,8 @@ cdef enum:
     _MOST_IN_PIECE = 64
     _PIECE = 1
     _NO_PIECE = 2
-    # The bytes that lead a text back to where it was; and whether a row reads one.
-    _LEAST_IN_TEXT = 24
-    _TEXT = 1
-    _NO_TEXT = 2
+    # Parts of a set that are walked apart; see ``by_report``.
+    _MOST_PARTS = 100
     # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
     # go on with a state, since something is called.
     _READS = 1
@@ -56,27 +54,23 @@ cdef class ItemSets(_Tables):
     def __cinit__(self, tables, int64_t parts, int64_t work):
         """Begin with the empty set; ``parts`` that the table may have, ``work`` for the error."""
         cdef vector[int64_t] nothing
-        cdef int32_t byte
         self.width = tables.class_count
         self.radix = len(tables.names)
         self.room = _Room(parts, work, tables.names)
         self.sets = _Lists(self.room, self.radix)
+        # The first content: its number, 0, is EMPTY and DEAD.
         self.sets.find(nothing)
         self.bind(tables)
         self.single = _Map()
         self.unions = _Map()
         self.counted_numbers = _Map()
         self.pieces.resize(self.radix)
-        self.texts.resize(self.states)
-        self.class_sizes.resize(self.width)
-        for byte in range(256):
-            self.class_sizes[self.classes[byte]] += 1
 
     cdef size_t held(self) noexcept:
         cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
         lists += held(self.live_sets) + held(self.moves) + held(self.tail_called)
         lists += held(self.known) + held(self.kinds) + held(self.counted_states)
-        lists += held(self.pieces) + held(self.texts) + held(self.divisions)
+        lists += held(self.pieces) + held(self.report_parts)
         lists += held(self.rows) + held(self.targets) + held(self.columns)
         lists += self.sets.held() + self.counted_numbers.held()
         return lists + self.single.held() + self.unions.held() + held(self.predictions)
@@ -162,6 +156,8 @@ cdef class ItemSets(_Tables):
                 return row
         elif self.loop_of[self.row_of(source)] == loop:
             count = self.counted_states[source - self.states].second
+        # From here on the twin where the repetition may end, by which ``loop_last`` and rows that
+        # do not count are named; ``counted`` chooses the twin by the count.
         if self.loop_below[row]:
             row = self.loop_twin[row]
         if begins:
@@ -209,7 +205,7 @@ cdef class ItemSets(_Tables):
             self.completed_lists.resize(size)
             self.report_lists.resize(size)
             self.calls.resize(size)
-            self.divisions.resize(size)
+            self.report_parts.resize(size)
         return self.known[item_set] & what
 
     cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
@@ -307,6 +303,8 @@ cdef class ItemSets(_Tables):
                     if row[classes[i]] != DEAD:
                         row[classes[i]] = UNKNOWN
                     else:
+                        # One more than the state: 0 is DEAD, and also the number of a state of the
+                        # tables.
                         row[classes[i]] = self.target(state, targets[i]) + 1
         return row
 
@@ -348,6 +346,8 @@ cdef class ItemSets(_Tables):
                 found = _COMPLETES
             for call in range(self.call_start[state], self.call_start[state + 1]):
                 if not self.call_tail[call]:
+                    # Overrides ``_COMPLETES``: the state that is made then has the completions,
+                    # too.
                     found = _LIFTS
         if item_set >= <int32_t> self.kinds.size():
             self.kinds.resize(item_set + 1 + item_set // 2)
@@ -384,6 +384,7 @@ cdef class ItemSets(_Tables):
 
     cdef int32_t _intern(self, vector[int64_t]& items) except -2:
         """The number of a set of items, closed under tail calls."""
+        # A set of one item is looked up by the item: no list is closed and hashed.
         if items.size() != 1:
             return self._find_closed(items)
         cdef uint64_t only = items[0]
@@ -407,6 +408,9 @@ cdef class ItemSets(_Tables):
             states = self._with_tail_calls(state)
             self.room.check(closed.size() + states.size(), items[i] % self.radix)
             for j in range(states.size()):
+                # A callee in tail position reports what its caller reports, so no stack node waits
+                # for it, and right recursion takes no room. (Leo's items of 1991 are for the same
+                # case in Earley's sets.)
                 closed.push_back(states[0][j] * self.radix + items[i] % self.radix)
         return self._number(closed)
 
@@ -443,6 +447,8 @@ cdef class ItemSets(_Tables):
         if not self._knows(item_set, _LIVE):
             for item in self.of(item_set)[0]:
                 if self._goes_on(item // self.radix):
+                    # Completions were taken before (``LazyTable._settle``). Without items that can
+                    # only complete, states that differ in the past alone are one.
                     kept.push_back(item)
             self.live_sets[item_set] = self._number(kept)
             self.known[item_set] |= _LIVE
@@ -552,6 +558,8 @@ cdef class ItemSets(_Tables):
                         + item % self.radix
                     )
                     count += 1
+            # Before the sets are made: a chain of nullable rules has as many calls at one item as
+            # rules.
             self.room.check(count, item % self.radix)
         for each in after:
             found.push_back(Pair(each.first, self._intern(each.second)))
@@ -608,48 +616,27 @@ cdef class ItemSets(_Tables):
             front.swap(after)
         return False
 
-    cdef Pair divided(self, int32_t item_set) except *:
-        """Two sets whose items are those of one: what reads a text, such as a name, and the rest.
+    cdef vector[int32_t]* by_report(self, int32_t item_set) except NULL:
+        """The sets of the items of a set that report the same, without those that are at an end.
 
-        The first is EMPTY unless both have items. Whatever may come beside a name, the walk of the
-        name is the same.
+        Of more than ``_MOST_PARTS`` the set itself is the only one: to walk each costs more than
+        it saves.
         """
-        cdef vector[int64_t] texts, others
+        cdef ordered_map[int32_t, vector[int64_t]] parts
+        cdef vector[int32_t] found
         cdef int64_t item
-        cdef Pair found = Pair(EMPTY, item_set)
-        if not self._knows(item_set, _DIVIDED):
+        if not self._knows(item_set, _PARTS):
             for item in self.of(item_set)[0]:
-                if self._reads_text(<int32_t> (item // self.radix)):
-                    texts.push_back(item)
-                else:
-                    others.push_back(item)
-            if not texts.empty() and not others.empty():
-                found = Pair(self._number(texts), self._number(others))
-            self.divisions[item_set] = found
-            self.known[item_set] |= _DIVIDED
-        return self.divisions[item_set]
-
-    cdef bint _reads_text(self, int32_t state) except -1:
-        """Whether many bytes lead from an automaton state, or from one after it, to itself."""
-        cdef int32_t row = self.row_of(state), edge
-        if not self.texts[row]:
-            self.texts[row] = _NO_TEXT
-            if not self.has_calls(row) and self._loop_size(row) >= _LEAST_IN_TEXT:
-                self.texts[row] = _TEXT
-            for edge in range(self.edge_start[row], self.edge_start[row + 1]):
-                if self.texts[row] == _TEXT or self.has_calls(row):
-                    break
-                if self._loop_size(self.edge_target[edge]) >= _LEAST_IN_TEXT:
-                    self.texts[row] = _TEXT
-        return self.texts[row] == _TEXT
-
-    cdef int32_t _loop_size(self, int32_t row) noexcept:
-        """How many bytes lead from a state of the tables to itself."""
-        cdef int32_t edge, found = 0
-        for edge in range(self.edge_start[row], self.edge_start[row + 1]):
-            if self.edge_target[edge] == row:
-                found += self.class_sizes[self.edge_class[edge]]
-        return found
+                if self._goes_on(<int32_t> (item // self.radix)):
+                    parts[item % self.radix].push_back(item)
+            if parts.size() > _MOST_PARTS:
+                found.push_back(item_set)
+            else:
+                for each in parts:
+                    found.push_back(self._number(each.second))
+            self.report_parts[item_set] = found
+            self.known[item_set] |= _PARTS
+        return &self.report_parts[item_set]
 
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2:
         """The set of all items of ``pairs[first:last]``, which ascend; memoised for two.
@@ -811,6 +798,8 @@ cdef class StackNodes:
         while i < edges.size() and edges[0][i].first == complete.second:
             below = edges[0][i].second.first
             if below == SELF:
+                # SELF is resolved here. A node is named by its content, which therefore cannot
+                # contain the number of the node.
                 below = complete.first
             found.push_back(Pair(below, edges[0][i].second.second))
             i += 1
@@ -832,6 +821,8 @@ cdef class StackNodes:
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
         cdef vector[Triple]* edges = self._triples(stack_node)
         cdef vector[Triple] kept
+        # A nonterminal that no item reports cannot complete here any more. Without its triples,
+        # nodes that differ in them alone become one node, and the states of a repetition recur.
         cdef vector[int32_t] needed = self.items.reported(item_set)[0]
         cdef unordered_set[int32_t] known
         cdef vector[int32_t]* reports

@@ -32,6 +32,8 @@ cdef class LazyTable:
         self.items, self.stack = table.items, table.stack
         self.configurations = table.configurations
         self.width = table.tables.class_count
+        # The dead state is 0 and leads to itself, so that loops over bytes test for it when they
+        # like.
         row = self._add_row(False)
         for byte_class in range(self.width):
             row[byte_class] = DEAD
@@ -88,6 +90,8 @@ cdef class LazyTable:
 
     cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2:
         """The state after a byte of a class."""
+        # Read without the lock: rows never move, and an entry changes once, from UNKNOWN to its
+        # state.
         cdef int32_t found = self.row_of(state)[byte_class]
         return found if found != UNKNOWN else self._find_step(state, byte_class)
 
@@ -314,6 +318,7 @@ cdef class LazyTable:
 
     cdef int32_t place_apart(self, int32_t item_set) except? 0:
         """The place at which the walk of an item set begins, without what it calls but pieces."""
+        # Walked apart, each piece would be a frame of its own, one for each character of a token.
         if self.items.repeats(item_set):
             return self.place_above(item_set)
         return ~self.items.live(item_set)
@@ -382,6 +387,8 @@ cdef class LazyTable:
         cdef int32_t other
         cdef size_t i
         row[byte_class] = found
+        # Classes are what the whole grammar tells apart; at one position most of them move alike,
+        # and a walk over the trie meets them all.
         for other in range(self.width):
             if row[other] == UNKNOWN:
                 for i in range(sources.size()):
@@ -437,6 +444,8 @@ cdef class LazyTable:
                 for k in range(waiting.size()):
                     _append(reached, known, waiting[0][k])
             i += 1
+        # All completions are known before items are dropped in ``_intern``, which keeps those that
+        # go on.
         sort(completions.begin(), completions.end())
         return self._intern(reached, completions)
 
@@ -449,6 +458,7 @@ cdef class LazyTable:
             item_set = self.items.live(merged[i].second)
             if item_set != EMPTY:
                 pairs.push_back(Pair(self.stack.narrow(merged[i].first, item_set), item_set))
+        # Again: narrowing may have made two nodes equal.
         self._unite(pairs, merged)
         return self._number(merged, completions)
 
@@ -521,6 +531,8 @@ cdef class LazyTable:
         predicted = self.items.predicted(called)
         waits = self.items.waits(predicted)
         for j in range(waits.size()):
+            # Callers that were predicted here wait in the node that is being made: left recursion
+            # is a triple with SELF, not a node for each level.
             edges.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
         pairs.push_back(Pair(self.stack.find(edges), predicted))
         return pairs

@@ -223,6 +223,7 @@ cdef int _write_words(
     cdef int32_t i, count = 0
     for i in range(width):
         count += words[i] != 0
+    # A pair takes two numbers: from half of the words on, all of them are not longer.
     if 2 * count >= width:
         content.insert(content.end(), <const int32_t*> words, <const int32_t*> words + width)
         return 0

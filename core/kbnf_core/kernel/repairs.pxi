@@ -391,6 +391,8 @@ cdef class Repairs:
         if cost >= _NEVER:
             return _NEVER >> _RANK_SHIFT
         cost -= self.size - position
+        # A text that only has to be closed costs ``_MOST_TO_CLOSE`` at most, whatever its bytes, so
+        # for it the bound would not be admissible.
         return cost * self.growth if cost > 0 and not self.is_begun else 0
 
     cdef int _visit(self, _Trial step, int64_t rank) except -1:

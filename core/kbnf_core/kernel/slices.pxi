@@ -214,6 +214,7 @@ cdef class Parts:
         if is_whole and blocks.size() < first + 2:
             return True
         key.assign(<const char*> taken, self.head * sizeof(int32_t))
+        # Unions are never given up, since masks point to their words; hence the bound.
         if self.unions.size() >= _MOST_UNIONS and not self.unions.count(key):
             return is_whole
         united = &self.unions[key]

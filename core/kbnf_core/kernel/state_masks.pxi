@@ -4,9 +4,12 @@
 # so that texts of any length need few of them; what completes resumes here, down the stack.
 #
 # The pairs of a state are walked each by its item set alone, and what they call is walked apart, as
-# one item set over the stack node in which the callers wait: so the walk of what is called is the
-# same for all callers, and its states are not multiplied by theirs. Where a nonterminal completes,
-# what waits for it is a state that goes on below the nodes of the completion.
+# one item set over the stack node in which the callers wait: so the walk of a callee is the same
+# for all callers, and its states are not multiplied by theirs. Where a nonterminal completes, its
+# callers are a state that goes on below the nodes of the completion.
+#
+# The walk of a union of item sets is the union of their walks. So the items of a set are walked by
+# what they report: a name is walked once below some nodes, whatever else may come there.
 #
 # **Terms.** A *frame* is a state and the set of trie nodes from which on bytes are its own: the
 # root for the state whose mask it is. The walk of a union of nodes is the union of walks, so of a
@@ -17,7 +20,7 @@
 cdef class MaskAssembler:
     """Follows walks and their completions down the stack, over a memo of the walks met so far.
 
-    ``walk_count``: the walks made. The caller of ``walk`` and ``gather`` holds the table's lock.
+    ``walk_count``: the walks made. The caller of ``walk`` and ``gather`` has the table's lock.
     """
 
     cdef LazyTable explorer
@@ -39,7 +42,7 @@ cdef class MaskAssembler:
     cdef vector[int32_t] found_completions
     # By state: the numbers of sets of nodes below which it goes on, no two with a node in common.
     cdef unordered_map[int32_t, vector[int32_t]] entered
-    # By two sets of nodes: the nodes of the first that the second does not have; and the empty set.
+    # By two sets of nodes: those of the first that the second does not have; and the empty set.
     cdef _Map differences
     cdef int32_t no_nodes
     # Those not yet done, with their states; and how often something resumed.
@@ -71,7 +74,7 @@ cdef class MaskAssembler:
         return self.walks.size()
 
     cpdef bint holds_more_than(self, double share) except -1:
-        """Tell whether more than a share of one of the limits is reached."""
+        """Return whether more than a share of one of the limits is reached."""
         cdef LazyTable explorer = self.explorer
         cdef double parts = explorer.part_count()
         return (
@@ -104,7 +107,7 @@ cdef class MaskAssembler:
         return tuple(rows)
 
     def prefix_free(self, int32_t state):
-        """Return the same for the tokens that do not go on behind a complete text."""
+        """Return the rows of the tokens that do not go on after a complete text."""
         cdef vector[int32_t] rows
         self.find_prefix_free(state, rows)
         return tuple(rows)
@@ -130,7 +133,7 @@ cdef class MaskAssembler:
         return 0
 
     cdef int _cut_off(self) except -1:
-        """Replace the rows found by their union without what lies behind a complete text."""
+        """Replace the rows by their union, without the tokens that go on after a complete text."""
         cdef vector[int32_t] content
         cdef int32_t row, nodes, node, behind
         for row in self.found_rows:
@@ -152,10 +155,12 @@ cdef class MaskAssembler:
         self.entered.clear()
         self.work.clear()
         self.steps = 0
+        # Between gatherings only: ``_walk`` hands out pointers into the memo.
         self._make_room()
         self._enter(state, 0)
         while not self.work.empty():
             self._follow()
+        # Mask 0 is the empty one, which each pool begins with.
         _make_distinct(self.found_rows)
         if not self.found_rows.empty() and self.found_rows[0] == 0:
             self.found_rows.erase(self.found_rows.begin())
@@ -165,8 +170,12 @@ cdef class MaskAssembler:
         """Note that a state goes on below some nodes."""
         cdef vector[int32_t]* earlier
         cdef size_t i
+        # Far counts have the same tokens: with rows for them, states of different counts are one
+        # frame.
         state = self.counting.far_pairs(state)
         earlier = &self.entered[state]
+        # This also ends the work: recursion that reads nothing comes back to the same state at the
+        # same nodes, and each state is at a node once.
         for i in range(earlier.size()):
             nodes = self._without(nodes, earlier[0][i])
         if nodes != self.no_nodes:
@@ -175,7 +184,11 @@ cdef class MaskAssembler:
         return 0
 
     cdef int32_t _without(self, int32_t nodes, int32_t others) except -1:
-        """The nodes of a set that another one does not have."""
+        """The nodes of a set that another one does not have, memoised.
+
+        An ambiguous state leads to thousands of differences of a hundred sets, each of which has a
+        bit for each node of the trie.
+        """
         cdef uint64_t key = _key(nodes, others)
         cdef int32_t found
         if nodes == others or nodes == self.no_nodes:
@@ -197,7 +210,7 @@ cdef class MaskAssembler:
         return self.node_sets.find(left)
 
     cdef int _follow(self) except -1:
-        """Walk from each pair of a state and, together, from what they call.
+        """Walk from each pair of a state, and from what they call.
 
         What calls pieces is walked with them.
         """
@@ -221,16 +234,15 @@ cdef class MaskAssembler:
         return 0
 
     cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
-        """Add what can come from a pair below some nodes, and note where that leads."""
+        """Add the tokens of a pair below some nodes, and the states after its completions."""
         cdef Walked* walked
-        cdef Pair parts = self.explorer.items.divided(pair.second)
-        cdef size_t i
-        if parts.first != EMPTY:
-            self._walk_from(Pair(pair.first, parts.first), nodes)
-        walked = self._walk(parts.second, nodes)
-        self.found_rows.push_back(walked.first)
-        for i in range(walked.second.size()):
-            self._leave(Pair(pair.first, walked.second[i].first), walked.second[i].second)
+        cdef vector[int32_t]* parts = self.explorer.items.by_report(pair.second)
+        cdef size_t i, j
+        for i in range(parts.size()):
+            walked = self._walk(parts[0][i], nodes)
+            self.found_rows.push_back(walked.first)
+            for j in range(walked.second.size()):
+                self._leave(Pair(pair.first, walked.second[j].first), walked.second[j].second)
         return 0
 
     cdef int _leave(self, Pair complete, int32_t nodes) except -1:
@@ -305,7 +317,7 @@ cdef class StateMasks:
         return held(self.kinds) + held(self.pieces)
 
     def knows(self, int64_t state):
-        """Tell whether the mask of a state is known."""
+        """Return whether the mask of a state has been computed."""
         return self.kind(state) != 0
 
     def find(self, int64_t state):

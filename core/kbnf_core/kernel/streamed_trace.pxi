@@ -92,8 +92,11 @@ cdef class StreamedTrace(Trace):
                 self._agree(region, at, found)
                 if at == end:
                     break
+                # Where the derivations meet late, longer sections: with sections of one length the
+                # same places would be searched again for each of them.
                 size = _TOGETHER if 2 * (self.cut.at - begin) > size else 2 * size
         except BaseException:
+            # Nothing was returned, so that a later call must find the same events.
             self.cut, self.before_cut, self.said, self.front = cut, before_cut, said, front
             raise
         finally:

@@ -331,6 +331,8 @@ cdef class Trace:
         cdef int32_t target
         here.push_back(number)
         while True:
+            # Place by place, from the end: all ways are at one place of the text before any goes on
+            # from it, so that they meet where a single configuration is left.
             if here.empty():
                 if below.empty():
                     return 0
@@ -399,6 +401,8 @@ cdef class Trace:
             # configurations at the end of the circle.
             if dead.size() == known:
                 # One of them is needed on another way, where other calls are open.
+                # Giving it up would lose the derivation that needs it: the second search takes
+                # choices back.
                 dead.clear()
                 self._chosen_without(region, begin, origin, dead, chosen, True)
                 break
@@ -676,6 +680,7 @@ cdef class Trace:
         cdef _Step* step
         cdef _Option option
         cdef int32_t number
+        # Tokens that were read by id are nodes of the tree, which ``_apply`` writes.
         if not self.tokens.empty():
             return 0
         while here.at > 0:
@@ -751,6 +756,7 @@ cdef class Trace:
                 if link.kind == _RETURN:
                     total = 1
                     break
+                # Entering a call counts the ways within it, times those from its return on.
                 needed.clear()
                 needed.push_back(link.target)
                 if link.kind == _CALL and region.places[link.target].frame >= 0:
@@ -761,6 +767,7 @@ cdef class Trace:
                     )
                 for other in needed:
                     if counts[other] == _NOTHING:
+                        # Waited for by itself: a circle, so that there is no end of ways.
                         if entered.count(other):
                             return False
                         is_ready = False

@@ -38,7 +38,7 @@ cdef class Walker:
     cdef bint all_touched
     # Tokens found in the current part, as ranges in the order of its trie.
     cdef vector[Pair] ranges
-    # Where something completes, by what ``LazyTable.arrive`` told, and the place of the last one.
+    # Nodes at which nonterminals complete, by the answer of ``LazyTable.arrive``, and the last one.
     cdef ordered_map[int32_t, _Ended] ended
     cdef int32_t ending
     cdef _Ended* last_ended
@@ -138,6 +138,7 @@ cdef class Walker:
                     self._walk_part(part, inclusion)
             self._find_completions()
         except BaseException:
+            # An error leaves the bits of half a walk.
             self._clear()
             raise
         finally:
@@ -157,6 +158,10 @@ cdef class Walker:
                 byte = 64 * i + _lowest(bits)
                 places += whole.byte_start[byte + 1] - whole.byte_start[byte]
                 bits &= bits - 1
+        # Whichever is less: all children of the roots, or all nodes with a byte that can come, of
+        # which those below a root count. No inclusion checks here: they cost more than they saved
+        # (a cold step without them takes 0.91 of the time, with two other mechanisms that went; 20
+        # schemas).
         if _count_numbers(roots, self.parts.node_width) <= places:
             for node in _numbers_in(roots, self.parts.node_width):
                 self.places[whole.depth[node]] = self.places[0]
@@ -203,7 +208,10 @@ cdef class Walker:
             return 0
         if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
             reach = inclusion.reach(self.places[0], part.byte.shape[0])
+            # The last block has all tokens of the slice; the one before it is the longest by
+            # length.
             within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
+            # A height is in bytes, a length in characters, of which a token has no more than bytes.
             if reach.length >= part.height[0]:
                 self._admit(part, part.blocks.shape[0] - 1, reach.without)
                 within = _FREE
@@ -223,9 +231,10 @@ cdef class Walker:
         return 0
 
     cdef bint _walk_tails(self) except -1:
-        """Find tokens by their tails, each of which is walked once; see ``mask/slices.py``.
+        """Add tokens by their tails, each of which is walked once; see ``mask/slices.py``.
 
-        But for those that ``loop`` does not have. Tell whether it was possible.
+        Tokens that begin with characters beyond ``loop`` are left to the ordinary walk. Return
+        False where the state is in no loop of texts, so that nothing was added.
         """
         cdef _Part tails = self.parts.tails, whole = self.whole
         cdef int32_t place = self.places[0]
@@ -254,7 +263,7 @@ cdef class Walker:
         return True
 
     cdef inline int32_t _behind_tail(self, int32_t k) noexcept:
-        """The node behind the ``k``-th tail in the order of their trie; 0 where not to be found."""
+        """The node after the ``k``-th tail in the order of their trie; 0 if ``loop`` lacks it."""
         cdef int32_t node = self.parts.tails.nodes[k]
         if self._is_left_out(k) or self.whole.depth[node] > self.loop.length:
             return 0
@@ -294,7 +303,7 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         if within >= _ENOUGH and not _is_any(self.unsure):
-            # Behind a long way that is proved, little is left.
+            # Few tokens are longer than ``_ENOUGH`` characters: no further checks for them.
             inclusion = None
         cdef const uint8_t* classes = explorer.classes
         cdef const uint8_t* byte = &part.byte[0]
@@ -310,6 +319,7 @@ cdef class Walker:
         cdef Round* round = NULL
         cdef long long visited = 0
         while node < end:
+            # Bytes bound characters from above: all tokens below are within the admitted length.
             if within and depth[node] + part.height[node] <= within:
                 if not is_unsure or not part.has_around(node, &unsure):
                     node = skip[node]
@@ -321,6 +331,8 @@ cdef class Walker:
                 continue
             if ended:
                 self._end(part, node, ended)
+            # Nodes are in preorder, so the place of the parent is still there when its next child
+            # comes.
             places[depth[node]] = after
             # Most places lead nowhere like themselves: one that did is worth a look.
             if inclusion is not None and reading[node] == 1:
@@ -376,7 +388,7 @@ cdef class Walker:
         return 0
 
     cdef int _end_below(self, _Part part, int32_t node, int32_t ended) except -1:
-        """Note that something completes behind each character below a node."""
+        """Note that something completes after each character below a node."""
         self._ended_with(ended).second.push_back(
             Triple(part.number, Pair(node + 1, part.skip[node]))
         )
@@ -416,6 +428,7 @@ cdef class Walker:
         for ended in ends:
             found = &self.ended[ended]
             for node in found.first:
+                # No token goes on below a leaf; 0 is a tail that ``_behind_tail`` did not find.
                 if skip[node] > node + 1 and node:
                     nodes.push_back(node)
             for each in found.second:
@@ -426,6 +439,7 @@ cdef class Walker:
                     words[behind[inner] >> 5] |= <uint32_t> 1 << (behind[inner] & 31)
         if words.empty():
             return _write_numbers(nodes, self.parts.node_width, content)
+        # The root is in ``behind`` for characters that are not whole or have nothing below.
         words[0] &= ~<uint32_t> 1
         for node in nodes:
             words[node >> 5] |= <uint32_t> 1 << (node & 31)
@@ -438,6 +452,7 @@ cdef class Walker:
         cdef size_t head = self.parts.head
         for i in range(self.taken.size()):
             if more[i].block and self.taken[i].block:
+                # A slice has one block in a mask, so of two different ones only the bits are left.
                 if memcmp(&self.taken[i], &more[i], sizeof(Taken)):
                     self._flatten(more)
                     break
@@ -461,12 +476,13 @@ cdef class Walker:
         return 0
 
     cdef int32_t drop_below(self, int32_t node) except -1:
-        """Drop the tokens that end below a node; return the node behind its subtree."""
+        """Drop the tokens that end below a node; return the node after its subtree."""
         cdef _Part whole = self.whole
         cdef int32_t k, token
         for k in range(whole.token_start[node + 1], whole.token_start[whole.skip[node]]):
             token = whole.token_ids[k]
             if self._is_in_block(token):
+                # A block cannot lose a single token: its bits are written out first.
                 self._flatten(self.taken.data())
                 memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
             self.words[token >> 5] &= ~(<uint32_t> 1 << (token & 31))
@@ -488,6 +504,8 @@ cdef class Walker:
         content.resize(head)
         memcpy(content.data(), self.taken.data(), head * sizeof(int32_t))
         for i in range(self.touched.size()):
+            # A walk that found few tokens passes over their words alone, not over those of the
+            # vocabulary.
             left = ~<uint64_t> 0 if self.all_touched else self.touched[i]
             while left:
                 place = 64 * i + _lowest(left)

@@ -39,16 +39,16 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    classes, written, found = lowering.leaves_of([analysis.nodes[name] for name in reached])
+    classes, written, listed = lowering.leaves_of([analysis.nodes[name] for name in reached])
     names = [name for name in reached if name not in inlined.names]
-    if NEVER in found:
-        found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
-    terminals = {terminal: number for number, terminal in enumerate(found)}
+    if NEVER in listed:
+        listed = [*(terminal for terminal in listed if terminal != NEVER), NEVER]
+    terminals = {terminal: number for number, terminal in enumerate(listed)}
     joined = join([separate(written), *classes])
     return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
 
 
-def build_pieces(
+def build_automata(
     grammar: Grammar,
     analysis: Analysis,
     inlined: Inlined,
@@ -73,26 +73,26 @@ def build_pieces(
         name: _folded(name, _finished(name, builder), builder)
         for name in lowering.counting_of(names, analysis.nodes)
     }
-    pieces: dict[str, ClosedAutomaton] = {}
+    automata: dict[str, ClosedAutomaton] = {}
     queue = [grammar.start]
     queued = set(queue)
     total = 0
     for name in queue:
         body = rules[name]
         if isinstance(body, Regular):
-            piece = _piece_of_dfa(body, alphabet)
+            automaton = _closed_automaton(body, alphabet)
         else:
-            known = counted.get(name)
-            piece = known or _folded(name, _finished(name, builder), builder)
-        pieces[name] = piece
-        total += piece.state_count
+            counted_automaton = counted.get(name)
+            automaton = counted_automaton or _folded(name, _finished(name, builder), builder)
+        automata[name] = automaton
+        total += automaton.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = lowering.nonterminals_in(piece.symbol, alphabet.class_count, len(names))
+        called = lowering.nonterminals_in(automaton.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
         queued.update(fresh)
         queue.extend(fresh)
-    return alphabet, pieces
+    return alphabet, automata
 
 
 def _finished(name: str, builder: NfaBuilder) -> ClosedAutomaton:
@@ -102,18 +102,18 @@ def _finished(name: str, builder: NfaBuilder) -> ClosedAutomaton:
         raise TooManyStatesError(name) from None
 
 
-def _folded(name: str, piece: ClosedAutomaton, builder: NfaBuilder) -> ClosedAutomaton:
+def _folded(name: str, automaton: ClosedAutomaton, builder: NfaBuilder) -> ClosedAutomaton:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
-    if not (_ids(piece.symbol) >= first).any():
-        return piece
-    edges = piece.source, piece.symbol, piece.target
-    builder.budget.spend(len(_ids(piece.symbol)))
-    result = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
+    if not (_ids(automaton.symbol) >= first).any():
+        return automaton
+    edges = automaton.source, automaton.symbol, automaton.target
+    builder.budget.spend(len(_ids(automaton.symbol)))
+    result = lowering.fold(name, *edges, automaton.accepting, first, list(builder.counts))
     return ClosedAutomaton(*result)
 
 
-def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> ClosedAutomaton:
+def _closed_automaton(body: Regular, alphabet: Alphabet) -> ClosedAutomaton:
     edges = edge_columns(body.dfa, alphabet)
     size = len(edges) // 3
     source, symbol, target = edges[:size], edges[size : 2 * size], edges[2 * size :]
@@ -121,21 +121,24 @@ def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> ClosedAutomaton:
 
 
 def assemble(
-    grammar: Grammar, analysis: Analysis, alphabet: Alphabet, pieces: Mapping[str, ClosedAutomaton]
+    grammar: Grammar,
+    analysis: Analysis,
+    alphabet: Alphabet,
+    automata: Mapping[str, ClosedAutomaton],
 ) -> Tables:
-    """Return the tables of ``pieces``, numbered one after the other.
+    """Return the tables of ``automata``, numbered one after the other.
 
     What waits for ``NEVER`` was kept for its sake when the pieces were trimmed; its edges, which
     nothing takes, are left out.
     """
     terminals = tuple(terminal for terminal in alphabet.terminals if terminal != NEVER)
     numbers = [0] * len(alphabet.nonterminals)
-    for number, name in enumerate(pieces):
+    for number, name in enumerate(automata):
         numbers[alphabet.nonterminals[name]] = number
-    listed = list(pieces.values())
+    listed = list(automata.values())
     columns = lowering.split_edges(listed, alphabet.class_count, numbers, len(terminals))
     return Tables(
-        names=tuple(pieces),
+        names=tuple(automata),
         start=0,
         start_is_nullable=analysis.facts[grammar.start].nullable,
         classes=np.frombuffer(alphabet.columns, np.uint8),
@@ -156,14 +159,14 @@ def assemble(
     )
 
 
-def _loops(pieces: list[ClosedAutomaton]) -> Loops:
-    if not any(piece.loops for piece in pieces):
+def _loops(automata: list[ClosedAutomaton]) -> Loops:
+    if not any(automaton.loops for automaton in automata):
         return NO_LOOPS
-    starts = list(accumulate((piece.state_count for piece in pieces), initial=0))
+    starts = list(accumulate((automaton.state_count for automaton in automata), initial=0))
     loops = [
         loop.renumbered(partial(add, start))
-        for piece, start in zip(pieces, starts, strict=False)
-        for loop in piece.loops
+        for automaton, start in zip(automata, starts, strict=False)
+        for loop in automaton.loops
     ]
     of, twin, last = np.full((3, starts[-1]), -1, np.int32)
     row, (begins, is_below) = np.arange(starts[-1], dtype=np.int32), np.zeros((2, starts[-1]), "u1")
@@ -229,9 +232,9 @@ def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget:
     counts_bytes = True
     while True:
         marked = mark_counts(grammar, analysis, left_out, counts_bytes)
-        known = analysis if marked is grammar else analyse(marked, budget)
+        facts_known = analysis if marked is grammar else analyse(marked, budget)
         try:
-            return _build(marked, known, limits, budget)
+            return _build(marked, facts_known, limits, budget)
         except UncountableError as error:
             name = str(error).partition("#")[0]
             if name in left_out or marked.rules[name] is grammar.rules[name]:
@@ -256,5 +259,5 @@ def _build(
     else:
         copied = tuple(name for name in inlined.copied if name in analysis.reachable)
         inlined = inlined._replace(copied=copied)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, limits, budget)
-    return grammar, analysis, alphabet, pieces
+    alphabet, automata = build_automata(grammar, analysis, inlined, limits, budget)
+    return grammar, analysis, alphabet, automata

@@ -14,8 +14,8 @@ Tests: tests/unit/kernel/test_lowering.py, tests/property
 
 from collections.abc import Iterable, Mapping
 
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import Call, Choice, Grammar, Node, Repeat, Sequence, children
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.ir.build import moved
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
@@ -62,20 +62,20 @@ def _passed_on(name: str, analysis: Analysis) -> frozenset[str]:
     return values[0][0]
 
 
-def _of(node: Node, parts: list[tuple[frozenset[str], bool]]) -> frozenset[str]:
+def _of(node: Node, operands: list[tuple[frozenset[str], bool]]) -> frozenset[str]:
     """Return the rules to which a part passes on, given those of its own parts."""
     match node:
         case Call(name):
             return frozenset({name})
         case Choice():
-            return frozenset().union(*(passed for passed, _ in parts))
+            return frozenset().union(*(passed for passed, _ in operands))
         case Sequence():
-            filled = [passed for passed, is_nullable in parts if not is_nullable]
+            filled = [passed for passed, is_nullable in operands if not is_nullable]
             if len(filled) > 1:
                 return frozenset()
-            return filled[0] if filled else frozenset().union(*(passed for passed, _ in parts))
+            return filled[0] if filled else frozenset().union(*(passed for passed, _ in operands))
         case Repeat(low=low, high=high):
-            passed, is_nullable = parts[0]
+            passed, is_nullable = operands[0]
             return passed if high != 0 and (low < 2 or is_nullable) else frozenset()
         case _:
             return frozenset()

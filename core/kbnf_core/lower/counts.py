@@ -76,7 +76,7 @@ class Loop(NamedTuple):
 
     def renumbered(self, number: Callable[[int], int]) -> "Loop":
         """Return the loop in an automaton that has other numbers for its states."""
-        rows, below = (tuple(number(row) for row in each) for each in (self.rows, self.below))
+        rows, below = (tuple(number(row) for row in block) for block in (self.rows, self.below))
         last = tuple(number(row) if row >= 0 else row for row in self.last)
         begins = tuple((number(state), number(row)) for state, row in self.begins)
         return Loop(self.low, self.high, rows, below, last, begins)
@@ -132,20 +132,20 @@ class _Marker:
         values: list[tuple[Node, bool, bool]] = []
         for node, facts in self._analysis.within(root):
             first = len(values) - len(children(node))
-            parts = values[first:]
-            whole = rebuild(node, [part for part, _, _ in parts])
-            counts = any(part[2] for part in parts)
+            operands = values[first:]
+            whole = rebuild(node, [entry for entry, _, _ in operands])
+            counts = any(entry[2] for entry in operands)
             if isinstance(whole, Regular) and whole.bounded and is_large(whole, LEAST, MANY):
                 dfa, bound = whole.bounded
                 if self._counts_bytes and bound < MOST:
-                    each = Regular(dfa, whole.span)
-                    whole, counts = Counted(each, 1, bound, whole.span, by_byte=True), True
+                    operand = Regular(dfa, whole.span)
+                    whole, counts = Counted(operand, 1, bound, whole.span, by_byte=True), True
             elif (
                 isinstance(whole, Repeat)
                 and is_large(whole, LEAST, MANY)
                 and max(whole.low, whole.high or 0) < MOST
             ):
-                _, is_solid, is_nested = parts[0]
+                _, is_solid, is_nested = operands[0]
                 if is_solid:
                     body = self._call(whole.body) if is_nested else whole.body
                     whole, counts = Counted(body, whole.low, whole.high, whole.span), True

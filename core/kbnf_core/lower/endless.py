@@ -19,7 +19,7 @@ from functools import partial
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.nfa import from_symbols
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.traversal import cyclic_components, fold
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -34,7 +34,6 @@ from kbnf_core.ir import (
     children,
     rebuild,
 )
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.facts import Analysis, Facts, analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
@@ -61,13 +60,13 @@ def viable_prefixes(grammar: Grammar) -> Grammar:
         body = grammar.rules[name]
         facts = {id(node): facts for node, facts in analysis.within(body)}
         rules[name + _PREFIX] = fold(body, children, partial(_prefixes_within, facts=facts)) or body
-        calls = (each.nonterminal for each in analysis.nodes[name] if isinstance(each, Call))
+        calls = (node.nonterminal for node in analysis.nodes[name] if isinstance(node, Call))
         pending.extend(dict.fromkeys(call for call in calls if call not in pending))
     return Grammar(grammar.start + _PREFIX, rules)
 
 
 def _prefixes_within(
-    node: Node, parts: list[Node | None], facts: Mapping[int, Facts]
+    node: Node, operands: list[Node | None], facts: Mapping[int, Facts]
 ) -> Node | None:
     """Return the prefixes of the texts of a part, None where it has none."""
     if not facts[id(node)].productive:
@@ -82,14 +81,14 @@ def _prefixes_within(
         case Call(name, span):
             return Call(name + _PREFIX, span)
         case Choice(_, span):
-            return _choice(parts, span)
+            return _choice(operands, span)
         case Sequence((), span):
             return node
         case Sequence():
-            return _in_sequence(node, parts, facts)
+            return _in_sequence(node, operands, facts)
         case Repeat(body, _, high, span):
             turns = Repeat(body, 0, None if high is None else max(high - 1, 0), span)
-            return Repeat(Sequence((turns, parts[0] or body), span), 0, min(high or 1, 1), span)
+            return Repeat(Sequence((turns, operands[0] or body), span), 0, min(high or 1, 1), span)
 
 
 def _all_accepting(dfa: Dfa) -> Dfa:
@@ -105,11 +104,11 @@ def infinite_texts(grammar: Grammar) -> Grammar | None:
     rules: dict[str, Node] = {}
     loops: list[Node] = []
 
-    def combine(node: Node, parts: list[Node | None]) -> Node | None:
+    def combine(node: Node, operands: list[Node | None]) -> Node | None:
         match node:
             case Sequence((*_, Token(terminal))) if terminal is NEVER:
                 *before, last = node.parts[:-1]
-                some = [part for part in parts[: len(before)] if part]
+                some = [operand for operand in operands[: len(before)] if operand]
                 if not isinstance(last, Repeat):
                     loops.append(last)
                 if not isinstance(last, Repeat) or len(some) < len(before):
@@ -118,12 +117,12 @@ def infinite_texts(grammar: Grammar) -> Grammar | None:
                 rules[name] = Sequence((last.body, Call(name, last.span)), last.span)
                 return Sequence((*some, Call(name, last.span)), node.span)
             case Choice(_, span):
-                return _choice(parts, span)
+                return _choice(operands, span)
             case Token(terminal) if terminal is NEVER:
                 return None
             case _:
-                some = [part for part in parts if part]
-                return rebuild(node, some) if len(some) == len(parts) else None
+                some = [operand for operand in operands if operand]
+                return rebuild(node, some) if len(some) == len(operands) else None
 
     for name, body in grammar.rules.items():
         infinite = fold(body, children, combine)
@@ -189,12 +188,12 @@ class _Endless:
                     yield callee, consumes
                 case Choice(branches):
                     stack.extend((branch, consumes) for branch in branches)
-                case Sequence(parts):
-                    for part in parts:
-                        stack.append((part, consumes))
-                        if not facts[id(part)].productive:
+                case Sequence(operands):
+                    for operand in operands:
+                        stack.append((operand, consumes))
+                        if not facts[id(operand)].productive:
                             break
-                        consumes = consumes or facts[id(part)].filled
+                        consumes = consumes or facts[id(operand)].filled
                 case Repeat(body, _, high) if high != 0:
                     filled = facts[id(body)].filled
                     if high is None and filled:
@@ -220,7 +219,7 @@ class _Endless:
     def _prefixes_of(
         self,
         node: Node,
-        parts: list[Node | None],
+        operands: list[Node | None],
         facts: Mapping[int, Facts],
         endless: frozenset[str],
     ) -> Node | None:
@@ -228,12 +227,12 @@ class _Endless:
             case Call(name, span):
                 return Call(self._renamed(name), span) if name in endless else None
             case Choice(_, span):
-                return _choice(parts, span)
+                return _choice(operands, span)
             case Sequence():
-                return _in_sequence(node, parts, facts, _without_loops)
+                return _in_sequence(node, operands, facts, _without_loops)
             case Repeat(body, _, high, span) if high != 0:
                 turns = Repeat(body, 0, None if high is None else high - 1, span)
-                ways = [parts[0] and Sequence((turns, parts[0]), span)]
+                ways = [operands[0] and Sequence((turns, operands[0]), span)]
                 if high is None and facts[id(body)].filled:
                     ways.append(Sequence((turns, Token(NEVER, span)), span))
                 return _choice(ways, span)
@@ -293,28 +292,28 @@ def _in_sequence(
     ``before_others`` returns what counts of a part's ways where a later part has some, too.
     """
     last = next(
-        (i for i, part in enumerate(node.parts) if not facts[id(part)].productive),
+        (i for i, operand in enumerate(node.parts) if not facts[id(operand)].productive),
         len(node.parts) - 1,
     )
     rest: Node | None = None
-    for part, way in zip(
+    for operand, way in zip(
         reversed(node.parts[: last + 1]), reversed(endless[: last + 1]), strict=True
     ):
         after = rest.parts if isinstance(rest, Sequence) else (rest,)
-        behind = rest and Sequence((part, *after), node.span)
-        here = before_others(part, way) if rest else way
+        behind = rest and Sequence((operand, *after), node.span)
+        here = before_others(operand, way) if rest else way
         rest = _choice((here, behind), node.span)
     return rest
 
 
-def _without_loops(part: Node, way: Node | None) -> Node | None:
+def _without_loops(node: Node, way: Node | None) -> Node | None:
     """Return the infinite texts of a part without those that its finite ones begin, too."""
-    match part:
+    match node:
         case Regular():
             return None
         case Repeat():
             ways = way.branches if isinstance(way, Choice) else (way,)
-            return _choice((each for each in ways if not _is_loop(each)), part.span)
+            return _choice((option for option in ways if not _is_loop(option)), node.span)
     return way
 
 

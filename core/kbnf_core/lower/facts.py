@@ -86,7 +86,7 @@ class Analysis:
     nodes: Mapping[str, list[Node]]
     callees: Mapping[str, list[str]]
     # With the nodes, because the number of a node that is gone may come again.
-    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
+    _cached: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def reachable(self) -> frozenset[str]:
@@ -95,9 +95,9 @@ class Analysis:
 
     def within(self, root: Node) -> Iterator[tuple[Node, Facts]]:
         """Yield every part of ``root`` with its facts, parts before wholes."""
-        if id(root) not in self._known:
-            self._known[id(root)] = list(_facts_within(postorder(root), self.facts))
-        return iter(self._known[id(root)])
+        if id(root) not in self._cached:
+            self._cached[id(root)] = list(_facts_within(postorder(root), self.facts))
+        return iter(self._cached[id(root)])
 
 
 def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
@@ -119,10 +119,10 @@ def solve(
 ) -> dict[str, Facts]:
     """Return the facts of nonterminals by the parts of their bodies."""
 
-    def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
+    def evaluate(name: str, facts: Mapping[str, Facts]) -> Facts:
         budget.part = name
         budget.spend(len(nodes[name]))
-        return facts_of(nodes[name], known)
+        return facts_of(nodes[name], facts)
 
     return fixpoint(callees, NOTHING, evaluate)
 
@@ -141,38 +141,38 @@ def parts_of(root: Node) -> tuple[list[Node], list[str]]:
 
 
 @compiled
-def facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:
+def facts_of(nodes: Iterable[Node], facts: Mapping[str, Facts]) -> Facts:
     """Return the facts of a body, given its parts and the facts of nonterminals so far."""
-    for _, fact in _facts_within(nodes, known):
+    for _, fact in _facts_within(nodes, facts):
         last = fact
     return last
 
 
 def _facts_within(
-    nodes: Iterable[Node], known: Mapping[str, Facts]
+    nodes: Iterable[Node], facts: Mapping[str, Facts]
 ) -> Iterator[tuple[Node, Facts]]:
     values: list[Facts] = []
     for node in nodes:
         count = len(children(node))
         if count:
-            values[-count:] = [_combine(node, values[-count:], known)]
+            values[-count:] = [_combine(node, values[-count:], facts)]
         else:
-            values.append(_combine(node, [], known))
+            values.append(_combine(node, [], facts))
         yield node, values[-1]
 
 
-def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Facts:
+def _combine(node: Node, operands: list[Facts], facts: Mapping[str, Facts]) -> Facts:
     match node:
         case Call(name):
-            return known[name]
+            return facts[name]
         case Literal(data):
             return FACTS[not data][bool(data)]
         case Sequence():
-            return _in_sequence(parts)
+            return _in_sequence(operands)
         case Choice():
-            return _in_choice(parts)
+            return _in_choice(operands)
         case Repeat():
-            return _repeated(parts[0], node)
+            return _repeated(operands[0], node)
         case Regular(dfa):
             return FACTS[dfa.is_nullable][_is_filled(dfa)]
         case Token():
@@ -180,29 +180,29 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
 
 
 def where(
-    parts: Iterable[N], leaf: Callable[[N], bool], names: Mapping[str, bool] = NO_NAMES
+    nodes: Iterable[N], leaf: Callable[[N], bool], names: Mapping[str, bool] = NO_NAMES
 ) -> dict[int, bool]:
     """Return by identity which parts of a tree have a property: nullable, or productive.
 
-    ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
+    ``nodes`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
     parts, of a choice if of one branch, of a repetition also if it may have no turn; ``names`` say
     it of calls (False where they do not), ``leaf`` of other leaves. Linear in the size of the tree.
     """
-    known: dict[int, bool] = {}
-    for node in parts:
+    truths: dict[int, bool] = {}
+    for node in nodes:
         match node:
             case algebra.Sequence():
-                is_true = all(known[id(part)] for part in node.parts)
+                is_true = all(truths[id(inner)] for inner in node.parts)
             case algebra.Choice():
-                is_true = any(known[id(branch)] for branch in node.branches)
+                is_true = any(truths[id(branch)] for branch in node.branches)
             case algebra.Repeat():
-                is_true = node.low == 0 or known[id(node.body)]
+                is_true = node.low == 0 or truths[id(node.body)]
             case Call(name):
                 is_true = names.get(name, False)
             case _:
                 is_true = leaf(node)
-        known[id(node)] = is_true
-    return known
+        truths[id(node)] = is_true
+    return truths
 
 
 def names_where(
@@ -215,14 +215,14 @@ def names_where(
     or, ``endless``, one that never ends.
     """
     callees = {
-        name: [node.nonterminal for node in parts if isinstance(node, Call)]
-        for name, parts in nodes.items()
+        name: [node.nonterminal for node in body if isinstance(node, Call)]
+        for name, body in nodes.items()
     }
 
     def evaluate(name: str, changed: Mapping[str, bool]) -> bool:
-        parts = nodes[name]
-        known = {each: changed.get(each, endless) is not endless for each in callees[name]}
-        return where(parts, leaf, known)[id(parts[-1])] is not endless
+        body = nodes[name]
+        truths = {callee: changed.get(callee, endless) is not endless for callee in callees[name]}
+        return where(body, leaf, truths)[id(body[-1])] is not endless
 
     # From rules of which it is true of none, or, endless, of all, up to those that differ.
     changed = fixpoint(callees, False, evaluate)
@@ -252,21 +252,21 @@ def without_empty(
     the texts of a nullable rule but the empty one.
     """
 
-    def one(node: Node, parts: list[Node | None]) -> Node | None:
+    def one(node: Node, operands: list[Node | None]) -> Node | None:
         if not nullable[id(node)]:
             return node
         match node:
             case Call(name):
                 return call(nonempty(name))
             case Choice():
-                return any_of(parts)
+                return any_of(operands)
             case Repeat(_, _, high):
-                return None if parts[0] is None else repeated(parts[0], 1, high)
+                return None if operands[0] is None else repeated(operands[0], 1, high)
             case Sequence():
                 # Each branch has one part that is not empty, and none before it.
                 return any_of(
-                    None if part is None else sequence(part, *node.parts[index + 1 :])
-                    for index, part in enumerate(parts)
+                    None if operand is None else sequence(operand, *node.parts[index + 1 :])
+                    for index, operand in enumerate(operands)
                 )
             case _:
                 return None
@@ -294,25 +294,25 @@ def first_calls(rules: Mapping[str, Node], nullable: Collection[str]) -> dict[st
 
 def _first_calls_of(root: Node, names: Collection[str]) -> set[str]:
     nullable: dict[int, bool] | None = None
-    found: set[str] = set()
+    calls_found: set[str] = set()
     pending = [root]
     while pending:
         node = pending.pop()
         match node:
             case Call(name):
-                found.add(name)
-            case Sequence(parts):
-                for part in parts:
-                    pending.append(part)
+                calls_found.add(name)
+            case Sequence(operands):
+                for operand in operands:
+                    pending.append(operand)
                     # Most sequences begin with a text, and then nothing else is asked for.
-                    if isinstance(part, Literal) and part.data:
+                    if isinstance(operand, Literal) and operand.data:
                         break
                     nullable = nullable_parts(root, names) if nullable is None else nullable
-                    if not nullable[id(part)]:
+                    if not nullable[id(operand)]:
                         break
             case _:
                 pending.extend(children(node))
-    return found
+    return calls_found
 
 
 def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Node]:
@@ -323,8 +323,8 @@ def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Nod
     nodes = {name: parts_of(body)[0] for name, body in rules.items()}
     names = names_where(nodes, _has_text, endless=endless)
 
-    def kept(node: Node, parts: list[Node | None]) -> Node | None:
-        some = [part for part in parts if part is not None]
+    def kept(node: Node, operands: list[Node | None]) -> Node | None:
+        some = [operand for operand in operands if operand is not None]
         match node:
             case Call(callee):
                 return node if names.get(callee) else None
@@ -333,19 +333,19 @@ def useful(rules: Mapping[str, Node], *, endless: bool = False) -> dict[str, Nod
             case Repeat(_, low, _, span):
                 return rebuild(node, some) if some else None if low else Sequence((), span)
             case Sequence():
-                return rebuild(node, some) if len(some) == len(parts) else None
+                return rebuild(node, some) if len(some) == len(operands) else None
             case _:
                 return node
 
-    found: dict[str, Node] = {}
+    reached: dict[str, Node] = {}
     for name, body in rules.items():
         if not names[name]:
             continue
         is_whole = all(where(nodes[name], _has_text, names).values())
         left = body if is_whole else fold(body, children, kept)
         if left is not None:
-            found[name] = left
-    return found
+            reached[name] = left
+    return reached
 
 
 def _has_text(node: object) -> bool:
@@ -354,13 +354,13 @@ def _has_text(node: object) -> bool:
     return True
 
 
-def _in_sequence(parts: list[Facts]) -> Facts:
+def _in_sequence(operands: list[Facts]) -> Facts:
     nullable, filled = True, False
-    for part in parts:
-        if part is NOTHING:
+    for operand in operands:
+        if operand is NOTHING:
             return NOTHING
-        nullable = nullable and part.nullable
-        filled = filled or part.filled
+        nullable = nullable and operand.nullable
+        filled = filled or operand.filled
     return FACTS[nullable][filled]
 
 
@@ -385,7 +385,7 @@ def _is_filled(dfa: Dfa) -> bool:
 
 Bytes = frozenset[int]
 
-_NONE: Bytes = frozenset()
+_NO_BYTES: Bytes = frozenset()
 
 
 class Firsts:
@@ -394,58 +394,60 @@ class Firsts:
     def __init__(self, grammar: Grammar, analysis: Analysis) -> None:
         self._analysis = analysis
         self._automata: dict[int, Bytes] = {}
-        self._known: Mapping[str, Bytes] = {}
+        self._cached: Mapping[str, Bytes] = {}
 
-        def evaluate(name: str, known: Mapping[str, Bytes]) -> Bytes:
-            self._known = known
+        def evaluate(name: str, firsts: Mapping[str, Bytes]) -> Bytes:
+            self._cached = firsts
             body = grammar.rules[name]
             return self.within(body)[id(body)]
 
-        self._known = fixpoint(analysis.callees, _NONE, evaluate)
+        self._cached = fixpoint(analysis.callees, _NO_BYTES, evaluate)
 
     def of(self, name: str) -> Bytes:
         """Return the first bytes of a nonterminal."""
-        return self._known[name]
+        return self._cached[name]
 
     def within(self, root: Node) -> Mapping[int, Bytes]:
         """Return the first bytes of each part of ``root``, by the part's ``id``."""
-        found: dict[int, Bytes] = {}
+        firsts: dict[int, Bytes] = {}
         nullable: set[int] = set()
         for node, facts in self._analysis.within(root):
-            found[id(node)] = self._combine(node, found, nullable)
+            firsts[id(node)] = self._combine(node, firsts, nullable)
             if facts.nullable:
                 nullable.add(id(node))
-        return found
+        return firsts
 
-    def _combine(self, node: Node, found: Mapping[int, Bytes], nullable: set[int]) -> Bytes:
+    def _combine(self, node: Node, firsts: Mapping[int, Bytes], nullable: set[int]) -> Bytes:
         match node:
             case Literal(data):
                 return frozenset(data[:1])
             case Regular(dfa):
                 return self._of_automaton(dfa)
             case Call(name):
-                return self._known[name]
-            case Sequence(parts):
-                return _of_sequence(parts, found, nullable)
+                return self._cached[name]
+            case Sequence(operands):
+                return _of_sequence(operands, firsts, nullable)
             case Choice() | Repeat():
-                return _NONE.union(*(found[id(part)] for part in children(node)))
+                return _NO_BYTES.union(*(firsts[id(operand)] for operand in children(node)))
             case _:
-                return _NONE
+                return _NO_BYTES
 
     def _of_automaton(self, dfa: Dfa) -> Bytes:
         if id(dfa) not in self._automata:
             row = [] if dfa.is_empty else dfa.rows[0]
             classes = {symbol for symbol, target in enumerate(row) if target != DEAD}
-            found = frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in classes)
-            self._automata[id(dfa)] = found
+            firsts = frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in classes)
+            self._automata[id(dfa)] = firsts
         return self._automata[id(dfa)]
 
 
-def _of_sequence(parts: tuple[Node, ...], found: Mapping[int, Bytes], nullable: set[int]) -> Bytes:
-    firsts = _NONE
-    for part in parts:
-        firsts |= found[id(part)]
-        if id(part) not in nullable:
+def _of_sequence(
+    operands: tuple[Node, ...], first_of: Mapping[int, Bytes], nullable: set[int]
+) -> Bytes:
+    firsts = _NO_BYTES
+    for operand in operands:
+        firsts |= first_of[id(operand)]
+        if id(operand) not in nullable:
             break
     return firsts
 
@@ -464,22 +466,24 @@ def follow_sets(grammar: Grammar, analysis: Analysis, firsts: Firsts) -> Mapping
     """Return the FOLLOW set of each nonterminal that the start leads to."""
     uses: dict[str, list[tuple[str, Follow]]] = {name: [] for name in grammar.rules}
     for caller in analysis.reachable:
-        parts = parts_and_follow(grammar.rules[caller], frozenset((_REST,)), analysis, firsts)
-        for node, behind in parts:
+        nodes = with_follow(grammar.rules[caller], frozenset((_REST,)), analysis, firsts)
+        for node, behind in nodes:
             if isinstance(node, Call):
                 uses[node.nonterminal].append((caller, behind))
 
-    def evaluate(name: str, known: Mapping[str, Follow]) -> Follow:
-        behind = (known[caller] if _REST in each else _NONE for caller, each in uses[name])
-        near = (each for _, each in uses[name])
+    def evaluate(name: str, follows: Mapping[str, Follow]) -> Follow:
+        behind = (
+            follows[caller] if _REST in follow else _NO_BYTES for caller, follow in uses[name]
+        )
+        near = (follow for _, follow in uses[name])
         ends = (END,) if name == grammar.start else ()
-        return _NONE.union(ends, *near, *behind) - {_REST}
+        return _NO_BYTES.union(ends, *near, *behind) - {_REST}
 
-    callers = {name: [caller for caller, _ in found] for name, found in uses.items()}
-    return fixpoint(callers, _NONE, evaluate)
+    callers = {name: [caller for caller, _ in follows] for name, follows in uses.items()}
+    return fixpoint(callers, _NO_BYTES, evaluate)
 
 
-def parts_and_follow(
+def with_follow(
     root: Node, behind: Follow, analysis: Analysis, firsts: Firsts
 ) -> Iterator[tuple[Node, Follow]]:
     """Yield the parts of a rule, and the FOLLOW set of each; ``behind`` is that of the rule."""
@@ -495,10 +499,10 @@ def parts_and_follow(
             case Repeat(body, high=high):
                 again = frozenset() if high == 1 else first[id(body)]
                 pending.append((body, after | again))
-            case Sequence(parts):
-                for part in reversed(parts):
-                    pending.append((part, after))
-                    skipped = after if id(part) in nullable else frozenset()
-                    after = first[id(part)] | skipped
+            case Sequence(operands):
+                for operand in reversed(operands):
+                    pending.append((operand, after))
+                    skipped = after if id(operand) in nullable else frozenset()
+                    after = first[id(operand)] | skipped
             case _:
                 pass

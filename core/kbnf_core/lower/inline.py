@@ -20,6 +20,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import (
     Call,
     Counted,
@@ -32,7 +33,6 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
@@ -143,16 +143,16 @@ class _RuleSplitter:
 
     def _group(self, node: Sequence[Node], optional: list[bool]) -> Sequence[Node]:
         """Call the optional parts in a row by groups, and those by groups in turn."""
-        parts: list[Node] = []
+        grouped: list[Node] = []
         flags = zip(optional, node.parts, strict=True)
         for is_optional, run in groupby(flags, key=itemgetter(0)):
-            found = [part for _, part in run]
-            while is_optional and len(found) > LONG_RUN:
-                starts = range(0, len(found), LONG_RUN)
-                groups = (tuple(found[at : at + LONG_RUN]) for at in starts)
-                found = [self._call(Sequence(group, node.span)) for group in groups]
-            parts.extend(found)
-        return Sequence(tuple(parts), node.span)
+            items = [operand for _, operand in run]
+            while is_optional and len(items) > LONG_RUN:
+                starts = range(0, len(items), LONG_RUN)
+                groups = (tuple(items[at : at + LONG_RUN]) for at in starts)
+                items = [self._call(Sequence(group, node.span)) for group in groups]
+            grouped.extend(items)
+        return Sequence(tuple(grouped), node.span)
 
     def _in_blocks(self, node: Repeat[Node]) -> Node:
         """Write copies by blocks, blocks of blocks and so on."""
@@ -162,22 +162,22 @@ class _RuleSplitter:
             blocks.append(self._call(Repeat(blocks[-1], BLOCK, BLOCK, node.span)))
 
         def exactly(count: int) -> list[Node]:
-            parts: list[Node] = []
+            factors: list[Node] = []
             for level in reversed(range(len(blocks))):
                 whole, count = divmod(count, BLOCK**level)
                 if whole:
-                    parts.append(Repeat(blocks[level], whole, whole, node.span))
-            return parts
+                    factors.append(Repeat(blocks[level], whole, whole, node.span))
+            return factors
 
         def at_most(count: int) -> list[Node]:
             """Fewer whole blocks than fit, and then at most the rest."""
-            parts: list[Node] = []
+            factors: list[Node] = []
             for level in reversed(range(1, len(blocks))):
                 whole, rest = divmod(count, BLOCK**level)
                 if whole > 1:
-                    parts.append(Repeat(blocks[level], 0, whole - 1, node.span))
+                    factors.append(Repeat(blocks[level], 0, whole - 1, node.span))
                     count = BLOCK**level + rest
-            return [*parts, Repeat(unit, 0, count, node.span)]
+            return [*factors, Repeat(unit, 0, count, node.span)]
 
         more: list[Node] = [Repeat(unit, 0, None, node.span)]
         if node.high is not None:

@@ -204,8 +204,8 @@ class NfaBuilder:
                 self._connect_call(node, begin, end)
             case Token(terminal):
                 self._nfa.link(begin, self.alphabet.of_token(terminal), end)
-            case Sequence(parts):
-                self._connect_sequence(parts, begin, end)
+            case Sequence(operands):
+                self._connect_sequence(operands, begin, end)
             case Choice(branches):
                 self._work.extend((branch, begin, end) for branch in branches)
             case Counted():
@@ -213,15 +213,15 @@ class NfaBuilder:
             case Repeat():
                 self._connect_repeat(node, begin, end)
 
-    def _connect_sequence(self, parts: tuple[Node, ...], begin: int, end: int) -> None:
-        if not parts:
+    def _connect_sequence(self, operands: tuple[Node, ...], begin: int, end: int) -> None:
+        if not operands:
             self._nfa.free(begin, end)
             return
-        for part in parts[:-1]:
+        for operand in operands[:-1]:
             middle = self._nfa.add_states()
-            self._work.append((part, begin, middle))
+            self._work.append((operand, begin, middle))
             begin = middle
-        self._work.append((parts[-1], begin, end))
+        self._work.append((operands[-1], begin, end))
 
     def _connect_literal(self, node: Literal, begin: int, end: int) -> None:
         nfa = self._nfa
@@ -415,10 +415,10 @@ def compact(builder: NfaBuilder, name: str) -> ClosedAutomaton:
         builder.budget.left,
     )
     builder.budget.spend(steps)
-    return spell_out(builder, name) if result is None else _minimal_piece(*result)
+    return spell_out(builder, name) if result is None else _minimal_automaton(*result)
 
 
-def _minimal_piece(
+def _minimal_automaton(
     source: Column, symbol: Column, target: Column, accepting: bytes
 ) -> ClosedAutomaton:
     # Where no word is accepted the start is left, alone.
@@ -432,7 +432,7 @@ def spell_out(builder: NfaBuilder, name: str) -> ClosedAutomaton:
     Raises LimitError where too much is entered freely from too many states.
     """
     nfa = builder.build(name)
-    return _as_piece(trim(_remove_epsilons(nfa, builder.budget)))
+    return _closed(trim(_remove_epsilons(nfa, builder.budget)))
 
 
 def _remove_epsilons(nfa: GrowingNfa, budget: Budget) -> Automaton:
@@ -450,10 +450,10 @@ def _remove_epsilons(nfa: GrowingNfa, budget: Budget) -> Automaton:
     for state in kept:
         row: dict[int, dict[int, None]] = {}
         for symbol, target in leaving[state]:
-            found = row.setdefault(symbol, {})
+            targets = row.setdefault(symbol, {})
             entered = closures.of(target)
             budget.spend(len(entered))
-            found.update((numbers[s], None) for s in entered if s in numbers)
+            targets.update((numbers[s], None) for s in entered if s in numbers)
         edges.append({symbol: tuple(targets) for symbol, targets in row.items()})
     accepting = [state == GrowingNfa.ACCEPT for state in kept]
     return _with_one_start(Automaton(edges, accepting), closures, numbers)
@@ -518,7 +518,7 @@ def _renumber(automaton: Automaton, order: list[int]) -> Automaton:
     return Automaton(edges, accepting)
 
 
-def _as_piece(automaton: Automaton) -> ClosedAutomaton:
+def _closed(automaton: Automaton) -> ClosedAutomaton:
     triples = [
         (state, symbol, target)
         for state, row in enumerate(automaton.edges)

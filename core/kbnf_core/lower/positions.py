@@ -118,10 +118,10 @@ class _Rule:
 
     def occur(self, leaf: _Leaf, begin: int, end: int, *origins: Origin) -> None:
         """Let an occurrence lead from one place to another, as the last choice so far."""
-        place = self.add()
-        self.leaves[place] = (leaf, end)
-        self.origins[place] = origins
-        self.free[begin].append((place, ""))
+        position = self.add()
+        self.leaves[position] = (leaf, end)
+        self.origins[position] = origins
+        self.free[begin].append((position, ""))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,11 +189,11 @@ class _PositionBuilder:
         self._productive: set[_Variant] = set()
         labels = [None if "#" in name else (named or {}).get(name, name) for name in self._order]
         # In the order of the grammar, so that numbers of labels are those of a listing.
-        known = dict(zip(self._order, labels, strict=True))
-        written = [known[name] for name in grammar.rules if name in known]
+        label_of = dict(zip(self._order, labels, strict=True))
+        written = [label_of[name] for name in grammar.rules if name in label_of]
         self._names = tuple(dict.fromkeys(label for label in written if label is not None))
         numbers: dict[str | None, int] = {name: i for i, name in enumerate(self._names)}
-        self._label = {name: numbers.get(label, HIDDEN) for name, label in known.items()}
+        self._label = {name: numbers.get(label, HIDDEN) for name, label in label_of.items()}
         self._preorders: dict[_Passed, int] = {(): 0}
         self._lists: list[tuple[tuple[int, int], ...]] = [()]
 
@@ -219,10 +219,10 @@ class _PositionBuilder:
             match node:
                 case Literal() | Regular() | Token() | Call():
                     self._occur(rule, node, begin, end)
-                case Concatenation(parts):
-                    for part in parts:
+                case Concatenation(operands):
+                    for operand in operands:
                         after = rule.add()
-                        work.append((part, begin, after))
+                        work.append((operand, begin, after))
                         begin = after
                     rule.free[begin].append((end, ""))
                 case Choice(branches):
@@ -275,8 +275,8 @@ class _PositionBuilder:
             missing = [name for name in missing if name not in self._empty]
 
     def _empty_path(self, rule: _Rule) -> _Passed | None:
-        for place, passed in self._reached(rule, rule.begin, self._empty):
-            if place == _END:
+        for position, passed in self._reached(rule, rule.begin, self._empty):
+            if position == _END:
                 return passed
         return None
 
@@ -287,30 +287,30 @@ class _PositionBuilder:
         seen: set[int] = set()
         pending: list[tuple[int, _Passed]] = [(begin, ())]
         while pending:
-            place, passed = pending.pop()
-            if place in seen:
+            position, passed = pending.pop()
+            if position in seen:
                 continue
-            seen.add(place)
+            seen.add(position)
             # The rules passed over are a list for each state.
             self._budget.spend(1 + len(passed))
-            if place in rule.leaves:
-                yield place, passed
-            elif place == rule.end:
+            if position in rule.leaves:
+                yield position, passed
+            elif position == rule.end:
                 yield _END, passed
             # A stack reverses the order, and the first alternative is to be seen first.
-            for target, over in reversed(rule.free[place]):
+            for target, over in reversed(rule.free[position]):
                 if not over:
                     pending.append((target, passed))
                 elif over in passable:
                     pending.append((target, (*passed, over)))
 
     def _find_follows(self, rule: _Rule) -> None:
-        known: dict[int, _Follow] = {}
-        for place, (_, after) in rule.leaves.items():
+        follows_of: dict[int, _Follow] = {}
+        for position, (_, after) in rule.leaves.items():
             # Occurrences of a loop or of alternatives share their following occurrences.
-            if after not in known:
-                known[after] = list(self._reached(rule, after, self._empty))
-            rule.follows[place] = known[after]
+            if after not in follows_of:
+                follows_of[after] = list(self._reached(rule, after, self._empty))
+            rule.follows[position] = follows_of[after]
         rule.firsts = list(self._reached(rule, rule.begin, self._empty))
 
     def _find_productive(self) -> None:
@@ -324,7 +324,7 @@ class _PositionBuilder:
                 for part in range(3):
                     variant = _Variant(name, part)
                     if variant not in self._productive and any(
-                        place in live for place, _ in _chosen(rule.firsts, part)
+                        position in live for position, _ in _chosen(rule.firsts, part)
                     ):
                         self._productive.add(variant)
                         changed = True
@@ -333,21 +333,21 @@ class _PositionBuilder:
             live.add(_END)
             rule.firsts = [first for first in rule.firsts if first[0] in live]
             rule.follows = {
-                place: [each for each in follow if each[0] in live]
-                for place, follow in rule.follows.items()
-                if place in live
+                position: [each for each in follow if each[0] in live]
+                for position, follow in rule.follows.items()
+                if position in live
             }
 
     def _live(self, rule: _Rule) -> set[int]:
         sources: dict[int, list[int]] = {}
-        for place, follow in rule.follows.items():
-            leaf = rule.leaves[place][0]
+        for position, follow in rule.follows.items():
+            leaf = rule.leaves[position][0]
             if not isinstance(leaf, _Variant) or leaf in self._productive:
                 for target, _ in follow:
-                    sources.setdefault(target, []).append(place)
+                    sources.setdefault(target, []).append(position)
         pending = sources.get(_END, [])[:]
         # What waits for a token that never comes goes on for ever.
-        pending += [place for place, (leaf, _) in rule.leaves.items() if leaf == NEVER]
+        pending += [position for position, (leaf, _) in rule.leaves.items() if leaf == NEVER]
         live = set(pending)
         while pending:
             self._budget.spend()
@@ -363,17 +363,17 @@ class _PositionBuilder:
             # A rule to enter, or the index of a node of which all is there.
             pending: list[str | int] = [*reversed(passed)]
             while pending:
-                each = pending.pop()
+                node = pending.pop()
                 self._budget.spend()
-                if isinstance(each, int):
+                if isinstance(node, int):
                     # All below it follows it in preorder, so its size is the distance.
-                    nodes[each][1] = len(nodes) - each - 1
+                    nodes[node][1] = len(nodes) - node - 1
                     continue
-                if self._label[each] != HIDDEN:
+                if self._label[node] != HIDDEN:
                     self._budget.spend(_EDGE_WORK)
                     pending.append(len(nodes))
-                    nodes.append([self._label[each], 0])
-                pending.extend(reversed(self._empty[each]))
+                    nodes.append([self._label[node], 0])
+                pending.extend(reversed(self._empty[node]))
             self._preorders[passed] = len(self._lists)
             self._lists.append(tuple((label, below) for label, below in nodes))
         return self._preorders[passed]
@@ -384,7 +384,7 @@ class _PositionBuilder:
             [self._analysis.nodes[name] for name in self._order]
         )
         if NEVER in terminals:
-            terminals = [*(each for each in terminals if each != NEVER), NEVER]
+            terminals = [*(number for number in terminals if number != NEVER), NEVER]
         # Part 2 of the start has all its choices: nothing outside decides about its empty text.
         variants = [_Variant(start, 2)] + [
             _Variant(name, part)
@@ -399,19 +399,19 @@ class _PositionBuilder:
             {keys[variant]: number for number, variant in enumerate(variants)},
             {terminal: number for number, terminal in enumerate(terminals)},
         )
-        pieces: dict[str, _PieceBuilder] = {}
+        builders: dict[str, _AutomatonBuilder] = {}
         queue = [variants[0]]
         queued = set(queue)
         states = 0
         for variant in queue:
             rule = self._rules.get(variant.rule, _Rule())
-            piece = _PieceBuilder(self, rule, alphabet, keys, self._budget)
-            pieces[keys[variant]] = piece
-            called = piece.build(_chosen(rule.firsts, variant.part))
-            states += len(piece.arrive)
+            builder = _AutomatonBuilder(self, rule, alphabet, keys, self._budget)
+            builders[keys[variant]] = builder
+            called = builder.build(_chosen(rule.firsts, variant.part))
+            states += len(builder.arrive)
             if states > self._limits.grammar_states:
                 raise TooManyStatesError(variant.rule)
-            queue.extend(each for each in called if each not in queued)
+            queue.extend(number for number in called if number not in queued)
             queued.update(called)
         renamed = Grammar(keys[variants[0]], self._grammar.rules)
         facts = {keys[variants[0]]: self._analysis.facts[start]}
@@ -419,9 +419,9 @@ class _PositionBuilder:
             renamed,
             replace(self._analysis, facts=facts),
             alphabet,
-            {name: piece.piece() for name, piece in pieces.items()},
+            {name: builder.piece() for name, builder in builders.items()},
         )
-        kinds = [piece.by_kind(alphabet, len(terminals)) for piece in pieces.values()]
+        kinds = [builder.by_kind(alphabet, len(terminals)) for builder in builders.values()]
         columns = [[row for kind in kinds for row in kind[which]] for which in range(3)]
         rows = [row for column in columns for row in column]
         tail = np.array([row[2] for row in columns[1]], np.bool_)
@@ -430,10 +430,12 @@ class _PositionBuilder:
         return Positions(
             replace(tables, call_tail=tail),
             rules,
-            tuple(origin for piece in pieces.values() for origin in piece.origins),
+            tuple(origin for builder in builders.values() for origin in builder.origins),
             self._names,
             np.array([self._label[rule] for rule in rules], np.int32),
-            np.array([each for piece in pieces.values() for each in piece.arrive], np.int32),
+            np.array(
+                [number for builder in builders.values() for number in builder.arrive], np.int32
+            ),
             np.array([row[1] for row in rows], np.int32),
             np.array([row[0] for row in rows], np.int64),
             tuple(self._lists),
@@ -469,7 +471,7 @@ def _copies(
 
 def _chosen(firsts: _Follow, part: int) -> _Follow:
     """Return the occurrences that begin a variant of a rule."""
-    ends = [index for index, (place, _) in enumerate(firsts) if place == _END]
+    ends = [index for index, (position, _) in enumerate(firsts) if position == _END]
     if part == 2 or not ends:
         return [] if part == 1 else [first for first in firsts if first[0] != _END]
     return firsts[: ends[0]] if part == 0 else firsts[ends[0] + 1 :]
@@ -479,7 +481,7 @@ _Edge: TypeAlias = tuple[int, int, bool]
 """(preference, list before the first occurrence, whether it is a tail call)"""
 
 
-class _PieceBuilder:
+class _AutomatonBuilder:
     """The automaton of one variant of a rule; state 0 is its entry."""
 
     def __init__(
@@ -507,38 +509,40 @@ class _PieceBuilder:
     def build(self, firsts: Sequence[tuple[int, _Passed]]) -> list[_Variant]:
         """Build all states that ``firsts`` lead to; return the variants that are called."""
         called: dict[_Variant, None] = {}
-        begun = (origin for place, _ in firsts for origin in self._rule.origins.get(place, ()))
+        begun = (
+            origin for position, _ in firsts for origin in self._rule.origins.get(position, ())
+        )
         self.origins[0] = tuple(dict.fromkeys(begun))
-        for index, (place, passed) in enumerate(firsts):
+        for index, (position, passed) in enumerate(firsts):
             before = self._builder.preorder(passed)
-            for key, (preference, _, is_tail) in self._leaving(place, 0).items():
+            for key, (preference, _, is_tail) in self._leaving(position, 0).items():
                 edge = (index << _FIRST | preference, before, is_tail)
                 # The same way through a later choice is never preferred.
                 self._edges[0].setdefault(key, edge)
-        for place, inner, _ in self._queue:
+        for position, inner, _ in self._queue:
             number = len(self._edges)
-            self._edges.append({} if place == _END else dict(self._leaving(place, inner)))
+            self._edges.append({} if position == _END else dict(self._leaving(position, inner)))
             self._budget.spend(_EDGE_WORK * len(self._edges[number]))
-        for place, _, _ in [*self._queue, *((place, 0, 0) for place, _ in firsts)]:
-            leaf = self._rule.leaves[place][0] if place != _END else None
+        for position, _, _ in [*self._queue, *((position, 0, 0) for position, _ in firsts)]:
+            leaf = self._rule.leaves[position][0] if position != _END else None
             if isinstance(leaf, _Variant):
                 called[leaf] = None
         return list(called)
 
-    def _number(self, place: int, inner: int, arrive: int) -> int:
-        key = (place, inner, arrive)
+    def _number(self, position: int, inner: int, arrive: int) -> int:
+        key = (position, inner, arrive)
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers) + 1
             self._queue.append(key)
-            self._accepting.append(place == _END)
+            self._accepting.append(position == _END)
             self.arrive.append(arrive)
-            self.origins.append(self._rule.origins.get(place, ()))
+            self.origins.append(self._rule.origins.get(position, ()))
         return self._numbers[key]
 
-    def _leaving(self, place: int, inner: int) -> dict[tuple[int, int], _Edge]:
+    def _leaving(self, position: int, inner: int) -> dict[tuple[int, int], _Edge]:
         """Return the edges of an occurrence by (symbol, target); of an automaton, at a state."""
-        leaf = self._rule.leaves[place][0]
-        follow = self._rule.follows.get(place, [])
+        leaf = self._rule.leaves[position][0]
+        follow = self._rule.follows.get(position, [])
         edges: dict[tuple[int, int], _Edge] = {}
         if isinstance(leaf, Dfa):
             columns, goes_on = self._columns_of(leaf)
@@ -548,7 +552,7 @@ class _PieceBuilder:
                 if target == DEAD:
                     continue
                 if goes_on[target]:
-                    edges[symbol, self._number(place, target, 0)] = (0, 0, False)
+                    edges[symbol, self._number(position, target, 0)] = (0, 0, False)
                 if leaf.accepting[target]:
                     self._follow(edges, symbol, follow, 1)
             return edges
@@ -566,20 +570,20 @@ class _PieceBuilder:
     ) -> None:
         only = len(follow) == 1
         self._budget.spend(_EDGE_WORK * len(follow))
-        for preference, (place, passed) in enumerate(follow, least):
+        for preference, (position, passed) in enumerate(follow, least):
             arrive = self._builder.preorder(passed)
-            is_tail = only and place == _END and not arrive
-            edges[symbol, self._number(place, 0, arrive)] = (preference, 0, is_tail)
+            is_tail = only and position == _END and not arrive
+            edges[symbol, self._number(position, 0, arrive)] = (preference, 0, is_tail)
 
     def _columns_of(self, dfa: Dfa) -> tuple[list[int], list[bool]]:
         """Return an automaton's columns by class of the alphabet, and which states have edges."""
-        known = self._columns.get(id(dfa))
-        if known is None:
+        columns_by_origins = self._columns.get(id(dfa))
+        if columns_by_origins is None:
             columns = [dfa.classes[byte] for byte in self._alphabet.first_bytes]
             goes_on = [any(each != DEAD for each in row) for row in dfa.rows]
-            known = self._columns[id(dfa)] = (columns, goes_on)
-        self._budget.spend(len(known[0]))
-        return known
+            columns_by_origins = self._columns[id(dfa)] = (columns, goes_on)
+        self._budget.spend(len(columns_by_origins[0]))
+        return columns_by_origins
 
     def _sorted(self) -> Iterable[tuple[int, int, int, _Edge]]:
         for state, row in enumerate(self._edges):

@@ -54,9 +54,9 @@ class Regulars:
         self._rules = rules
         self._limits = limits
         self._budget = budget or Budget(limits.work)
-        self._known: dict[str, Dfa | None] = {}
+        self._by_name: dict[str, Dfa | None] = {}
         # With the node, because the number of a node that is gone may come again.
-        self._parts: dict[int, tuple[Node, Dfa | None]] = {}
+        self._roots: dict[int, tuple[Node, Dfa | None]] = {}
 
     def is_regular(self, root: Node) -> bool:
         """Return whether ``root`` is regular; its automaton, not made here, may be too large."""
@@ -68,10 +68,10 @@ class Regulars:
 
     def of(self, root: Node) -> Dfa:
         """Return the language of ``root``; raise NotRegularError where it has no automaton."""
-        if id(root) not in self._parts:
+        if id(root) not in self._roots:
             dfa = self._convert(root) if self.is_regular(root) else None
-            self._parts[id(root)] = (root, dfa)
-        dfa = self._parts[id(root)][1]
+            self._roots[id(root)] = (root, dfa)
+        dfa = self._roots[id(root)][1]
         if dfa is None:
             raise NotRegularError
         return dfa
@@ -98,8 +98,8 @@ class Regulars:
 
     def _convert(self, root: Node) -> Dfa | None:
         for name in sorted(self._callees(root), key=self._order.__getitem__):
-            if name not in self._known:
-                self._known[name] = self._try(self._rules[name])
+            if name not in self._by_name:
+                self._by_name[name] = self._try(self._rules[name])
         return self._try(root)
 
     def _callees(self, root: Node) -> set[str]:
@@ -107,7 +107,9 @@ class Regulars:
         result: set[str] = set()
         stack = [root]
         while stack:
-            fresh = {call.nonterminal for call in calls(stack.pop())} - result - self._known.keys()
+            fresh = (
+                {call.nonterminal for call in calls(stack.pop())} - result - self._by_name.keys()
+            )
             result |= fresh
             stack.extend(self._rules[name] for name in fresh)
         return result
@@ -123,7 +125,7 @@ class Regulars:
         return dfa
 
     def _callee(self, name: str) -> Dfa:
-        dfa = self._known[name]
+        dfa = self._by_name[name]
         if dfa is None:
             raise NotRegularError
         return dfa
@@ -141,16 +143,16 @@ def automaton_of(root: Node, callee: Callable[[str], Dfa], limit: int) -> Dfa:
     classes = join([separate(written), *(dfa.classes for dfa in dfas.values())])
     thompson = Thompson(_NFA_STATES * limit)
 
-    def combine(node: Node, parts: list[Fragment]) -> Fragment:
+    def combine(node: Node, fragments: list[Fragment]) -> Fragment:
         match node:
             case Literal(data):
                 return thompson.word(data.translate(classes))
             case Sequence():
-                return thompson.sequence(parts)
+                return thompson.sequence(fragments)
             case Choice():
-                return thompson.alternation(parts)
+                return thompson.alternation(fragments)
             case Repeat(_, low, high):
-                return thompson.repetition(parts[0], low, high)
+                return thompson.repetition(fragments[0], low, high)
             case _:
                 dfa = dfas[id(node)]
                 return thompson.automaton(rows_over(dfa, classes), dfa.accepting)

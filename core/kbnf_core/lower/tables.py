@@ -38,7 +38,9 @@ class Loops:
     high: Ids
 
 
-NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "i4", "i4", "u1", "u1", "i4", "i4")))
+NO_LOOPS = Loops(
+    *(np.zeros(0, dtype) for dtype in ("i4", "i4", "i4", "i4", "u1", "u1", "i4", "i4"))
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -68,7 +68,7 @@ class ExcludedWords:
         self._branches: dict[str, list[Expression]] = {}
         for definition in document.definitions:
             self._branches.setdefault(definition.name.value, []).extend(definition.branches)
-        self._known: dict[str, Words] = {}
+        self._words: dict[str, Words] = {}
         self._open: set[str] = set()
         self._work = 0
 
@@ -104,11 +104,11 @@ class ExcludedWords:
             case Reference(Name(name)):
                 if name in self._open:
                     raise _RefusedError(node, "this leads back to itself")
-                if name not in self._known:
+                if name not in self._words:
                     self._open.add(name)
-                    self._known[name] = yield from self._any_of(self._branches.get(name, ()))
+                    self._words[name] = yield from self._any_of(self._branches.get(name, ()))
                     self._open.remove(name)
-                return self._known[name]
+                return self._words[name]
             case Bracket(BracketKind.GROUP, body):
                 return (yield body)
             case Alternation(branches):
@@ -200,7 +200,9 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     names = [definition.name.value for definition in document.definitions]
     if start in names or start in document.broken_names or not names:
         return ()
-    used = {use.value for each in document.definitions for use in tree.uses_in(each.body)}
+    used = {
+        use.value for definition in document.definitions for use in tree.uses_in(definition.body)
+    }
     if document.broken_names - used:
         # One of these may be the start, and what it used is not known.
         return ()
@@ -259,7 +261,7 @@ class Translator:
             self._budget.part = definition.name.value
             body = self._translate(definition.body)
             bodies.setdefault(definition.name.value, []).append((body, definition.span))
-        return {name: _join(parts) for name, parts in bodies.items()}
+        return {name: _join(branches) for name, branches in bodies.items()}
 
     def _translate(self, root: tree.Expression) -> ir.Node:
         return meaning_of(root, self.leaf, self._defined, self._budget)
@@ -398,17 +400,17 @@ def meaning_of(
     Nothing needs to be known of calls of ``defined`` nonterminals. Parts are steps.
     """
 
-    def combine(node: tree.Expression, parts: list[ir.Node]) -> ir.Node:
+    def combine(node: tree.Expression, operands: list[ir.Node]) -> ir.Node:
         budget.spend()
         match node:
             case tree.Sequence(_, span):
-                return ir.Sequence(tuple(parts), span)
+                return ir.Sequence(tuple(operands), span)
             case tree.Alternation(_, span):
-                return choice_of(parts, span, budget)
+                return choice_of(operands, span, budget)
             case tree.Repetition(_, low, high, _, span):
-                return ir.Repeat(parts[0], low, high, span)
+                return ir.Repeat(operands[0], low, high, span)
             case tree.Bracket(kind, _, span):
-                return _bracket(kind, parts[0], span)
+                return _bracket(kind, operands[0], span)
             case tree.Reference(name, span) if name.value in defined:
                 return ir.Call(name.value, span)
             case _:
@@ -435,10 +437,10 @@ def _bracket(kind: tree.BracketKind, body: ir.Node, span: Span) -> ir.Node:
             return ir.Repeat(body, 0, None, span)
 
 
-def _join(parts: list[tuple[ir.Node, Span]]) -> ir.Node:
-    if len(parts) == 1:
-        return parts[0][0]
-    return ir.Choice(tuple(body for body, _ in parts), parts[0][1])
+def _join(branches: list[tuple[ir.Node, Span]]) -> ir.Node:
+    if len(branches) == 1:
+        return branches[0][0]
+    return ir.Choice(tuple(body for body, _ in branches), branches[0][1])
 
 
 _QUOTED = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
@@ -479,8 +481,8 @@ def slip_at(source: Source, span: Span) -> Fix | None:
 def _quotes_inside(span: Span, quoted: "re.Match[str]") -> Fix:
     """Return the fix for ``"say "hi""``: the name is between two texts, without a blank."""
     quote = quoted[0][0]
-    places = (Span(span.start - 1, span.start - 1), Span(span.end, span.end))
-    edits = tuple(Edit(place, "\\") for place in places)
+    ends = (Span(span.start - 1, span.start - 1), Span(span.end, span.end))
+    edits = tuple(Edit(end, "\\") for end in ends)
     return Fix(f"a quote inside a text is written `\\{quote}`", edits, safe=False)
 
 

@@ -252,12 +252,14 @@ class Narrows:
         mask: Callable[[int], Bitmask],
     ) -> None:
         self._masks, self._leads, self._settle, self._mask = masks, leads, settle, mask
-        self._known: LruDict[int, tuple[Narrow, ...]] = LruDict(weakly(self._find), MOST_REMEMBERED)
+        self._narrows: LruDict[int, tuple[Narrow, ...]] = LruDict(
+            weakly(self._find), MOST_REMEMBERED
+        )
 
     @property
     def known_bytes(self) -> int:
         """The memory that is taken, about."""
-        arrays = (ids for narrows in self._known.values() for narrow in narrows for ids in narrow)
+        arrays = (ids for narrows in self._narrows.values() for narrow in narrows for ids in narrow)
         return sum(array.nbytes + 100 for array in arrays)
 
     def leave_out(
@@ -265,7 +267,7 @@ class Narrows:
     ) -> None:
         """Clear the bits of tokens that no canonical token follows, unless all would be cleared."""
         stuck: list[int] = []
-        for tokens, following in self._known[position]:
+        for tokens, following in self._narrows[position]:
             allowed = tokens[words[tokens >> 5] >> (tokens & 31) & 1 > 0]
             stuck += [
                 token_id

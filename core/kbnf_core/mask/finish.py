@@ -264,7 +264,10 @@ class NearestEnd:
         after = {
             terminal: self._settled(step(state, frozenset((terminal,)))) for terminal in terminals
         }
-        return {each: 0 if after[each] < 0 else self._cost(after[each]) for each in after}
+        return {
+            terminal: 0 if after[terminal] < 0 else self._cost(after[terminal])
+            for terminal in after
+        }
 
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""

@@ -68,7 +68,7 @@ class TokenTerminals:
         kinds: dict[tuple[int, ...], list[int]] = {}
         for token_id, terminals in matching.items():
             kinds.setdefault(tuple(terminals), []).append(token_id)
-        return [(frozenset(each), np.array(ids, np.int32)) for each, ids in kinds.items()]
+        return [(frozenset(matched), np.array(ids, np.int32)) for matched, ids in kinds.items()]
 
     def mask(self, terminals: Iterable[int]) -> Bitmask:
         """Return the ids that match any of ``terminals``."""
@@ -86,7 +86,7 @@ class TokenTerminals:
             )
         if terminal.name is not None:
             return self._named(terminal.name)
-        all_ids = self._known_ids()
+        all_ids = self._all_ids()
         listed = {
             token_id
             for low, high in terminal.ranges
@@ -101,7 +101,7 @@ class TokenTerminals:
         result = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
         return frozenset(result)
 
-    def _known_ids(self) -> frozenset[int]:
+    def _all_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
         specials = vocabulary.special_tokens.values()
         # The trie contains just the tokens that are not empty.

@@ -219,7 +219,7 @@ class Pretokens:
         self._following: tuple[str, ...] = _FOLLOWING
         self._following = self._differing()
         # By text, where words end; by that, the first text, which stands for all.
-        self._known_ends: dict[str, _Ends] = {}
+        self._ends_by_text: dict[str, _Ends] = {}
         self._texts: dict[_Ends, str] = {}
         # By first character and the state after it, the groups that may come.
         self._lasting: dict[tuple[str, int], npt.NDArray[np.int32]] = {}
@@ -284,9 +284,9 @@ class Pretokens:
         )
 
     def _ends(self, text: str) -> _Ends:
-        cached = self._known_ends.get(text)
+        cached = self._ends_by_text.get(text)
         if cached is None:
-            cached = self._known_ends[text] = self._ends_of(text)
+            cached = self._ends_by_text[text] = self._ends_of(text)
         return cached
 
     def may_end(self, state: int) -> bool:

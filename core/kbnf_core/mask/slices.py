@@ -37,7 +37,7 @@ from kbnf_core.kernel import (
 )
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.stored import checked_trie, trie_to_arrays
-from kbnf_core.vocab.trie import Part, TokenTrie, build_trie, part_of
+from kbnf_core.vocab.trie import TokenTrie, TrieSubset, build_trie, subset_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Machine = npt.NDArray[np.int32]
@@ -79,7 +79,7 @@ class Slice(NamedTuple):
     ``ENDLESS`` where some token at the node or below it has no tail.
     """
 
-    part: Part
+    part: TrieSubset
     blocks: Bitmask
     number: npt.NDArray[np.uint8]
     having: Bitmask
@@ -114,19 +114,19 @@ class Slices(NamedTuple):
 ENDLESS = 2**16 - 1
 """A height beyond all lengths of tokens."""
 
-_parts: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
+_laid_out: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
 
 
 def parts_of(vocabulary: Vocabulary) -> Parts:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
-    cached = _parts.get(vocabulary)
+    cached = _laid_out.get(vocabulary)
     if cached is None:
-        made = Parts(vocabulary.trie, *_known_slices(vocabulary))
-        cached = _parts.setdefault(vocabulary, made)
+        made = Parts(vocabulary.trie, *_slices_of(vocabulary))
+        cached = _laid_out.setdefault(vocabulary, made)
     return cached
 
 
-def _known_slices(vocabulary: Vocabulary) -> Slices:
+def _slices_of(vocabulary: Vocabulary) -> Slices:
     """Return the slices of a vocabulary, from disk if the vocabulary is kept there."""
     entry = vocabulary.entry.beside("slices") if vocabulary.entry else None
     result = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
@@ -212,7 +212,7 @@ def _from_arrays(
         fits &= len(result["blocks"]) > 1 and bool((result["number"] == numbers).all())
     if not fits:
         raise ValueError("stored slices are damaged")
-    return Slice(Part(trie, nodes), machine=machine, **result)
+    return Slice(TrieSubset(trie, nodes), machine=machine, **result)
 
 
 def slices_of(vocabulary: Vocabulary) -> Slices:
@@ -230,17 +230,17 @@ def slices_of(vocabulary: Vocabulary) -> Slices:
 
 
 def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: Machine) -> Slice:
-    trie_part = part_of(trie, chosen)
-    reading = _reading(trie_part.trie, machine)
-    blocks = _blocks(trie_part.trie, reading, size)
-    result = _characters(trie_part.trie, machine, size)
-    return Slice(trie_part, blocks, *result, machine, reading, _heights(trie_part.trie))
+    subset = subset_of(trie, chosen)
+    reading = _reading(subset.trie, machine)
+    blocks = _blocks(subset.trie, reading, size)
+    result = _characters(subset.trie, machine, size)
+    return Slice(subset, blocks, *result, machine, reading, _heights(subset.trie))
 
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
     """Return the slice that no machine reads, and its tails; of few tokens nothing is a tail."""
-    trie_part = part_of(trie, chosen)
-    small = trie_part.trie
+    subset = subset_of(trie, chosen)
+    small = subset.trie
     behind = np.zeros(small.node_count, np.bool_)
     if len(trie.token_ids) >= LEAST_TOKENS:
         behind = _reading(small, _ENDING) == len(_ENDING) - 1
@@ -254,7 +254,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     )
     characters = _Characters.none()._replace(around=way | under)
     slice_ = Slice(
-        trie_part,
+        subset,
         np.zeros((0, word_count(size)), np.uint32),
         *characters,
         None,
@@ -263,7 +263,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     )
     ends = np.flatnonzero(behind)
     spelled = build_trie(dict(enumerate(_spelled(small, behind))))
-    return slice_, Tails(spelled, trie_part.nodes[ends], way[ends])
+    return slice_, Tails(spelled, subset.nodes[ends], way[ends])
 
 
 def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:

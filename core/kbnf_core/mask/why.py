@@ -42,7 +42,7 @@ class Explanation:
     @property
     def rules(self) -> frozenset[str]:
         """The rules of the places."""
-        return frozenset(name for live_place in self.places for name in live_place.rules)
+        return frozenset(name for site in self.places for name in site.rules)
 
 
 class Why:
@@ -70,16 +70,16 @@ class Why:
         masks = Masks(self._states, self._vocabulary, self._limits)
         self._automaton = TokenAutomaton(masks, self._finish, self._limits)
 
-    def explain(self, accepted: Iterable[int | bytes], what: int | bytes | str) -> Explanation:
+    def explain(self, accepted: Iterable[int | bytes], symbol: int | bytes | str) -> Explanation:
         """Explain a token id, bytes or text at the position after ``accepted``.
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
-        place = self._replay(accepted)
-        data = self._spell(what)
-        token_id = what if isinstance(what, int) else None
-        allowed, reason = self._judge(place, what, data)
-        state = place if place >= 0 else DEAD
+        position = self._replay(accepted)
+        data = self._spell(symbol)
+        token_id = symbol if isinstance(symbol, int) else None
+        allowed, reason = self._judge(position, symbol, data)
+        state = position if position >= 0 else DEAD
         taken = self._automaton.rule.feed(self._states, state, data)[1] if state != DEAD else 0
         reached = self._states.feed(state, data[:taken])[0]
         expected = self._explainer.expected(reached)
@@ -94,16 +94,18 @@ class Why:
         )
 
     def explain_waiting(
-        self, automaton: WaitingAutomaton, place: int, what: int | bytes | str
+        self, automaton: WaitingAutomaton, position: int, symbol: int | bytes | str
     ) -> Explanation:
         """Explain which tokens are allowed before the grammar begins."""
-        token_id = what if isinstance(what, int) else None
-        data, allowed = self._spell(what), True
+        token_id = symbol if isinstance(symbol, int) else None
+        data, allowed = self._spell(symbol), True
         try:
-            automaton.append(place, data) if token_id is None else automaton.step(place, token_id)
+            automaton.append(position, data) if token_id is None else automaton.step(
+                position, token_id
+            )
         except RejectedError:
             allowed = False
-        expected, reason = automaton.expected(place)
+        expected, reason = automaton.expected(position)
         return Explanation(allowed, token_id, data, len(data) * allowed, expected, (), reason)
 
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
@@ -182,19 +184,19 @@ class RuleFollower:
 
     def __init__(self, why: Why) -> None:
         self._why = why
-        self._place = why.beginning
+        self._position = why.beginning
         self._names: dict[int, str] = {}
 
     def append(self, symbol: int | bytes) -> None:
         """Append a token, or bytes, that can occur."""
-        self._place = self._why.after(self._place, symbol)
+        self._position = self._why.after(self._position, symbol)
 
     def rule(self) -> str:
         """Return the innermost rule of the first place at which the text may go on."""
-        name = self._names.get(self._place)
+        name = self._names.get(self._position)
         if name is None:
-            live_places = self._why.places(self._place)
-            name = self._names[self._place] = live_places[0].rules[-1] if live_places else ""
+            sites = self._why.places(self._position)
+            name = self._names[self._position] = sites[0].rules[-1] if sites else ""
         return name
 
 

@@ -65,15 +65,15 @@ class CallReader:
     def __init__(self, parser: CallParser, vocabulary: Vocabulary | None = None) -> None:
         self._parser, self._vocabulary = parser, vocabulary
         self._follower = Follower(parser.parser, vocabulary)
-        self._parts: list[_Text | _Call] = []
+        self._items: list[_Text | _Call] = []
         self._deltas: list[Delta] = []
         self._calls = 0
         self._at = 0
         self._is_open = False
 
-    def feed(self, piece: str | bytes | int) -> None:
+    def feed(self, chunk: str | bytes | int) -> None:
         """Read the next piece: text, bytes, or a token. Raises ``ParseError`` where none fits."""
-        self.read([piece.encode() if isinstance(piece, str) else piece], is_over=False)
+        self.read([chunk.encode() if isinstance(chunk, str) else chunk], is_over=False)
 
     def finish(self) -> None:
         """Say that the text is over. Raises ``ParseError`` for one that ends too early."""
@@ -105,7 +105,7 @@ class CallReader:
     @property
     def value(self) -> list[Any]:
         """The parts so far."""
-        return [item.value for item in self._parts if item.is_there]
+        return [item.value for item in self._items if item.is_there]
 
     def deltas(self) -> list[Delta]:
         """Return the new content since the last call, in the order of the text."""
@@ -114,18 +114,18 @@ class CallReader:
 
     def _begin(self, mark: Mark) -> None:
         self._is_open = True
-        last = self._parts[-1] if self._parts else None
+        last = self._items[-1] if self._items else None
         if mark.kind == "call":
-            self._parts.append(_Call(mark, self._calls))
+            self._items.append(_Call(mark, self._calls))
             self._deltas.append(Delta("name", mark.name or "", self._calls))
             self._calls += 1
         elif isinstance(last, _Text) and last.mark.kind == mark.kind:
             last.mark = mark
         else:
-            self._parts.append(_Text(mark))
+            self._items.append(_Text(mark))
 
     def _feed(self, end: int, *, final: bool) -> None:
-        item = self._parts[-1]
+        item = self._items[-1]
         data = self._follower.data(self._at, end)
         self._at = end
         added = item.feed(data, final=final)
@@ -141,28 +141,32 @@ class _Text:
     def __init__(self, mark: Mark) -> None:
         self.mark = mark
         self._decoder = getincrementaldecoder("utf-8")("replace")
-        self._pieces: list[str] = []
-        self._held = ""
+        self._chunks: list[str] = []
+        self._withheld = ""
 
     def feed(self, data: bytes, *, final: bool) -> str:
         """Take the next bytes; return those that are certainly text."""
-        self._held += self._decoder.decode(data, final)
+        self._withheld += self._decoder.decode(data, final)
         trigger = self.mark.trigger
         # A possible trigger at the end of the part does not belong to the text.
-        end = len(self._held.removesuffix(trigger)) if final else len(self._held) - len(trigger)
-        added = self._held[: max(end, 0)]
-        self._held = "" if final else self._held[len(added) :]
-        self._pieces.append(added)
+        end = (
+            len(self._withheld.removesuffix(trigger))
+            if final
+            else len(self._withheld) - len(trigger)
+        )
+        added = self._withheld[: max(end, 0)]
+        self._withheld = "" if final else self._withheld[len(added) :]
+        self._chunks.append(added)
         return added
 
     @property
     def is_there(self) -> bool:
-        return any(self._pieces)
+        return any(self._chunks)
 
     @property
     def value(self) -> Any:
-        self._pieces = ["".join(self._pieces)]
-        text = self._pieces[0]
+        self._chunks = ["".join(self._chunks)]
+        text = self._chunks[0]
         return text if self.mark.kind == "text" else {self.mark.kind: text}
 
 

@@ -398,9 +398,9 @@ class ValueReader:
         """The number of parts that ``read`` has read."""
         self._is_over = False
 
-    def feed(self, piece: str | bytes | int) -> None:
+    def feed(self, chunk: str | bytes | int) -> None:
         """Read the next piece: text, bytes, or a token. Raises ``ParseError`` for no JSON."""
-        data = piece.encode() if isinstance(piece, str) else piece
+        data = chunk.encode() if isinstance(chunk, str) else chunk
         self._reader.feed(bytes_of(data, self._vocabulary))
 
     def finish(self) -> None:

@@ -150,9 +150,10 @@ class MessageReader:
     ) -> None:
         self._language, self._vocabulary, self._any_name = language, vocabulary, any_name
         self._compiled = compiled(*language.of_any_tools)
+        # Bytes that are not UTF-8 stay in the content, as halves of surrogate pairs.
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Pieces()
-        self._parts: list[_MessageText | _OpenCall] = []
+        self._items: list[_MessageText | _OpenCall] = []
         self._deltas: list[Delta] = []
         self._calls = 0
         self._retried = 0
@@ -161,7 +162,7 @@ class MessageReader:
         self._shapes: dict[tuple[str, str], tuple[Shape, ...]] = {}
         self._is_behind_call = False
         # Calls of a section without markers, which are calls once it is over.
-        self._held: list[tuple[_OpenCall, Any]] | None = None
+        self._waiting: list[tuple[_OpenCall, Any]] | None = None
         self.count = 0
         self.cut: int | None = None
         self.tolerated = self._source.tolerated
@@ -170,13 +171,14 @@ class MessageReader:
 
     # The interface of readers
 
-    def feed(self, piece: str | bytes | int) -> None:
+    def feed(self, chunk: str | bytes | int) -> None:
         """Read the next piece: text, bytes, or a token."""
-        if not isinstance(piece, str):
-            marker = self._marker_of(piece) if isinstance(piece, int) else None
-            data = bytes_of(piece, self._vocabulary) if marker is None else marker.encode()
-            piece = self._decoder.decode(data)
-        self._source.add(piece)
+        if not isinstance(chunk, str):
+            marker = self._marker_of(chunk) if isinstance(chunk, int) else None
+            data = bytes_of(chunk, self._vocabulary) if marker is None else marker.encode()
+            chunk = self._decoder.decode(data)
+        self._source.add(chunk)
+        # Reading stops where it needs more text, and goes on from there.
         next(self._running, None)
 
     def _marker_of(self, token: int) -> str | None:
@@ -201,9 +203,9 @@ class MessageReader:
 
     def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> list[Any]:
         """Read the text accepted since the last call; return the value."""
-        for piece in accepted:
+        for chunk in accepted:
             self.count += 1
-            self.feed(piece)
+            self.feed(chunk)
         if is_over:
             self.finish()
         return self.value
@@ -211,7 +213,7 @@ class MessageReader:
     @property
     def value(self) -> list[Any]:
         """The parts so far."""
-        return [item.value for item in self._parts]
+        return [item.value for item in self._items]
 
     def deltas(self) -> list[Delta]:
         """Return the new content since the last call, in the order of the text."""
@@ -233,10 +235,10 @@ class MessageReader:
     def _say(self, kind: str, text: str) -> None:
         if not text:
             return
-        last = self._parts[-1] if self._parts else None
+        last = self._items[-1] if self._items else None
         if not isinstance(last, _MessageText) or last.kind != kind:
             last = _MessageText(kind)
-            self._parts.append(last)
+            self._items.append(last)
         last.pieces.append(text)
         self._deltas.append(Delta(kind, text))
 
@@ -258,6 +260,8 @@ class MessageReader:
         if match is None:
             self._say("text", source.take(len(source.text)))
         else:
+            # A partial match may become a word of the language: it is withheld until more text
+            # decides.
             self._say("text", source.take(match.start()))
             if not match.partial:
                 yield from self._begin("")
@@ -332,7 +336,7 @@ class MessageReader:
             return
         match = start.pattern.match(source.text, source.at)
         assert match is not None  # noqa: S101 - it was found to match
-        patterns = start.what
+        patterns = start.item
         if start.ends:
             yield from self._end_of_turn(start, blanks)
             return
@@ -398,7 +402,7 @@ class MessageReader:
         """Return whether a text ends in a possible call of which a marker is complete."""
         source = self._source
         for start in self._compiled.starts:
-            if start.what is None or isinstance(start.what, Frame) or start.is_bare:
+            if start.item is None or isinstance(start.item, Frame) or start.is_bare:
                 continue
             match = start.pattern.match(source.text, source.at, partial=True)
             if match is not None and match.partial and begins_marked(source.text[source.at :]):
@@ -434,17 +438,17 @@ class MessageReader:
         """Read calls that no marker begins, which are calls of known tools as a whole only."""
         source = self._source
         # Deltas cannot be taken back, so calls wait until the whole section was read.
-        source.kept, self._held = [], []
+        source.kept, self._waiting = [], []
         noted = len(self.tolerated)
         source.take(end)
         try:
             yield from self._calls_of(section, [])
         except (BrokenError, CutError):
             text = "".join(source.kept)
-            source.kept = self._held = None
+            source.kept = self._waiting = None
             self._undo(text, noted)
             return
-        waiting, source.kept, self._held = self._held, None, None
+        waiting, source.kept, self._waiting = self._waiting, None, None
         for call, value in waiting:
             self._finish(call, value)
 
@@ -475,7 +479,7 @@ class MessageReader:
                     return
                 count += 1
                 # A call was given out, so the text up to here is not content any more.
-                if self._held is None:
+                if self._waiting is None:
                     source.kept = None
                 continue
             if source.is_over and self._ends(section, count, noise):
@@ -548,14 +552,14 @@ class MessageReader:
         call = _OpenCall()
         is_loose = start is not None and start.is_bare and start.leads
         # Deltas cannot be taken back: a call whose opening is incomplete is reported at its end.
-        call.may_be_given = self._held is None and (
+        call.may_be_given = self._waiting is None and (
             start is None or not (start.missing or is_loose)
         )
         try:
             yield from self._read_call(form, opening, call)
             yield from self._tail(form, call, start, is_loose=is_loose)
             value = self._arguments_of(form, call)
-            if self._held is not None and not self._is_known(form, call):
+            if self._waiting is not None and not self._is_of_tools(form, call):
                 raise BrokenError
         except (CutError, BrokenError) as error:
             # In a section the failure is the section's, which decides about the whole text.
@@ -572,9 +576,9 @@ class MessageReader:
         source.kept = outer
         if outer is not None:
             outer.append(text)
-        if self._held is not None:
-            self._held.append((call, value))
-        elif not self._is_known(form, call):
+        if self._waiting is not None:
+            self._waiting.append((call, value))
+        elif not self._is_of_tools(form, call):
             del self.tolerated[noted:]
             self._say("text", text)
         else:
@@ -605,15 +609,15 @@ class MessageReader:
     def _rest_of_section(self, form: CallPatterns) -> Reading:
         """Read the text after a call whose section has no beginning."""
         for start in self._compiled.starts:
-            if isinstance(start.what, SectionPatterns) and form in start.what.forms:
+            if isinstance(start.item, SectionPatterns) and form in start.item.forms:
                 noise: list[str] = []
                 try:
-                    yield from self._calls_of(start.what, noise)
+                    yield from self._calls_of(start.item, noise)
                 except (BrokenError, CutError):
                     self._say("text", "".join(noise))
                 return
 
-    def _is_known(self, form: CallPatterns, call: _OpenCall) -> bool:
+    def _is_of_tools(self, form: CallPatterns, call: _OpenCall) -> bool:
         if self._any_name or (form.form.name is not None or not form.form.is_named):
             return True
         names = form.form.tools or self._language.tools
@@ -624,7 +628,7 @@ class MessageReader:
         text = "".join(source.kept or ()) + source.take(len(source.text))
         source.kept = None
         is_marked = is_marker(words_of(text)[0]) if text.strip() else False
-        if call.name is not None and not self._is_known(form, call):
+        if call.name is not None and not self._is_of_tools(form, call):
             is_marked = False
         elif call.name is not None:
             is_marked = True
@@ -647,6 +651,7 @@ class MessageReader:
         del self.tolerated[noted:]
         source.give_back(text)
         self._retried += len(text)
+        # In proportion to the text so far, so that a text in many pieces is read as it is in one.
         bound = RETRIED * (source.place + len(text)) + RETRIED_AT_LEAST
         size = len(text) if self._retried > bound else 1
         self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
@@ -655,7 +660,8 @@ class MessageReader:
     def _close(self, call: _OpenCall) -> None:
         """Report that a call that was given out is not one."""
         if call.number is not None:
-            self._parts.pop()
+            # It is the last part: nothing else is given out while a call is read.
+            self._items.pop()
             self._deltas.append(Delta("cut", "", call.number))
 
     def _give(self, call: _OpenCall) -> None:
@@ -663,7 +669,7 @@ class MessageReader:
         if call.number is None:
             call.number = self._calls
             self._calls += 1
-            self._parts.append(call)
+            self._items.append(call)
             self._deltas.append(Delta("name", call.name or "", call.number))
             self._deltas += [Delta("arguments", text, call.number) for text in call.written]
 
@@ -675,9 +681,9 @@ class MessageReader:
 
         return made
 
-    def _known(self, form: CallPatterns, call: _OpenCall) -> None:
+    def _give_if_of_tools(self, form: CallPatterns, call: _OpenCall) -> None:
         """Give a call out if its tool is known."""
-        if call.may_be_given and self._is_known(form, call):
+        if call.may_be_given and self._is_of_tools(form, call):
             self._give(call)
 
     def _read_call(
@@ -700,7 +706,7 @@ class MessageReader:
         self._note_spelling(form, call, spelled, begin)
         yield from source.after_blanks() if style in OF_BRACKETS else ()
         call.has_arguments = True
-        self._known(form, call)
+        self._give_if_of_tools(form, call)
         made = self._made(call)
         if groups.get("closed"):
             made("{}")
@@ -760,7 +766,7 @@ class MessageReader:
         if is_inner and key == form.name_path[-1] and char == '"':
             call.name = yield from self._read_text()
             if call.has_arguments:
-                self._known(form, call)
+                self._give_if_of_tools(form, call)
         elif is_inner and key in (form.arguments_path[-1], *ALIASES):
             if call.has_arguments:
                 raise BrokenError
@@ -768,7 +774,7 @@ class MessageReader:
             if char == '"':
                 self._note("the arguments are a text", source.place, source.place)
             if call.name is not None:
-                self._known(form, call)
+                self._give_if_of_tools(form, call)
             yield from read_arguments(source, self._made(call))
         else:
             yield from read_json(source, _dropped)

@@ -76,7 +76,7 @@ class SectionPatterns:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A possible beginning at an offset: a frame, a section, a form of calls, or glue (``what``).
+    """A possible beginning at an offset: a frame, a section, a form of calls, or glue (``item``).
 
     ``first`` is the pattern of its first word. ``missing`` are the required words before it that
     are absent; one that ``leads`` is allowed at the beginning of a turn only, one that is ``bare``
@@ -85,7 +85,7 @@ class Start:
     """
 
     pattern: "regex.Pattern[str]"
-    what: "Frame | SectionPatterns | CallPatterns | None"
+    item: "Frame | SectionPatterns | CallPatterns | None"
     first: str
     missing: str = ""
     leads: bool = False
@@ -156,7 +156,7 @@ def may_begin(language: CallLanguage, text: str) -> bool:
     return any(
         re.search(start.first if not start.is_bare else start.pattern.pattern, text)
         for start in patterns.starts
-        if isinstance(start.what, SectionPatterns | CallPatterns)
+        if isinstance(start.item, SectionPatterns | CallPatterns)
     )
 
 
@@ -215,18 +215,18 @@ def _form(form: CallForm, sections: Sequence[Section]) -> CallPatterns:
     import regex
 
     name_path, arguments_path, head, tail = _object_of(form)
-    text = "".join(each for _, each in form.tail)
+    text = "".join(word for _, word in form.tail)
     spelled = None
     if all(kind == "text" for kind, _ in (*form.head, *form.middle)):
-        spelled = "".join(f"{each}" for _, each in form.head) + "\0"
-        spelled += "".join(each for _, each in form.middle)
+        spelled = "".join(f"{word}" for _, word in form.head) + "\0"
+        spelled += "".join(word for _, word in form.middle)
     return CallPatterns(
         form,
         regex.compile(_head_pattern(form, _words(head), is_object=bool(name_path))),
         tuple((regex.compile(f"{BLANKS}{pattern}"), word) for pattern, word in _words(tail)),
         blanks_behind(text),
         spelled,
-        "".join(each for _, each in tail) if all(kind == "text" for kind, _ in tail) else None,
+        "".join(word for _, word in tail) if all(kind == "text" for kind, _ in tail) else None,
         "".join(pattern for pattern, word in _words(head)[:1] if is_marker(word)),
         _manner(form, sections),
         name_path,
@@ -239,7 +239,7 @@ def _manner(form: CallForm, sections: Sequence[Section]) -> Manner:
     if form.style in OF_BRACKETS:
         return Manner(form.style, form.words)
     around = () if form.section is None else _words(sections[form.section].end)[:1]
-    ends = _end_in("".join(each for _, each in form.tail))
+    ends = _end_in("".join(spelling for _, spelling in form.tail))
     word = "".join(word for _, word in around)
     return Manner(form.style, form.words, ends, word, form.is_verbatim)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.kernel import NEVER, EndCosts, Ends
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
@@ -54,7 +54,7 @@ def byte_costs(tables: Tables, token: float) -> EndCosts:
 MOST_STATES = 4096
 """States of a table, unless more are asked for."""
 
-MOST_PARTS = 256
+MOST_MEMBERS = 256
 """Parts of a state on average. States of an ambiguous nesting have as many as the text is long."""
 
 
@@ -76,9 +76,9 @@ def close_states(
 
     ``classes``: those of the bytes; ``by_token(state)``: the states after tokens that are more than
     their bytes. ``eager``: nothing follows a complete text. All new states together have at most
-    ``MOST_PARTS`` parts for each of ``most``.
+    ``MOST_MEMBERS`` parts for each of ``most``.
     """
-    most_grown = states.grown + MOST_PARTS * most
+    most_grown = states.grown + MOST_MEMBERS * most
     readable = frozenset(classes)
     met = {states.initial}
     order = [states.initial]
@@ -129,13 +129,13 @@ def endless_rules(tables: Tables) -> list[int]:
     recursion) alone goes no deeper, and neither does one after all text (a tail call).
     """
     calls = _calls(tables)
-    graph: dict[int, list[int]] = {each: [] for each in range(len(tables.entry))}
+    graph: dict[int, list[int]] = {site: [] for site in range(len(tables.entry))}
     for call in calls:
         graph[call.caller].append(call.callee)
     result: list[int] = []
     for members in cyclic_components(graph):
-        within = [each for each in calls if each.caller in members and each.callee in members]
-        if any(each.follows for each in within) and any(each.is_followed for each in within):
+        within = [site for site in calls if site.caller in members and site.callee in members]
+        if any(site.follows for site in within) and any(site.is_followed for site in within):
             result.extend(members)
     return sorted(result)
 

@@ -21,7 +21,7 @@ from kbnf_core.text.source import NOWHERE, Span
 _Link: TypeAlias = tuple[tuple[int, int], int]
 """(stack_node, nonterminal) that is called, and the item set that waits for it."""
 
-MAX_PLACES = 64
+MOST_SITES = 64
 """Live items that are computed at most; a text with more is explained by these."""
 
 
@@ -69,7 +69,7 @@ class Explainer:
                 for origin in self._origins[position]:
                     span, offset, _ = origin if origin.span != NOWHERE else outside
                     result[LivePlace(rules, calls, span, offset, expected)] = None
-                if len(result) >= MAX_PLACES:
+                if len(result) >= MOST_SITES:
                     return tuple(result)
         return tuple(result)
 

@@ -49,7 +49,7 @@ Triple: TypeAlias = tuple[int, int, int]
 LEAST_STATES = 1_000
 """States that may always be known: a fresh table must contain what an engine takes along."""
 
-PARTS_PER_STATE = 32
+MEMBERS_PER_STATE = 32
 """Pairs, items and triples that a state may have on average; most have a few."""
 
 
@@ -60,7 +60,7 @@ def state_limit(limits: Limits) -> int:
 
 def part_limit(limits: Limits) -> int:
     """Return the number of parts of states from which on a table is full."""
-    return PARTS_PER_STATE * state_limit(limits)
+    return MEMBERS_PER_STATE * state_limit(limits)
 
 
 class StateTable:

@@ -203,16 +203,16 @@ class Judge:
             invent,
             status == "cut",
         )
-        found: set[bytes] = set()
-        while len(found) < best:
+        texts: set[bytes] = set()
+        while len(texts) < best:
             way = search.next()
             if way is None:
                 break
             repair = self._repair(data, search, way, status, rewriters)
-            if repair.data not in found and (invent or not repair.invented):
-                found.add(repair.data)
+            if repair.data not in texts and (invent or not repair.invented):
+                texts.add(repair.data)
                 yield repair
-        if search.is_cut and not found:
+        if search.is_cut and not texts:
             raise WorkLimitError(self._limits.work, "the repair of a text", _ADVICE)
 
     def _repair(
@@ -281,12 +281,12 @@ _ADVICE = "`most` bounds what edits may cost, and a text that is cut into parts 
 
 
 def _edited(data: bytes, edits: Iterable[Edit]) -> bytes:
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     at = 0
     for edit in edits:
-        parts += (data[at : edit.start], edit.after)
+        chunks += (data[at : edit.start], edit.after)
         at = edit.end
-    return b"".join((*parts, data[at:]))
+    return b"".join((*chunks, data[at:]))
 
 
 def _joined(edits: Iterable[Edit]) -> list[Edit]:

@@ -161,13 +161,13 @@ def _compiled(
     rows: list[tuple[int, int, re.Pattern[bytes], Written]] = []
     patterns: list[bytes] = []
     group = 1
-    for number, each in enumerate(rewrites):
-        if each.where in (ANYWHERE, where):
-            pattern = re.compile(each.pattern)
-            rows.append((number, group, pattern, each.written))
-            patterns.append(each.pattern)
+    for number, rewrite in enumerate(rewrites):
+        if rewrite.where in (ANYWHERE, where):
+            pattern = re.compile(rewrite.pattern)
+            rows.append((number, group, pattern, rewrite.written))
+            patterns.append(rewrite.pattern)
             group += 1 + pattern.groups
-    any_of = b"|".join(b"(?:%b)" % each for each in patterns) or b"(?!)"
+    any_of = b"|".join(b"(?:%b)" % rewrite for rewrite in patterns) or b"(?!)"
     return re.compile(any_of), re.compile(b"".join(b"(?=(%b))?" % p for p in patterns)), rows
 
 
@@ -178,7 +178,9 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 
 def _requoted(match: re.Match[bytes]) -> bytes:
     """Return a string in quotes of another kind as JSON writes it."""
-    text = re.sub(rb"\\(['`])|(\\.)|\"", lambda each: each[1] or each[2] or rb"\"", match[1])
+    text = re.sub(
+        rb"\\(['`])|(\\.)|\"", lambda character: character[1] or character[2] or rb"\"", match[1]
+    )
     return b'"' + text + b'"'
 
 
@@ -219,11 +221,11 @@ def _outside(
     cost: float,
     *,
     strips: bool = False,
-    each: float = 0.0,
+    other: float = 0.0,
     uncertain: bool = False,
 ) -> Rewrite:
     """Return a rewrite outside of free text, and not in an escape, which is not free either."""
-    return Rewrite(rb"(?<!\\)(?:%b)" % pattern, written, cost, OUTSIDE, strips, each, uncertain)
+    return Rewrite(rb"(?<!\\)(?:%b)" % pattern, written, cost, OUTSIDE, strips, other, uncertain)
 
 
 def _inside(pattern: bytes, written: Written, cost: float) -> Rewrite:
@@ -309,8 +311,8 @@ JSON = replace(
         _outside(rb"(?<![\w.])0+(?=\d)", b"", 0.4),
         _outside(rb"(?<=\d)_(?=\d)", b"", 0.4),
         # Members with names that the grammar does not allow there.
-        _outside(rb",\s{0,99}" + _MEMBER + rb"(?=\s{0,99}[,}])", b"", 3.0, each=0.02),
-        _outside(_MEMBER + rb"\s{0,99},\s{0,99}", b"", 3.0, each=0.02),
+        _outside(rb",\s{0,99}" + _MEMBER + rb"(?=\s{0,99}[,}])", b"", 3.0, other=0.02),
+        _outside(_MEMBER + rb"\s{0,99},\s{0,99}", b"", 3.0, other=0.02),
         # Quotes in strings: those between two words that both have quotes are the cheapest, those
         # that are likely to begin or to end a string the dearest.
         _inside(rb'(?<=\w)"(?=\s"\w)|(?<=\w"\s)"(?=\w)', rb'\\"', 0.42),

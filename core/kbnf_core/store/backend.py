@@ -103,13 +103,13 @@ class DirectoryStore:
 
         A file of another size was cut short by something else, and is replaced.
         """
-        with self._told():
+        with self._reported():
             return self._put(key, data)
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys, temporary names left out."""
         folder = self._folder / prefix.rpartition("/")[0]
-        with self._told():
+        with self._reported():
             names = sorted(
                 path.relative_to(self._folder).as_posix()
                 for path in folder.rglob("*")
@@ -119,7 +119,7 @@ class DirectoryStore:
 
     def remove(self, key: str) -> None:
         """Remove the file of a key."""
-        with self._told():
+        with self._reported():
             (self._folder / key).unlink(missing_ok=True)
 
     def size(self, key: str) -> int:
@@ -160,12 +160,12 @@ class DirectoryStore:
         return True
 
     def _status(self, key: str) -> os.stat_result | None:
-        with self._told(), suppress(FileNotFoundError):
+        with self._reported(), suppress(FileNotFoundError):
             return (self._folder / key).stat()
         return None
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reported(self) -> Iterator[None]:
         """Name the store in the errors of the system."""
         try:
             yield

@@ -57,7 +57,7 @@ class FsspecStore:
         self.name = shown_url(url)
         self._secret = _secret_pattern(url)
         try:
-            address, options = _place(url)
+            address, options = _address(url)
             self._fs, self._root = url_to_fs(address, **options)
             if split.scheme in ("s3", "s3a"):
                 self._fs.retries = 1
@@ -236,7 +236,7 @@ def _secret_pattern(url: str) -> "re.Pattern[str] | None":
     return re.compile("|".join(patterns)) if patterns else None
 
 
-def _place(url: str) -> tuple[str, dict[str, Any]]:
+def _address(url: str) -> tuple[str, dict[str, Any]]:
     """Return a URL as fsspec takes it, and the options of its driver.
 
     S3 wants the access key and its secret by themselves. Requests that are tried again here are not

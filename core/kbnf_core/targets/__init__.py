@@ -33,11 +33,11 @@ class Host(NamedTuple):
 
     def note(self, name: str, engine: str) -> str:
         """Return what the host has of an engine, in words."""
-        known = f"{name}@{self.version}" if self.version else name
+        title = f"{name}@{self.version}" if self.version else name
         others = list(self.engines)
-        place = others.index(engine)
-        after = f" and tries it after {others[place - 1]}" if place else ""
-        return f"{known} has {self.engines[engine]}{after}"
+        index = others.index(engine)
+        after = f" and tries it after {others[index - 1]}" if index else ""
+        return f"{title} has {self.engines[engine]}{after}"
 
 
 HOSTS: Mapping[str, Host] = MappingProxyType(
@@ -75,6 +75,6 @@ def engines_of(names: Iterable[str]) -> dict[str, str]:
             result.setdefault(name, "")
             continue
         for engine in host.engines:
-            said = (result.get(engine, ""), host.note(name.partition("@")[0], engine))
-            result[engine] = "; ".join(filter(None, said))
+            notes = (result.get(engine, ""), host.note(name.partition("@")[0], engine))
+            result[engine] = "; ".join(filter(None, notes))
     return result

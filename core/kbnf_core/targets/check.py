@@ -38,7 +38,7 @@ from kbnf_core.targets.process import (
     Asked,
     NotInstalledError,
     installed,
-    none_installed,
+    not_installed,
     version_of,
 )
 from kbnf_core.text.diagnostics import Diagnostic
@@ -63,7 +63,7 @@ class PanelTarget:
     how: str
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The target in a few words."""
         return f"{self.name} {self.version} ({self.how})"
 
@@ -109,14 +109,18 @@ class Panel:
         there = installed()
         missing: list[str] = []
         for name in names:
-            found = engines_of(ENGINES if name == ALL else (name,))
+            engines = engines_of(ENGINES if name == ALL else (name,))
             if name == ALL or name in HOST_NAMES:
-                missing += [each for each in found if each not in there]
-                found = {each: found[each] for each in found if each in there}
-                if not found:
-                    raise NotInstalledError(none_installed(missing))
-            for each, note in found.items():
-                wanted[each] = "; ".join(filter(None, (wanted.get(each), note)))
+                missing += [engine_name for engine_name in engines if engine_name not in there]
+                engines = {
+                    engine_name: engines[engine_name]
+                    for engine_name in engines
+                    if engine_name in there
+                }
+                if not engines:
+                    raise NotInstalledError(not_installed(missing))
+            for engine_name, note in engines.items():
+                wanted[engine_name] = "; ".join(filter(None, (wanted.get(engine_name), note)))
         self.missing = tuple(dict.fromkeys(missing))
         self.targets = tuple(_target(name, note) for name, note in wanted.items())
         self.failures: list[str] = []
@@ -140,7 +144,9 @@ class Panel:
         for asked, answer in zip(engines, answers, strict=True):
             if isinstance(answer, NotInstalledError):
                 del self._asked[asked.name]
-                self.targets = tuple(each for each in self.targets if each.name != asked.name)
+                self.targets = tuple(
+                    engine_name for engine_name in self.targets if engine_name.name != asked.name
+                )
                 self.failures.append(str(answer))
             elif answer is not None:
                 result.append(answer)
@@ -149,7 +155,7 @@ class Panel:
     @property
     def services(self) -> list[Service]:
         """The services."""
-        return [Service(each.name) for each in self.targets if each.name in SERVICE_NAMES]
+        return [Service(service.name) for service in self.targets if service.name in SERVICE_NAMES]
 
     def close(self) -> None:
         """End the processes."""
@@ -212,11 +218,11 @@ def check_targets(
     # No engine waits for another one: each goes through all schemas.
     by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
     for number, (tool, prefix, _) in enumerate(schemas):
-        results = [each[number] for each in by_engine]
+        results = [finding[number] for finding in by_engine]
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
-            said = (*result.findings, *costs(result, results))
-            findings += [diagnostic(source, finding, prefix, tool) for finding in said]
+            reported = (*result.findings, *costs(result, results))
+            findings += [diagnostic(source, finding, prefix, tool) for finding in reported]
             if result.stopped:
                 message = f"{result.engine} was not asked about all of the schema: it takes long"
                 findings.append(Diagnostic("I901", message, source, source.locate(prefix)))
@@ -253,7 +259,7 @@ def _strict_tools(source: Source) -> set[str]:
         tools = tools_of(json.loads(source.text)).tools
     except (ValueError, RecursionError):
         return set()
-    return {each.name for each in tools if each.strict is not None}
+    return {tool.name for tool in tools if tool.strict is not None}
 
 
 def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diagnostic]:
@@ -303,9 +309,9 @@ def costs(result: Examined, results: Sequence[Examined]) -> Iterator[Finding]:
     answer = result.answer
     if not answer.takes:
         return
-    others = [each.answer for each in results if each is not result and each.answer.takes]
-    seconds = median(each.seconds for each in others) if others else 0.0
-    used = median(each.bytes for each in others) if others else 0
+    others = [other.answer for other in results if other is not result and other.answer.takes]
+    seconds = median(other.seconds for other in others) if others else 0.0
+    used = median(other.bytes for other in others) if others else 0
     words = []
     is_slower = answer.seconds > _NOTABLE_SECONDS and answer.seconds > _RATIO * seconds > 0
     if answer.seconds > _SECONDS or is_slower:
@@ -328,11 +334,11 @@ def diagnostic(
     engine = f"{finding.engine} {finding.version}"
     notes: tuple[str, ...] = ()
     document = shown(finding.witness or "")
-    what = "the schema" if span is None else "the grammar"
+    subject = "the schema" if span is None else "the grammar"
     match finding.fault:
         case Fault.REFUSES:
             of_tool = f" of the tool `{tool}`" if tool else ""
-            message = f"{engine} refuses {what}{of_tool}: {finding.words}"
+            message = f"{engine} refuses {subject}{of_tool}: {finding.words}"
             if span is None:
                 notes = (f"the smallest part that it refuses: {shown(finding.part)}",)
         case Fault.WEAK if span is None:
@@ -341,18 +347,18 @@ def diagnostic(
         case Fault.WEAK:
             message = f"{engine} accepts {document}, which the grammar does not allow"
         case Fault.REJECTS:
-            message = f"{engine} rejects {document}, which {what} allows"
+            message = f"{engine} rejects {document}, which {subject} allows"
             notes = (finding.words,) if finding.words else ()
         case Fault.COST:
             message = f"{engine} takes {finding.words}"
-    said = (finding.engine, finding.version, finding.fault.value, pointer, finding.keyword)
+    identity = (finding.engine, finding.version, finding.fault.value, pointer, finding.keyword)
     return Diagnostic(
         CODES[finding.fault],
         message,
         source,
         source.locate(pointer) if span is None else span,
         notes=notes,
-        details=_details(*said, finding.witness, tool),
+        details=_details(*identity, finding.witness, tool),
     )
 
 
@@ -381,8 +387,8 @@ def _not_ignored(findings: Sequence[Diagnostic], source: Source) -> Iterator[Dia
     for finding in findings:
         pointer = dict(finding.details).get("pointer", "")
         if not any(
-            finding.code in codes and f"{pointer}/".startswith(f"{place}/")
-            for place, codes in silenced
+            finding.code in codes and f"{pointer}/".startswith(f"{silenced_at}/")
+            for silenced_at, codes in silenced
         ):
             yield finding
 
@@ -397,6 +403,6 @@ def _pragmas(source: Source) -> Iterator[tuple[str, frozenset[str]]]:
             match = _IGNORE.search(str(value.get("$comment", "")))
             if match is not None:
                 yield pointer, frozenset(code.strip() for code in match[1].split(","))
-            pending += [(pointer + pointer_to(key), held) for key, held in value.items()]
+            pending += [(pointer + pointer_to(key), inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            pending += [(pointer + pointer_to(key), held) for key, held in enumerate(value)]
+            pending += [(pointer + pointer_to(key), inner) for key, inner in enumerate(value)]

@@ -84,11 +84,11 @@ class TargetEngine:
 
 def _build_of(module: str) -> str | None:
     """Return the build of llama.cpp in a package, where it says that (cyllama does)."""
-    found = find_spec(module)
-    for folder in (found and found.submodule_search_locations) or ():
+    spec = find_spec(module)
+    for folder in (spec and spec.submodule_search_locations) or ():
         try:
-            said = json.loads(Path(folder, "build_config.json").read_text(encoding="utf-8"))
-            return str(said["versions"]["llama_cpp_version"])
+            build_config = json.loads(Path(folder, "build_config.json").read_text(encoding="utf-8"))
+            return str(build_config["versions"]["llama_cpp_version"])
         except (OSError, ValueError, LookupError, TypeError):
             continue
     return None
@@ -212,9 +212,9 @@ class _LlamaCpp:
     def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
         del options
         grammar = self._convert(text) if language == "json-schema" else text
-        said = self._parse(grammar)
-        if said is not None:
-            raise RefusedError(said)
+        error_text = self._parse(grammar)
+        if error_text is not None:
+            raise RefusedError(error_text)
         return OurReading(grammar)
 
 
@@ -242,7 +242,7 @@ def _llama_cpp_python() -> _Converted:
     vocabulary = module.llama_model_get_vocab(model)
 
     def parse(grammar: str) -> str | None:
-        before = _said_so_far()
+        before = _stderr_size()
         sampler = module.llama_sampler_init_grammar(vocabulary, grammar.encode(), b"root")
         refused = _parse_error(before)
         if sampler:
@@ -262,7 +262,7 @@ def _cyllama() -> _Converted:
         vocabulary = module.LlamaModel(path, settings).get_vocab()
 
     def parse(grammar: str) -> str | None:
-        before = _said_so_far()
+        before = _stderr_size()
         sampler = module.LlamaSampler(module.LlamaSamplerChainParams())
         sampler.add_grammar(vocabulary, grammar, "root")
         return _parse_error(before)
@@ -273,14 +273,14 @@ def _cyllama() -> _Converted:
 _PARSE_ERROR = re.compile(rb"error parsing grammar: ([^\n]*)|failed to parse grammar")
 
 
-def _said_so_far() -> int:
+def _stderr_size() -> int:
     return os.fstat(2).st_size
 
 
 def _parse_error(before: int) -> str | None:
     """Return the parser's newest output, which it only prints: stderr is a file in a worker."""
-    said = os.pread(2, 100_000, before)
-    match = _PARSE_ERROR.search(said)
+    stderr_text = os.pread(2, 100_000, before)
+    match = _PARSE_ERROR.search(stderr_text)
     if match is None:
         return None
     return f"error parsing grammar: {(match[1] or b'').decode('utf-8', 'replace')}"
@@ -390,10 +390,10 @@ ENGINES: Mapping[str, TargetEngine] = {
 
 def words_of(error: BaseException) -> str:
     """Return an engine's message, on one line, without the time and the place in its source."""
-    said = " ".join(str(error).split()) or type(error).__name__
-    said = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", said)
+    words_ = " ".join(str(error).split()) or type(error).__name__
+    words_ = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", words_)
     try:
-        said = json.loads(said) if said.startswith('"') else said
+        words_ = json.loads(words_) if words_.startswith('"') else words_
     except ValueError:
-        return said[:500]
-    return str(said)[:500]
+        return words_[:500]
+    return str(words_)[:500]

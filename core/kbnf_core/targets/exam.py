@@ -36,7 +36,7 @@ from kbnf_core.targets.judges import (
     spellings,
 )
 from kbnf_core.targets.process import Asked, EngineAnswer, EngineFailedError, How, version_of
-from kbnf_core.targets.refusals import refused_parts
+from kbnf_core.targets.refusals import refused_fragments
 from kbnf_core.targets.values import Values, Visit, declares, required_first, visits
 from kbnf_core.targets.violations import InvalidDocument, Violations
 from kbnf_core.text.errors import KbnfError
@@ -140,8 +140,10 @@ class Exam:
                     made.append(json.loads(text, parse_float=_number, parse_int=_integer))
                 except ValueError:
                     continue
-        found = {compact(each): each for each in made}
-        valid = [each for text, each in found.items() if self.judges.are_for(each, text)]
+        by_text = {compact(document): document for document in made}
+        valid = [
+            document for text, document in by_text.items() if self.judges.are_for(document, text)
+        ]
         return [d for d in valid if not (self.closed and undeclared(self.judges, d))]
 
     def _usual(self) -> Texts | None:
@@ -218,7 +220,7 @@ class _Examination:
         is_listed = asked.adapter is None
         self._opens = ENGINES[asked.name].opens if is_listed else None
         self._version = version_of(asked.name) if is_listed else ""
-        self._found: list[Finding] = []
+        self._findings: list[Finding] = []
         self._stopped = False
 
     def run(self) -> Examined:
@@ -230,11 +232,13 @@ class _Examination:
             else:
                 self._weak()
                 self._rejects()
-        return Examined(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
+        return Examined(
+            self._asked.name, self._version, tuple(self._findings), answer, self._stopped
+        )
 
     def _is_over(self) -> bool:
         spent = time.thread_time() + self._asked.spent()
-        over = spent > self._until or len(self._found) >= _MOST_FAULTS
+        over = spent > self._until or len(self._findings) >= _MOST_FAULTS
         self._stopped = self._stopped or over
         return over
 
@@ -250,12 +254,12 @@ class _Examination:
         finding = Finding(
             self._asked.name, self._version, fault, pointer, keyword, witness, words, part
         )
-        known = {(each.fault, each.pointer, each.keyword) for each in self._found}
-        if (fault, pointer, keyword) not in known:
-            self._found.append(finding)
+        reported = {(earlier.fault, earlier.pointer, earlier.keyword) for earlier in self._findings}
+        if (fault, pointer, keyword) not in reported:
+            self._findings.append(finding)
 
     def _refusals(self, answer: EngineAnswer) -> None:
-        for refused in refused_parts(self._exam.schema, self._asked, answer, self._is_over):
+        for refused in refused_fragments(self._exam.schema, self._asked, answer, self._is_over):
             words = refused.answer.words
             if refused.answer.how is not How.REFUSES:
                 words = f"it {refused.answer.how.value}: {words}"
@@ -307,7 +311,7 @@ class _Examination:
         with self._exam.lock:
             documents = self._exam.documents
         for document in documents:
-            if self._is_over() or len(explained) - len(self._found) > _MOST_REPEATED:
+            if self._is_over() or len(explained) - len(self._findings) > _MOST_REPEATED:
                 return
             if self._takes(document) or any(fits(document) for fits in explained):
                 continue
@@ -378,7 +382,7 @@ class _Examination:
         if option is not None and self._takes_by(self._exam.text, dict([option]), document):
             words += f"; its option `{option[0]}={option[1]}` opens them"
         text = compact(document)
-        pointer = next((each.pointer for each in reached if each.path == closed[0][0]), "")
+        pointer = next((visit_.pointer for visit_ in reached if visit_.path == closed[0][0]), "")
         self._add(Fault.REJECTS, pointer, "additionalProperties", text, words)
 
         def explains(other: Json) -> bool:
@@ -393,14 +397,14 @@ class _Examination:
         Where there is none, several parts are at fault: then it is one without which the engine
         reads past where it stops.
         """
-        known: dict[str, float] = {}
+        reach_of: dict[str, float] = {}
 
         def reach(pointer: str, schema: Json) -> float:
             path = tuple(steps_of(pointer))
             changed = json.dumps(replaced(self._exam.schema, path, schema))
-            if changed not in known:
-                known[changed] = -1 if self._is_over() else self._reach(changed, document)
-            return known[changed]
+            if changed not in reach_of:
+                reach_of[changed] = -1 if self._is_over() else self._reach(changed, document)
+            return reach_of[changed]
 
         for least in (len(compact(document).encode("utf-8", "surrogatepass")), stop):
             for visit in reversed(reached):
@@ -432,16 +436,16 @@ def _blamed(visit: Visit, passes: Callable[[str, Json], bool]) -> str | None:
 
     ``passes`` says whether the engine reads on with another schema at a pointer.
     """
-    held, pointer = visit.schema, visit.pointer
-    bare = {"type": held["type"]} if "type" in held else {}
-    if not held and passes(pointer, {"enum": [visit.value]}):
+    schema, pointer = visit.schema, visit.pointer
+    bare = {"type": schema["type"]} if "type" in schema else {}
+    if not schema and passes(pointer, {"enum": [visit.value]}):
         return ""
-    if len(held) > len(bare) and passes(pointer, bare):
+    if len(schema) > len(bare) and passes(pointer, bare):
         for keyword in _from_inside(visit):
-            if not passes(pointer, {**bare, keyword: held[keyword]}):
+            if not passes(pointer, {**bare, keyword: schema[keyword]}):
                 return keyword
     for keyword in _from_inside(visit):
-        if passes(pointer, {name: inner for name, inner in held.items() if name != keyword}):
+        if passes(pointer, {name: inner for name, inner in schema.items() if name != keyword}):
             return keyword
     return None
 
@@ -450,20 +454,20 @@ def _from_inside(visit: Visit) -> Iterator[str]:
     """Yield the keywords of a schema that can be to blame, those that assert first."""
     applied = ("properties", "items", "$ref", "$defs", "definitions", "type")
     silent = ("$schema", "$id", "id", "title", "description", "$comment", "examples", "default")
-    keywords = [each for each in visit.schema if each not in silent]
+    keywords = [keyword for keyword in visit.schema if keyword not in silent]
     yield from sorted(keywords, key=lambda keyword: keyword in applied)
 
 
 def _path_at(text: str, stop: int) -> tuple[str | int, ...]:
     """Return the path of the value that is being written at a byte of a document."""
-    place = len(text.encode("utf-8", "surrogatepass")[:stop].decode("utf-8", "ignore"))
-    found = ""
+    offset = len(text.encode("utf-8", "surrogatepass")[:stop].decode("utf-8", "ignore"))
+    nearest = ""
     for pointer, span in pointers(text):
-        if span.start <= place:
-            found = pointer
+        if span.start <= offset:
+            nearest = pointer
     value = json.loads(text)
     path: list[str | int] = []
-    for step in steps_of(found):
+    for step in steps_of(nearest):
         key: str | int = int(step) if isinstance(value, list) else step
         path.append(key)
         try:
@@ -475,15 +479,15 @@ def _path_at(text: str, stop: int) -> tuple[str | int, ...]:
 
 def undeclared(judges: Judges, document: Json) -> list[tuple[tuple[str | int, ...], str]]:
     """Return the members, by path and name, of which no schema says anything."""
-    known: dict[tuple[str | int, ...], list[Visit]] = {}
+    declared: dict[tuple[str | int, ...], list[Visit]] = {}
     for visit in visits(judges, document):
         if isinstance(visit.value, dict):
-            known.setdefault(visit.path, []).append(visit)
+            declared.setdefault(visit.path, []).append(visit)
     return [
         (path, name)
-        for path, held in known.items()
-        for name in held[0].value
-        if not any(declares(visit.schema, name) for visit in held)
+        for path, inner in declared.items()
+        for name in inner[0].value
+        if not any(declares(visit.schema, name) for visit in inner)
     ]
 
 
@@ -496,10 +500,10 @@ def _without_all(document: Json, members: list[tuple[tuple[str | int, ...], str]
 def _without_member(document: Json, path: tuple[str | int, ...], name: str) -> Json:
     pointer = pointer_to(*path)
     try:
-        held = at(document, pointer)
+        inner = at(document, pointer)
     except LookupError:
         return document
-    fewer = {key: inner for key, inner in held.items() if key != name}
+    fewer = {key: inner for key, inner in inner.items() if key != name}
     return replaced(document, path, fewer)
 
 
@@ -532,11 +536,11 @@ def _smaller(document: Json) -> Iterator[Json]:
                     yield replaced(document, path, {name: value[name] for name in kept})
             for name in value:
                 yield replaced(
-                    document, path, {key: held for key, held in value.items() if key != name}
+                    document, path, {key: inner for key, inner in value.items() if key != name}
                 )
         elif isinstance(value, list):
-            for place in range(min(len(value), 6)):
-                yield replaced(document, path, [*value[:place], *value[place + 1 :]])
+            for index in range(min(len(value), 6)):
+                yield replaced(document, path, [*value[:index], *value[index + 1 :]])
     for path in paths:
         value = at(document, pointer_to(*path))
         for simple in _simpler(value):
@@ -552,7 +556,7 @@ def _simpler(value: Json) -> Iterator[Json]:
             yield from (value[: len(value) // 2], value[len(value) // 2 :])
         if value and len(value) <= 40:
             yield ""
-            yield from (value[:place] + value[place + 1 :] for place in range(min(len(value), 8)))
+            yield from (value[:index] + value[index + 1 :] for index in range(min(len(value), 8)))
     elif isinstance(value, int | float) and value not in (0, True, False):
         yield 0
 
@@ -563,9 +567,9 @@ def _paths(document: Json) -> Iterator[tuple[str | int, ...]]:
         path, value = pending.pop(0)
         yield path
         if isinstance(value, dict):
-            pending += [((*path, name), held) for name, held in value.items()]
+            pending += [((*path, name), inner) for name, inner in value.items()]
         elif isinstance(value, list):
-            pending += [((*path, place), held) for place, held in enumerate(value[:8])]
+            pending += [((*path, index), inner) for index, inner in enumerate(value[:8])]
 
 
 LANGUAGES = {"gbnf": GBNF, "lark": LARK}
@@ -619,12 +623,12 @@ def _written(grammar: Grammar, language: Language) -> str | None:
 def _differences(grammar: Grammar, asked: Asked, version: str) -> Iterator[Finding]:
     texts = Texts(grammar)
     random = Random(0)  # noqa: S311 - the same texts each time
-    known = dict.fromkeys((*texts.shortest(_SHORTEST), *texts.drawn(_LENGTHS, random)))
-    rejected = [text for text in known if texts.has(text) and not asked.accepts(text)]
-    misses = dict.fromkeys(near_misses(list(known), random))
+    passed_texts = dict.fromkeys((*texts.shortest(_SHORTEST), *texts.drawn(_LENGTHS, random)))
+    rejected = [text for text in passed_texts if texts.has(text) and not asked.accepts(text)]
+    misses = dict.fromkeys(near_misses(list(passed_texts), random))
     taken = [text for text in misses if not texts.has(text) and asked.accepts(text)]
-    for fault, found in ((Fault.REJECTS, rejected), (Fault.WEAK, taken)):
-        for text in sorted(found, key=len)[:_MOST]:
+    for fault, differing in ((Fault.REJECTS, rejected), (Fault.WEAK, taken)):
+        for text in sorted(differing, key=len)[:_MOST]:
             yield Finding(asked.name, version, fault, "", witness=text)
 
 
@@ -633,10 +637,10 @@ def near_misses(texts: list[str], random: Random) -> Iterator[str]:
     letters = sorted({letter for text in texts for letter in text} | set('a0 ".\n'))
     for _ in range(_MISSES if texts else 0):
         text = random.choice(texts)
-        place = random.randrange(len(text) + 1)
+        index = random.randrange(len(text) + 1)
         letter = random.choice(letters)
         yield from (
-            text[:place] + letter + text[place:],
-            text[:place] + letter + text[place + 1 :],
-            text[:place] + text[place + 1 :],
+            text[:index] + letter + text[index:],
+            text[:index] + letter + text[index + 1 :],
+            text[:index] + text[index + 1 :],
         )

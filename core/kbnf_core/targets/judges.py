@@ -67,7 +67,7 @@ class Texts:
             result = self.start.shortest_texts(count).texts
         except KbnfError:
             return []
-        return [each.decode("utf-8", "replace") for each in result]
+        return [data.decode("utf-8", "replace") for data in result]
 
     def drawn(self, lengths: Iterable[int], random: Random) -> Iterator[str]:
         """Yield texts at random, of about these lengths."""
@@ -113,8 +113,8 @@ _EXPONENT = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.]*e[+-]?\d+')
 """A string, or a number with an exponent."""
 
 
-def _without_exponent(found: re.Match[str]) -> str:
-    return found[0] if found[0][0] == '"' else f"{Decimal(found[0]):f}"
+def _without_exponent(match: re.Match[str]) -> str:
+    return match[0] if match[0][0] == '"' else f"{Decimal(match[0]):f}"
 
 
 def spellings(value: Json) -> Iterator[str]:
@@ -194,7 +194,7 @@ class Judges:
         try:
             options = as_mapping(VALIDATOR)
             grammar = Grammar.read(self._text, JSON_SCHEMA, options=options)
-            grammar.tables  # noqa: B018 - what passes a limit is no judge
+            grammar.tables  # noqa: B018 - lowered here, since a grammar past a limit cannot judge
         except KbnfError:
             return None
         return Texts(grammar)
@@ -205,16 +205,16 @@ class Judges:
 
     def are_for(self, value: Json, text: str) -> bool:
         """Return whether a document is valid, and nothing speaks against it."""
-        said = {self.fits(value), self.we_take(text)} - {None}
-        return said == {True}
+        verdicts = {self.fits(value), self.we_take(text)} - {None}
+        return verdicts == {True}
 
     def are_against(self, value: Json, text: str, *, ours_alone: bool = False) -> bool:
         """Return whether a document is invalid, and nothing speaks for it.
 
         ``ours_alone``: it is about a format that ``jsonschema`` does not check.
         """
-        said = {None if ours_alone else self.fits(value), self.we_take(text)} - {None}
-        return said == {False}
+        verdicts = {None if ours_alone else self.fits(value), self.we_take(text)} - {None}
+        return verdicts == {False}
 
     def without(self, pointer: str) -> "Judges":
         """Return the judges of the schema without the member at a pointer."""
@@ -245,8 +245,8 @@ def replaced(value: Json, path: tuple[str | int, ...], new: Json) -> Json:
         index = int(first)
         return [*value[:index], replaced(value[index], tuple(rest), new), *value[index + 1 :]]
     return {
-        key: replaced(held, tuple(rest), new) if key == first else held
-        for key, held in value.items()
+        key: replaced(inner_value, tuple(rest), new) if key == first else inner_value
+        for key, inner_value in value.items()
     }
 
 
@@ -255,9 +255,9 @@ def removed(value: Json, pointer: str) -> Json:
     *path, last = steps_of(pointer)
     inner = at(value, pointer_to(*path))
     if isinstance(inner, list):
-        fewer: Json = [item for place, item in enumerate(inner) if str(place) != last]
+        fewer: Json = [item for index, item in enumerate(inner) if str(index) != last]
     else:
-        fewer = {key: held for key, held in inner.items() if key != last}
+        fewer = {key: inner_value for key, inner_value in inner.items() if key != last}
     return replaced(value, tuple(path), fewer)
 
 
@@ -269,9 +269,9 @@ def _strings(text: str, count: int) -> tuple[str, ...]:
         return ()
     random = Random(0)  # noqa: S311 - the same strings each time
     values = []
-    for each in (*texts.shortest(count), *texts.drawn((6, 12, 24, 48), random)):
+    for data in (*texts.shortest(count), *texts.drawn((6, 12, 24, 48), random)):
         try:
-            values.append(json.loads(each))
+            values.append(json.loads(data))
         except ValueError:
             continue
     return tuple(dict.fromkeys(values))
@@ -283,7 +283,7 @@ def _differing(wider: str, narrower: str) -> tuple[str, ...]:
 
     try:
         grammars = [
-            Grammar.from_json_schema(each, whitespace="compact") for each in (wider, narrower)
+            Grammar.from_json_schema(text, whitespace="compact") for text in (wider, narrower)
         ]
         if any(grammar.tables.state_count > _LARGE for grammar in grammars):
             return ()
@@ -302,7 +302,9 @@ _LARGE = 1_000
 
 def differing(wider: Mapping[str, Json], narrower: Mapping[str, Json]) -> tuple[str, ...]:
     """Return a shortest string that one schema of strings allows and the other does not."""
-    texts = (json.dumps({"type": "string", **each}, sort_keys=True) for each in (wider, narrower))
+    texts = (
+        json.dumps({"type": "string", **schema}, sort_keys=True) for schema in (wider, narrower)
+    )
     return _differing(*texts)
 
 

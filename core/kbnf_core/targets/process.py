@@ -23,7 +23,7 @@ from kbnf_core.text.errors import KbnfError, install_command
 SECONDS = 10.0
 """The processor time that an engine has for a schema, and for a text."""
 
-PART_SECONDS = 0.5
+LEAST_SECONDS = 0.5
 _TIMES_THE_WHOLE = 10
 """The least time for a part of a schema, and how many times longer than the whole it may take."""
 
@@ -75,7 +75,7 @@ def version_of(name: str) -> str:
     return result
 
 
-def none_installed(names: Iterable[str]) -> str:
+def not_installed(names: Iterable[str]) -> str:
     """Return what to do where none of these engines is installed."""
     commands = (install_command(ENGINES[name].extra) for name in names)
     packages = " ".join(command.removeprefix("pip install ") for command in commands)
@@ -144,7 +144,7 @@ class Asked:
 
         A part that takes much longer than the whole is a hang that is soon known.
         """
-        wanted = max(PART_SECONDS, _TIMES_THE_WHOLE * whole.seconds)
+        wanted = max(LEAST_SECONDS, _TIMES_THE_WHOLE * whole.seconds)
         self._limit = min(self.seconds, wanted)
         try:
             yield

@@ -34,7 +34,7 @@ class Refused:
     answer: EngineAnswer
 
 
-def refused_parts(
+def refused_fragments(
     schema: Json, asked: Asked, answer: EngineAnswer, is_over: Callable[[], bool]
 ) -> list[Refused]:
     """Return the parts of a schema that the engine refuses; there is at least one.
@@ -51,10 +51,10 @@ def refused_parts(
             break
         pointer = _in_original(schema, least.least, least.pointer)
         result.append(Refused(pointer, least.keyword, least.part, again))
-        place = _in_original(rest, least.least, least.pointer)
-        if not place or is_over() or answer.how is How.HANGS:
+        pointer_in_original = _in_original(rest, least.least, least.pointer)
+        if not pointer_in_original or is_over() or answer.how is How.HANGS:
             break
-        rest = removed(rest, place)
+        rest = removed(rest, pointer_in_original)
         answer = asked.compile(json.dumps(rest))
         if answer.takes:
             result = _needed(schema, result, asked)
@@ -64,17 +64,17 @@ def refused_parts(
     return result
 
 
-def _needed(schema: Json, found: list[Refused], asked: Asked) -> list[Refused]:
+def _needed(schema: Json, refused_found: list[Refused], asked: Asked) -> list[Refused]:
     """Return those of several parts for which the schema is refused without the others."""
-    kept = list(found)
-    for part in found if len(found) > 1 else ():
-        others = sorted((each.pointer for each in kept if each is not part), reverse=True)
+    kept = list(refused_found)
+    for refused in refused_found if len(refused_found) > 1 else ():
+        others = sorted((other.pointer for other in kept if other is not refused), reverse=True)
         rest = schema
         for pointer in others:
-            if not part.pointer.startswith(f"{pointer}/"):
+            if not refused.pointer.startswith(f"{pointer}/"):
                 rest = _without(rest, pointer)
         if asked.compile(json.dumps(rest)).takes:
-            kept.remove(part)
+            kept.remove(refused)
     return kept
 
 
@@ -88,7 +88,7 @@ def _without(schema: Json, pointer: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Least:
     pointer: str
     keyword: str
     part: Json
@@ -110,11 +110,11 @@ class _RefusalSearch:
         self._is_over = is_over
         self._left = _ASKED
 
-    def run(self, schema: Json) -> _Found:
+    def run(self, schema: Json) -> _Least:
         if self._answer.how is How.HANGS:
             return self._hanging(schema)
         least = self._least(schema)
-        return self._place(least)
+        return self._locate(least)
 
     def _still(self, schema: Json) -> bool:
         """Return whether a smaller schema is refused for the same reason."""
@@ -131,13 +131,13 @@ class _RefusalSearch:
         changed = True
         while changed and self._left > 0:
             changed = False
-            for pointer in _places(schema):
+            for pointer in _pointers(schema):
                 smaller = _without(schema, pointer)
                 if smaller is not schema and not _bares(schema, pointer) and self._still(smaller):
                     schema, changed = smaller, True
         return schema
 
-    def _place(self, least: Json) -> _Found:
+    def _locate(self, least: Json) -> _Least:
         """Return where the only path of a least schema leads: to a keyword, or to a schema."""
         pointer, value, keyword = "", _apart_from_definitions(least), ""
         document = Document(least, Options())
@@ -156,24 +156,24 @@ class _RefusalSearch:
                 seen.add(pointer)
                 continue
             if is_schema and step not in _HOLDERS:
-                return _Found(pointer + pointer_to(step), str(step), value, least)
+                return _Least(pointer + pointer_to(step), str(step), value, least)
             keyword = step if is_schema else ""
             is_schema = not is_schema or (step in _SINGLE and isinstance(inner, dict))
             pointer += pointer_to(step)
             value = inner
         if not value:
-            return _Found(pointer, keyword, {keyword: value} if keyword else value, least)
-        return _Found(pointer, "", value, least)
+            return _Least(pointer, keyword, {keyword: value} if keyword else value, least)
+        return _Least(pointer, "", value, least)
 
-    def _hanging(self, schema: Json) -> _Found:
+    def _hanging(self, schema: Json) -> _Least:
         """Return the keyword without which the engine answers: bounds first, the largest one."""
         for pointer in _bounds(schema):
             if self._is_over():
                 break
             if self._asked.compile(json.dumps(removed(schema, pointer))).how is not How.HANGS:
                 keyword = steps_of(pointer)[-1]
-                return _Found(pointer, keyword, {keyword: at(schema, pointer)}, schema)
-        return _Found("", "", schema, schema)
+                return _Least(pointer, keyword, {keyword: at(schema, pointer)}, schema)
+        return _Least("", "", schema, schema)
 
 
 _SINGLE = frozenset(
@@ -196,8 +196,8 @@ def _in_original(schema: Json, least: Json, pointer: str) -> str:
         key: str | int = step
         if isinstance(least, list):
             least = least[int(step)]
-            places = (place for place, item in enumerate(schema) if _is_part(least, item))
-            key = next(places, int(step))
+            indices = (index for index, item in enumerate(schema) if _is_within(least, item))
+            key = next(indices, int(step))
         else:
             least = least[step]
         schema = schema[key]
@@ -205,15 +205,15 @@ def _in_original(schema: Json, least: Json, pointer: str) -> str:
     return result
 
 
-def _is_part(least: Json, whole: Json) -> bool:
+def _is_within(least: Json, whole: Json) -> bool:
     """Return whether one value is another one with something left out."""
     if isinstance(least, dict):
         return isinstance(whole, dict) and all(
-            name in whole and _is_part(held, whole[name]) for name, held in least.items()
+            name in whole and _is_within(inner, whole[name]) for name, inner in least.items()
         )
     if isinstance(least, list):
         rest: Iterator[Json] = iter(whole if isinstance(whole, list) else ())
-        return all(any(_is_part(item, each) for each in rest) for item in least)
+        return all(any(_is_within(item, candidate) for candidate in rest) for item in least)
     return bool(least == whole)
 
 
@@ -221,7 +221,7 @@ def _members(value: Json) -> list[tuple[str, Json]]:
     """Return the members of an object, or the items of an array, by the steps to them."""
     if isinstance(value, dict):
         return list(value.items())
-    return [(str(place), held) for place, held in enumerate(value)]
+    return [(str(index), inner) for index, inner in enumerate(value)]
 
 
 def _bares(schema: Json, pointer: str) -> bool:
@@ -236,11 +236,11 @@ def _apart_from_definitions(schema: Json) -> Json:
     """Return a schema without definitions, where something else refers to them."""
     if not isinstance(schema, dict):
         return schema
-    rest = {key: held for key, held in schema.items() if key not in ("$defs", "definitions")}
+    rest = {key: inner for key, inner in schema.items() if key not in ("$defs", "definitions")}
     return rest or schema
 
 
-def _places(schema: Json) -> list[str]:
+def _pointers(schema: Json) -> list[str]:
     """Return the pointers of all members and items, the outer ones first."""
     result: list[str] = []
     pending: list[tuple[str, Json]] = [("", schema)]
@@ -249,10 +249,10 @@ def _places(schema: Json) -> list[str]:
         for pointer, value in pending:
             if not isinstance(value, dict | list):
                 continue
-            members = [(pointer + pointer_to(step), held) for step, held in _members(value)]
+            members = [(pointer + pointer_to(step), inner) for step, inner in _members(value)]
             # Items from the end: the places of the others stay.
             members = members[::-1] if isinstance(value, list) else members
-            result += [each for each, _ in members]
+            result += [inner_pointer for inner_pointer, _ in members]
             following += members
         pending = following
     return result
@@ -264,7 +264,7 @@ _COUNTS = ("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "m
 def _bounds(schema: Json) -> list[str]:
     """Return the pointers of counts and patterns, the largest numbers first."""
     result: list[tuple[float, str]] = []
-    for pointer in _places(schema):
+    for pointer in _pointers(schema):
         keyword = steps_of(pointer)[-1]
         value = at(schema, pointer)
         if keyword in _COUNTS and isinstance(value, int | float):

@@ -22,7 +22,7 @@ from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
-from kbnf_core.targets.refusals import refused_parts
+from kbnf_core.targets.refusals import refused_fragments
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.json_text import steps_of
 
@@ -39,7 +39,7 @@ class KeywordChange:
     lost: str | None
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The change in words."""
         kept = "proved equal" if self.lost is None else f"narrower: it loses {shown(self.lost)}"
         return f"{self.pointer or 'the whole schema'}: {self.what} ({kept})"
@@ -83,7 +83,7 @@ def _until_taken(schema: Json, asked: Asked, changes: list[KeywordChange]) -> Js
         if answer.takes:
             break
         before = len(changes)
-        for refused in list(refused_parts(schema, asked, answer, lambda: False)):
+        for refused in list(refused_fragments(schema, asked, answer, lambda: False)):
             finding = Finding(asked.name, "", Fault.REFUSES, refused.pointer, refused.keyword)
             schema = _changed(schema, finding, asked, changes)
         if len(changes) == before:
@@ -101,19 +101,19 @@ def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[Keyword
 
 def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, KeywordChange] | None:
     """Return a schema without a fault, and the change; None where there is no such spelling."""
-    for pointer, keyword in _places(schema, finding):
+    for pointer, keyword in _candidates(schema, finding):
         node = at(schema, pointer)
-        for what, spelt in _spellings(schema, node, keyword):
+        for change, spelt in _spellings(schema, node, keyword):
             changed = replaced(schema, tuple(steps_of(pointer)), spelt)
             if not _is_better(changed, finding, asked):
                 continue
             lost = _proof(schema, changed, node, spelt)
             if lost is not _WIDER:
-                return changed, KeywordChange(finding.pointer, what, lost or None)
+                return changed, KeywordChange(finding.pointer, change, lost or None)
     return None
 
 
-def _places(schema: Json, finding: Finding) -> Iterator[tuple[str, str]]:
+def _candidates(schema: Json, finding: Finding) -> Iterator[tuple[str, str]]:
     """Yield the schema and keyword of a finding; where it has none, all keywords there."""
     if finding.keyword:
         yield finding.pointer.rpartition("/")[0], finding.keyword
@@ -147,14 +147,18 @@ def _proof(old: Json, new: Json, node: Json, spelt: Json) -> str:
         old, new = node, spelt
     try:
         grammars = [
-            Grammar.from_json_schema(json.dumps(each), whitespace="compact") for each in (old, new)
+            Grammar.from_json_schema(json.dumps(schema), whitespace="compact")
+            for schema in (old, new)
         ]
-        found = compare(grammars[0], grammars[1], _WORK)
+        comparison = compare(grammars[0], grammars[1], _WORK)
     except KbnfError:
         return _WIDER
-    if found.new_only.verdict is not Verdict.NONE or found.old_only.verdict is Verdict.UNKNOWN:
+    if (
+        comparison.new_only.verdict is not Verdict.NONE
+        or comparison.old_only.verdict is Verdict.UNKNOWN
+    ):
         return _WIDER
-    data = found.old_only.data
+    data = comparison.old_only.data
     return "" if data is None else data.decode("utf-8", "replace")
 
 
@@ -167,7 +171,7 @@ def _spellings(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
     maker = _MAKERS.get(keyword)
     if maker is not None:
         yield from maker(root, node, keyword)
-    less = {key: held for key, held in node.items() if key != keyword}
+    less = {key: inner for key, inner in node.items() if key != keyword}
     # Only what asks for nothing can be left out: it is proved.
     yield f"`{keyword}`, which says nothing here, left out", less
 
@@ -178,7 +182,7 @@ def _formats(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelli
     expected = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN).get(str(node.get("format")))
     if not expected:
         return
-    rest = {key: held for key, held in node.items() if key != "format"}
+    rest = {key: inner for key, inner in node.items() if key != "format"}
     if "pattern" not in node:
         yield (
             "`format` written as a pattern",
@@ -275,9 +279,9 @@ def _anchored(pattern: str) -> str:
 _CODE = re.compile(r"\\u\{([0-9a-f]+)\}")
 
 
-def _code_point(found: re.Match[str]) -> str:
+def _code_point(match: re.Match[str]) -> str:
     """Return a code point as ECMA's expressions spell it."""
-    return chr(int(found[1], 16))
+    return chr(int(match[1], 16))
 
 
 _MOST = 12_000
@@ -323,7 +327,7 @@ def _caps(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]
 
 def _constants(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
     del root
-    rest = {key: held for key, held in node.items() if key != keyword}
+    rest = {key: inner for key, inner in node.items() if key != keyword}
     if keyword == "const":
         yield "`const` written as `enum`", {**rest, "enum": [node[keyword]]}
         return
@@ -341,7 +345,7 @@ def _schema_of(value: Json) -> Json:
     if isinstance(value, dict):
         return {
             "type": "object",
-            "properties": {name: _schema_of(held) for name, held in value.items()},
+            "properties": {name: _schema_of(inner) for name, inner in value.items()},
             "required": list(value),
             "additionalProperties": False,
         }
@@ -355,12 +359,12 @@ def _schema_of(value: Json) -> Json:
 
 def _one_of(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
     del root
-    rest = {key: held for key, held in node.items() if key != keyword}
+    rest = {key: inner for key, inner in node.items() if key != keyword}
     yield "`oneOf` written as `anyOf`", {**rest, "anyOf": node[keyword]}
 
 
 def _all_of(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
-    rest = {key: held for key, held in node.items() if key != keyword}
+    rest = {key: inner for key, inner in node.items() if key != keyword}
     merged = _merged(root, [rest, *node[keyword]])
     if merged is not None:
         yield "`allOf` merged", merged
@@ -368,7 +372,7 @@ def _all_of(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spellin
 
 def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
     target = Document(root, Options()).target_in(node, keyword)
-    rest = {key: held for key, held in node.items() if key != keyword}
+    rest = {key: inner for key, inner in node.items() if key != keyword}
     if target is not None:
         yield "`$ref` written out", {**rest, **target.value}
         merged = _merged(root, [rest, target.value])
@@ -376,20 +380,20 @@ def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
             yield "`$ref` merged with what is beside it", merged
 
 
-def _merged(root: Json, parts: list[Json]) -> Json | None:
+def _merged(root: Json, schemas: list[Json]) -> Json | None:
     """Return one schema for several that apply together, None where keywords clash."""
     merged: dict[str, Any] = {}
     document = Document(root, Options())
-    for part in parts:
-        if not isinstance(part, dict):
+    for schema in schemas:
+        if not isinstance(schema, dict):
             return None
-        target = document.target_in(part)
-        whole = target.value if target is not None and len(part) == 1 else part
-        for keyword, held in whole.items():
-            if keyword not in merged or merged[keyword] == held:
-                merged[keyword] = held
+        target = document.target_in(schema)
+        whole = target.value if target is not None and len(schema) == 1 else schema
+        for keyword, inner in whole.items():
+            if keyword not in merged or merged[keyword] == inner:
+                merged[keyword] = inner
             elif keyword in _JOINED:
-                merged[keyword] = _JOINED[keyword](merged[keyword], held)
+                merged[keyword] = _JOINED[keyword](merged[keyword], inner)
             elif keyword not in ("title", "description"):
                 return None
     return merged
@@ -419,15 +423,18 @@ def _types(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling
     del root
     listed = node[keyword]
     if isinstance(listed, list):
-        rest = {key: held for key, held in node.items() if key != keyword}
-        yield "`type` written as `anyOf`", {"anyOf": [{**rest, "type": each} for each in listed]}
+        rest = {key: inner for key, inner in node.items() if key != keyword}
+        yield (
+            "`type` written as `anyOf`",
+            {"anyOf": [{**rest, "type": type_name} for type_name in listed]},
+        )
 
 
 def _tuples(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
     del root
     if isinstance(node[keyword], list):
         names = {keyword: "prefixItems", "additionalItems": keyword}
-        yield _TUPLE, {names.get(key, key): held for key, held in node.items()}
+        yield _TUPLE, {names.get(key, key): inner for key, inner in node.items()}
 
 
 _TUPLE = "a list in `items` written as `prefixItems`"

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from kbnf_core.targets.judges import Json, Judges, at, pointer_to, replaced, strings
 
-Parts: TypeAlias = tuple[dict[str, Any], ...]
+Conjuncts: TypeAlias = tuple[dict[str, Any], ...]
 """Schemas that are compatible."""
 
 MOST = 24
@@ -56,9 +56,9 @@ class Values:
     def __init__(self, judges: Judges) -> None:
         self._judges = judges
         self._root = judges.schema
-        self._known: dict[tuple[int, ...], list[Json]] = {}
+        self._values: dict[tuple[int, ...], list[Json]] = {}
         self._busy: set[tuple[int, ...]] = set()
-        self._alive: list[Parts] = []
+        self._alive: list[Conjuncts] = []
         self.work = 60_000
         """Steps that are left; where they are used up, values are the first that come."""
 
@@ -66,14 +66,14 @@ class Values:
         """Return documents that cover the schema, valid to ``jsonschema`` where it can say."""
         return self.of((self._root,)) if isinstance(self._root, dict) else [{}, [], "", 0, None]
 
-    def of(self, parts: Sequence[Json], depth: int = 0) -> list[Json]:
+    def of(self, schemas: Sequence[Json], depth: int = 0) -> list[Json]:
         """Return values for schemas that are compatible; the first ones show most."""
-        if any(part is False for part in parts):
+        if any(schema is False for schema in schemas):
             return []
-        given = tuple(part for part in parts if isinstance(part, dict))
+        given = tuple(schema for schema in schemas if isinstance(schema, dict))
         key = tuple(map(id, given))
-        if key in self._known:
-            return self._known[key]
+        if key in self._values:
+            return self._values[key]
         if key in self._busy or depth > _DEPTH + 6:
             # A schema inside itself: what it may leave out, it leaves out.
             return []
@@ -85,10 +85,10 @@ class Values:
         finally:
             self._busy.discard(key)
         if not self._busy or result:
-            self._known[key] = result
+            self._values[key] = result
         return result
 
-    def _checked(self, values: Iterable[Json], parts: Parts) -> list[Json]:
+    def _checked(self, values: Iterable[Json], conjuncts: Conjuncts) -> list[Json]:
         result: list[Json] = []
         texts: set[str] = set()
         for tried, value in enumerate(values, 1):
@@ -97,105 +97,112 @@ class Values:
             if tried > 6 * MOST or len(result) >= MOST or (self.work < 0 and result):
                 break
             if text not in texts and all(
-                self._judges.fits(value, part) is not False for part in parts
+                self._judges.fits(value, schema) is not False for schema in conjuncts
             ):
                 texts.add(text)
                 result.append(value)
         return result
 
-    def expanded(self, parts: Parts) -> Parts:
+    def expanded(self, conjuncts: Conjuncts) -> Conjuncts:
         """Return the schemas with those that ``$ref`` and ``allOf`` bring."""
         result: list[dict[str, Any]] = []
-        pending = list(reversed(parts))
+        pending = list(reversed(conjuncts))
         seen: set[int] = set()
         while pending:
-            part = pending.pop()
-            if not isinstance(part, dict) or id(part) in seen:
+            schema = pending.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
                 continue
-            seen.add(id(part))
-            result.append(part)
-            target = self._judges.document.target_in(part)
+            seen.add(id(schema))
+            result.append(schema)
+            target = self._judges.document.target_in(schema)
             more = [] if target is None else [target.value]
-            held = part.get("allOf")
-            more += held if isinstance(held, list) else []
+            inner = schema.get("allOf")
+            more += inner if isinstance(inner, list) else []
             pending += reversed(more)
         return tuple(result)
 
-    def _made(self, given: Parts, depth: int) -> Iterator[Json]:
-        parts = self.expanded(given)
-        listed = [part["const"] for part in parts if "const" in part][:1]
-        for part in parts:
-            if isinstance(part.get("enum"), list):
-                listed += part["enum"]
+    def _made(self, given: Conjuncts, depth: int) -> Iterator[Json]:
+        conjuncts = self.expanded(given)
+        listed = [schema["const"] for schema in conjuncts if "const" in schema][:1]
+        for schema in conjuncts:
+            if isinstance(schema.get("enum"), list):
+                listed += schema["enum"]
         if listed:
             yield from listed[:MOST]
             return
         for keyword in ("examples", "default"):
-            for part in parts:
-                held = part.get(keyword)
-                if keyword in part:
-                    yield from held if isinstance(held, list) and keyword == "examples" else [held]
+            for schema in conjuncts:
+                listed_value = schema.get(keyword)
+                if keyword in schema:
+                    yield from (
+                        listed_value
+                        if isinstance(listed_value, list) and keyword == "examples"
+                        else [listed_value]
+                    )
         branch = next(
             (
-                (part, keyword)
-                for part in parts
+                (schema, keyword)
+                for schema in conjuncts
                 for keyword in ("anyOf", "oneOf")
-                if isinstance(part.get(keyword), list)
+                if isinstance(schema.get(keyword), list)
             ),
             None,
         )
         if branch is not None:
-            yield from self._branches(parts, *branch, depth)
+            yield from self._branches(conjuncts, *branch, depth)
             return
-        conditional = next((part for part in parts if "if" in part), None)
+        conditional = next((schema for schema in conjuncts if "if" in schema), None)
         if conditional is not None:
-            rest = _less(parts, conditional, ("if", "then", "else"))
+            rest = _less(conjuncts, conditional, ("if", "then", "else"))
             yes = (*rest, conditional["if"], conditional.get("then", {}))
             no = (*rest, {"not": conditional["if"]}, conditional.get("else", {}))
             yield from _in_turn([self.of(yes, depth), self.of(no, depth)])
             return
-        yield from self._of_types(parts, depth)
+        yield from self._of_types(conjuncts, depth)
 
     def _branches(
-        self, parts: Parts, owner: dict[str, Any], keyword: str, depth: int
+        self, conjuncts: Conjuncts, owner: dict[str, Any], keyword: str, depth: int
     ) -> Iterator[Json]:
-        rest = _less(parts, owner, (keyword,))
+        rest = _less(conjuncts, owner, (keyword,))
         yield from _in_turn(
             [self.of((*rest, branch), depth) for branch in owner[keyword][: 2 * MOST]]
         )
 
-    def _of_types(self, parts: Parts, depth: int) -> Iterator[Json]:
+    def _of_types(self, conjuncts: Conjuncts, depth: int) -> Iterator[Json]:
         makers: dict[str, Callable[[], Iterator[Json]]] = {
-            "object": lambda: self._objects(parts, depth),
-            "array": lambda: self._arrays(parts, depth),
-            "string": lambda: _strings_of(parts),
-            "number": lambda: _numbers(parts, is_whole=False),
-            "integer": lambda: _numbers(parts, is_whole=True),
+            "object": lambda: self._objects(conjuncts, depth),
+            "array": lambda: self._arrays(conjuncts, depth),
+            "string": lambda: _strings_of(conjuncts),
+            "number": lambda: _numbers(conjuncts, is_whole=False),
+            "integer": lambda: _numbers(conjuncts, is_whole=True),
             "boolean": lambda: iter((True, False)),
             "null": lambda: iter((None,)),
         }
-        yield from _in_turn([list(islice(makers[name](), MOST)) for name in types_of(parts)])
+        yield from _in_turn([list(islice(makers[name](), MOST)) for name in types_of(conjuncts)])
 
-    def _objects(self, parts: Parts, depth: int) -> Iterator[Json]:
+    def _objects(self, conjuncts: Conjuncts, depth: int) -> Iterator[Json]:
         names: dict[str, None] = {}
-        for part in parts:
-            names |= dict.fromkeys(mapping(part, "properties"))
+        for schema in conjuncts:
+            names |= dict.fromkeys(mapping(schema, "properties"))
         required = [
-            name for part in parts for name in listed(part, "required") if isinstance(name, str)
+            name
+            for schema in conjuncts
+            for name in listed(schema, "required")
+            if isinstance(name, str)
         ]
         names |= dict.fromkeys(required)
         optional = [name for name in names if name not in required]
         if depth > _DEPTH or self.work < 0:
             optional = []
         values = {
-            name: self.of(members_of(parts, name), depth + 1) for name in (*required, *optional)
+            name: self.of(members_of(conjuncts, name), depth + 1) for name in (*required, *optional)
         }
         if any(not values[name] for name in required):
             return
         optional = [name for name in optional if values[name]]
         least = {name: values[name][0] for name in names if name in required}
-        others = self._with_others(parts, least, depth)
-        for number, chosen in enumerate(self._chosen(parts, required, optional)):
+        others = self._with_others(conjuncts, least, depth)
+        for number, chosen in enumerate(self._chosen(conjuncts, required, optional)):
             order = [name for name in names if name in chosen]
             yield {name: values[name][0] for name in order}
             if number == 1:
@@ -208,14 +215,15 @@ class Values:
         yield from others
 
     def _chosen(
-        self, parts: Parts, required: Sequence[str], optional: Sequence[str]
+        self, conjuncts: Conjuncts, required: Sequence[str], optional: Sequence[str]
     ) -> Iterator[set[str]]:
         """Yield which members there are: all, those that must be, one more, one fewer."""
         yield {*required, *optional}
         yield set(required)
-        least = max((_count(part, "minProperties") or 0 for part in parts), default=0)
+        least = max((_count(schema, "minProperties") or 0 for schema in conjuncts), default=0)
         most = min(
-            (c for part in parts if (c := _count(part, "maxProperties")) is not None), default=None
+            (c for schema in conjuncts if (c := _count(schema, "maxProperties")) is not None),
+            default=None,
         )
         for count in {least, most} - {0, None}:
             yield {*required, *optional[: max(int(count or 0) - len(set(required)), 0)]}
@@ -225,39 +233,44 @@ class Values:
         for first, second in pairwise(optional[:4]):
             yield {*required, first, second}
 
-    def _with_others(self, parts: Parts, value: dict[str, Json], depth: int) -> Iterator[Json]:
+    def _with_others(
+        self, conjuncts: Conjuncts, value: dict[str, Json], depth: int
+    ) -> Iterator[Json]:
         """Yield an object with members that are not declared, as far as it must have members."""
         names = [f"{EXTRA}{number or ''}" for number in range(8)]
-        for part in parts:
-            for pattern in mapping(part, "patternProperties"):
+        for schema in conjuncts:
+            for pattern in mapping(schema, "patternProperties"):
                 names = [*strings({"pattern": pattern})[:3], *names]
-            if isinstance(part.get("propertyNames"), dict):
-                allowed = self.of((part["propertyNames"],), depth + 1)
-                names = [*(each for each in allowed if isinstance(each, str)), *names]
-        least = max((_count(part, "minProperties") or 0 for part in parts), default=0)
+            if isinstance(schema.get("propertyNames"), dict):
+                allowed = self.of((schema["propertyNames"],), depth + 1)
+                names = [*(value_ for value_ in allowed if isinstance(value_, str)), *names]
+        least = max((_count(schema, "minProperties") or 0 for schema in conjuncts), default=0)
         for name in names:
             if name in value:
                 continue
-            held = self.of(members_of(parts, name), depth + 1)
-            for each in held[:4] if len(value) + 1 >= least else held[:1]:
-                yield {**value, name: each}
-            if held and len(value) + 1 < least:
-                value = {**value, name: held[0]}
+            values_here = self.of(members_of(conjuncts, name), depth + 1)
+            for value_ in values_here[:4] if len(value) + 1 >= least else values_here[:1]:
+                yield {**value, name: value_}
+            if values_here and len(value) + 1 < least:
+                value = {**value, name: values_here[0]}
 
-    def _arrays(self, parts: Parts, depth: int) -> Iterator[Json]:
-        least = max((_count(part, "minItems") or 0 for part in parts), default=0)
+    def _arrays(self, conjuncts: Conjuncts, depth: int) -> Iterator[Json]:
+        least = max((_count(conjunct, "minItems") or 0 for conjunct in conjuncts), default=0)
         most = min(
-            (c for part in parts if (c := _count(part, "maxItems")) is not None), default=None
+            (c for conjunct in conjuncts if (c := _count(conjunct, "maxItems")) is not None),
+            default=None,
         )
-        is_set = any(part.get("uniqueItems") is True for part in parts)
-        first = max((len(_prefix(part)) for part in parts), default=0)
-        heads = [self.of(items_of(parts, place), depth + 1) for place in range(first)]
-        rest = self.of(items_of(parts, first), depth + 1)
+        is_set = any(conjunct.get("uniqueItems") is True for conjunct in conjuncts)
+        first = max((len(_prefix(conjunct)) for conjunct in conjuncts), default=0)
+        heads = [self.of(items_of(conjuncts, index), depth + 1) for index in range(first)]
+        rest = self.of(items_of(conjuncts, first), depth + 1)
         wanted = [
-            part["contains"] for part in parts if isinstance(part.get("contains"), dict | bool)
+            conjunct["contains"]
+            for conjunct in conjuncts
+            if isinstance(conjunct.get("contains"), dict | bool)
         ]
         for schema in wanted:
-            rest = [*self.of((*items_of(parts, first), schema), depth + 1)[:2], *rest]
+            rest = [*self.of((*items_of(conjuncts, first), schema), depth + 1)[:2], *rest]
         sizes = [max(least, min(first + 1, most or first + 1)), least, first]
         sizes += [least + 1, 3] if depth <= _DEPTH else []
         if most is not None and most <= 1_000:
@@ -265,7 +278,7 @@ class Values:
         for size in dict.fromkeys(sizes):
             if size < least or (most is not None and size > most) or size > 5_000:
                 continue
-            for variant in range(max(len(rest), *(len(held) for held in heads), 1)):
+            for variant in range(max(len(rest), *(len(values_here) for values_here in heads), 1)):
                 made = _array(heads, rest, size, variant, is_set)
                 if made is not None:
                     yield made
@@ -283,46 +296,48 @@ def _array(
 ) -> list[Json] | None:
     items: list[Json] = []
     texts: set[str] = set()
-    for place in range(size):
-        held = heads[place] if place < len(heads) else rest
-        for step in range(len(held) if is_set else 1):
-            if not held:
+    for index in range(size):
+        values_here = heads[index] if index < len(heads) else rest
+        for step in range(len(values_here) if is_set else 1):
+            if not values_here:
                 return None
-            item = held[(variant + step + (place if place >= len(heads) else 0)) % len(held)]
+            item = values_here[
+                (variant + step + (index if index >= len(heads) else 0)) % len(values_here)
+            ]
             if not is_set or repr(item) not in texts:
                 texts.add(repr(item))
                 items.append(item)
                 break
-        if len(items) <= place:
+        if len(items) <= index:
             return None
     return items
 
 
-def types_of(parts: Parts) -> list[str]:
+def types_of(conjuncts: Conjuncts) -> list[str]:
     """Return the types that values may have, those first of which something is reported."""
     allowed = list(_TYPES)
-    for part in parts:
-        named = part.get("type")
+    for schema in conjuncts:
+        named = schema.get("type")
         listed = [named] if isinstance(named, str) else named if isinstance(named, list) else _TYPES
         if "number" in listed:
             listed = [*listed, "integer"]
         allowed = [name for name in allowed if name in listed]
-    said = [
+    types_named = [
         name
         for name in allowed
-        if any(keyword in part for part in parts for keyword in _OF_TYPE.get(name, ()))
+        if any(keyword in schema for schema in conjuncts for keyword in _OF_TYPE.get(name, ()))
     ]
     if "number" in allowed and "integer" in allowed:
         allowed.remove("integer")
-    return sorted(allowed, key=lambda name: name not in said)
+    return sorted(allowed, key=lambda name: name not in types_named)
 
 
-def members_of(parts: Parts, name: str) -> Parts:
+def members_of(conjuncts: Conjuncts, name: str) -> Conjuncts:
     """Return the schemas of the member called ``name``."""
     result: list[Json] = []
-    for part in parts:
-        others = part.get("additionalProperties", part.get("unevaluatedProperties", True))
-        result += [schema for _, schema in member_schemas(part, name)] or [others]
+    for schema in conjuncts:
+        others = schema.get("additionalProperties", schema.get("unevaluatedProperties", True))
+        result += [schema for _, schema in member_schemas(schema, name)] or [others]
     return tuple(result)
 
 
@@ -334,14 +349,14 @@ def member_schemas(
     if name in (properties := mapping(schema, "properties")):
         is_declared = True
         yield ("properties", name), properties[name]
-    for pattern, part in mapping(schema, "patternProperties").items():
+    for pattern, conjunct in mapping(schema, "patternProperties").items():
         try:
             fits = re.search(pattern, name) is not None
         except re.error:
             fits = False
         if fits:
             is_declared = True
-            yield ("patternProperties", pattern), part
+            yield ("patternProperties", pattern), conjunct
     if not is_declared:
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             if isinstance(schema.get(keyword), dict):
@@ -349,36 +364,41 @@ def member_schemas(
                 return
 
 
-def items_of(parts: Parts, place: int) -> Parts:
-    """Return the schemas of the item at ``place``."""
+def items_of(conjuncts: Conjuncts, index: int) -> Conjuncts:
+    """Return the schemas of the item at ``index``."""
     result: list[Json] = []
-    for part in parts:
-        prefix = _prefix(part)
-        if place < len(prefix):
-            result.append(prefix[place])
-        elif isinstance(part.get("items"), dict | bool):
-            result.append(part["items"])
+    for schema in conjuncts:
+        prefix = _prefix(schema)
+        if index < len(prefix):
+            result.append(prefix[index])
+        elif isinstance(schema.get("items"), dict | bool):
+            result.append(schema["items"])
         elif prefix:
-            result.append(part.get("additionalItems", part.get("unevaluatedItems", True)))
+            result.append(schema.get("additionalItems", schema.get("unevaluatedItems", True)))
     return tuple(result)
 
 
-def _prefix(part: dict[str, Any]) -> list[Json]:
-    held = part.get("prefixItems", part.get("items"))
-    return held if isinstance(held, list) else []
+def _prefix(schema: dict[str, Any]) -> list[Json]:
+    inner = schema.get("prefixItems", schema.get("items"))
+    return inner if isinstance(inner, list) else []
 
 
-def _strings_of(parts: Parts) -> Iterator[str]:
-    least = max((_count(part, "minLength") or 0 for part in parts), default=0)
+def _strings_of(conjuncts: Conjuncts) -> Iterator[str]:
+    least = max((_count(schema, "minLength") or 0 for schema in conjuncts), default=0)
     most = min(
-        (c for part in parts if (c := _count(part, "maxLength")) is not None), default=LONG + 1
+        (c for schema in conjuncts if (c := _count(schema, "maxLength")) is not None),
+        default=LONG + 1,
     )
     shaped: list[dict[str, Any]] = [
-        {key: part[key] for key in ("pattern", "format", "minLength", "maxLength") if key in part}
-        for part in parts
+        {
+            key: schema[key]
+            for key in ("pattern", "format", "minLength", "maxLength")
+            if key in schema
+        }
+        for schema in conjuncts
     ]
-    if any("pattern" in each or "format" in each for each in shaped):
-        shaped = [each for each in shaped if each]
+    if any("pattern" in shape or "format" in shape for shape in shaped):
+        shaped = [shape for shape in shaped if shape]
         yield from strings(shaped[0] if len(shaped) == 1 else {"allOf": shaped})
         return
     if least > LONG:
@@ -393,10 +413,20 @@ def _strings_of(parts: Parts) -> Iterator[str]:
             yield padded
 
 
-def _numbers(parts: Parts, *, is_whole: bool) -> Iterator[Json]:
-    lows = [part[key] for part in parts for key in ("minimum", "exclusiveMinimum") if key in part]
-    highs = [part[key] for part in parts for key in ("maximum", "exclusiveMaximum") if key in part]
-    steps = [part["multipleOf"] for part in parts if "multipleOf" in part]
+def _numbers(conjuncts: Conjuncts, *, is_whole: bool) -> Iterator[Json]:
+    lows = [
+        schema[key]
+        for schema in conjuncts
+        for key in ("minimum", "exclusiveMinimum")
+        if key in schema
+    ]
+    highs = [
+        schema[key]
+        for schema in conjuncts
+        for key in ("maximum", "exclusiveMaximum")
+        if key in schema
+    ]
+    steps = [schema["multipleOf"] for schema in conjuncts if "multipleOf" in schema]
     lows, highs, steps = (
         [number for number in values if is_number(number)] for values in (lows, highs, steps)
     )
@@ -414,8 +444,8 @@ def _numbers(parts: Parts, *, is_whole: bool) -> Iterator[Json]:
         near += [bound + 0.5 for bound in (*lows, *highs)]
     if steps:
         near += [-(-low // step) * step for low in lows] + [high // step * step for high in highs]
-    for each in near:
-        whole = int(each) if float(each).is_integer() else each
+    for number in near:
+        whole = int(number) if float(number).is_integer() else number
         if not (is_whole and isinstance(whole, float)):
             yield whole
 
@@ -426,37 +456,37 @@ def is_number(value: Json) -> bool:
     return is_one and abs(value) < _LARGEST
 
 
-def _less(parts: Parts, owner: dict[str, Any], keywords: Sequence[str]) -> Parts:
+def _less(conjuncts: Conjuncts, owner: dict[str, Any], keywords: Sequence[str]) -> Conjuncts:
     """Return the schemas without some keywords of one of them; references are followed already."""
     skipped = {*keywords, "$ref", "allOf"}
     return tuple(
-        {key: held for key, held in part.items() if key not in skipped}
-        if part is owner
-        else {key: held for key, held in part.items() if key not in ("$ref", "allOf")}
-        for part in parts
+        {key: inner for key, inner in schema.items() if key not in skipped}
+        if schema is owner
+        else {key: inner for key, inner in schema.items() if key not in ("$ref", "allOf")}
+        for schema in conjuncts
     )
 
 
 def _in_turn(lists: Sequence[Sequence[Json]]) -> Iterator[Json]:
-    for place in range(max(map(len, lists), default=0)):
-        yield from (each[place] for each in lists if place < len(each))
+    for index in range(max(map(len, lists), default=0)):
+        yield from (sequence[index] for sequence in lists if index < len(sequence))
 
 
-def mapping(part: dict[str, Any], keyword: str) -> dict[str, Json]:
+def mapping(schema: dict[str, Any], keyword: str) -> dict[str, Json]:
     """Return the object at a keyword, an empty one where there is none."""
-    held = part.get(keyword)
-    return held if isinstance(held, dict) else {}
+    value = schema.get(keyword)
+    return value if isinstance(value, dict) else {}
 
 
-def listed(part: dict[str, Any], keyword: str) -> list[Json]:
+def listed(schema: dict[str, Any], keyword: str) -> list[Json]:
     """Return the list at a keyword, an empty one where there is none."""
-    held = part.get(keyword)
-    return held if isinstance(held, list) else []
+    value = schema.get(keyword)
+    return value if isinstance(value, list) else []
 
 
-def _count(part: dict[str, Any], keyword: str) -> int | None:
-    held = part.get(keyword)
-    return int(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
+def _count(schema: dict[str, Any], keyword: str) -> int | None:
+    bound = schema.get(keyword)
+    return int(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else None
 
 
 Path = tuple[str | int, ...]
@@ -476,12 +506,12 @@ class Visit:
     schema: dict[str, Any]
     path: Path
     value: Json
-    around: Parts = ()
+    around: Conjuncts = ()
 
 
 def visits(judges: Judges, document: Json) -> Iterator[Visit]:
     """Yield each schema that applies somewhere in a document, from the outside in."""
-    pending: list[tuple[str, Json, Path, Json, Parts]] = [("", judges.schema, (), document, ())]
+    pending: list[tuple[str, Json, Path, Json, Conjuncts]] = [("", judges.schema, (), document, ())]
     seen: set[tuple[str, Path]] = set()
     while pending:
         pointer, schema, path, value, around = pending.pop()
@@ -494,12 +524,12 @@ def visits(judges: Judges, document: Json) -> Iterator[Visit]:
             for step, inner in _beside(judges, schema, value)
         ]
         together = (*around, schema)
-        pending += [(*each, together) for each in reversed(more)]
+        pending += [(*visit_, together) for visit_ in reversed(more)]
         inside = [
-            (pointer + pointer_to(*steps), inner, (*path, place), held)
-            for steps, inner, place, held in _inside(judges, schema, value)
+            (pointer + pointer_to(*steps), inner, (*path, index), member_value)
+            for steps, inner, index, member_value in _inside(judges, schema, value)
         ]
-        pending += [(*each, ()) for each in reversed(inside)]
+        pending += [(*visit_, ()) for visit_ in reversed(inside)]
 
 
 def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
@@ -507,22 +537,22 @@ def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tup
     target = judges.document.target_in(schema)
     if target is not None and target.is_inside:
         yield "#" + target.pointer, target.value
-    for number, part in enumerate(listed(schema, "allOf")):
-        yield pointer_to("allOf", number), part
+    for number, conjunct in enumerate(listed(schema, "allOf")):
+        yield pointer_to("allOf", number), conjunct
     yield from _chosen(judges, schema, value)
     if isinstance(value, dict):
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, part in mapping(schema, keyword).items():
-                if name in value and isinstance(part, dict):
-                    yield pointer_to(keyword, name), part
+            for name, conjunct in mapping(schema, keyword).items():
+                if name in value and isinstance(conjunct, dict):
+                    yield pointer_to(keyword, name), conjunct
 
 
 def _chosen(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the branches that accept a value."""
     for keyword in ("anyOf", "oneOf"):
-        for number, part in enumerate(listed(schema, keyword)):
-            if isinstance(part, dict) and judges.fits(value, part):
-                yield pointer_to(keyword, number), part
+        for number, conjunct in enumerate(listed(schema, keyword)):
+            if isinstance(conjunct, dict) and judges.fits(value, conjunct):
+                yield pointer_to(keyword, number), conjunct
     if isinstance(schema.get("if"), dict):
         branch = "then" if judges.fits(value, schema["if"]) else "else"
         if branch in schema:
@@ -535,22 +565,24 @@ _Inside = Iterator[tuple[tuple[str | int, ...], Json, str | int, Json]]
 def _inside(judges: Judges, schema: dict[str, Any], value: Json) -> _Inside:
     """Yield the schemas of members and items: steps, schema, the place in the value, and it."""
     if isinstance(value, dict):
-        for name, held in value.items():
-            yield from ((steps, part, name, held) for steps, part in member_schemas(schema, name))
+        for name, inner in value.items():
+            yield from (
+                (steps, conjunct, name, inner) for steps, conjunct in member_schemas(schema, name)
+            )
     elif isinstance(value, list):
         prefix = next(
             (key for key in ("prefixItems", "items") if isinstance(schema.get(key), list)), None
         )
         rest = "additionalItems" if prefix == "items" else "items"
-        for place, held in enumerate(value):
-            if prefix is not None and place < len(schema[prefix]):
-                yield (prefix, place), schema[prefix][place], place, held
+        for index, inner in enumerate(value):
+            if prefix is not None and index < len(schema[prefix]):
+                yield (prefix, index), schema[prefix][index], index, inner
             elif isinstance(schema.get(rest), dict):
-                yield (rest,), schema[rest], place, held
+                yield (rest,), schema[rest], index, inner
             elif isinstance(schema.get("unevaluatedItems"), dict):
-                yield ("unevaluatedItems",), schema["unevaluatedItems"], place, held
-            if isinstance(schema.get("contains"), dict) and judges.fits(held, schema["contains"]):
-                yield ("contains",), schema["contains"], place, held
+                yield ("unevaluatedItems",), schema["unevaluatedItems"], index, inner
+            if isinstance(schema.get("contains"), dict) and judges.fits(inner, schema["contains"]):
+                yield ("contains",), schema["contains"], index, inner
 
 
 def declares(schema: dict[str, Any], name: str) -> bool:
@@ -566,7 +598,7 @@ def required_first(judges: Judges, document: Json) -> Json:
         if isinstance(visit.value, dict):
             needed.setdefault(visit.path, set()).update(map(str, listed(visit.schema, "required")))
     for path, names in needed.items():
-        held = at(document, pointer_to(*path))
-        order = sorted(held, key=lambda name: name not in names)
-        document = replaced(document, path, {name: held[name] for name in order})
+        inner = at(document, pointer_to(*path))
+        order = sorted(inner, key=lambda name: name not in names)
+        document = replaced(document, path, {name: inner[name] for name in order})
     return document

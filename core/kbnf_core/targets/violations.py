@@ -119,14 +119,14 @@ class Violations:
     ) -> None:
         self._judges = judges
         self._values = values
-        self._found: dict[tuple[str, str], list[InvalidDocument]] = {}
+        self._witnesses: dict[tuple[str, str], list[InvalidDocument]] = {}
         self._tried: dict[tuple[str, str], int] = {}
         self._texts: set[tuple[str, str, str]] = set()
         self._seen: set[tuple[str, str]] = set()
         self._left = _MOST_WORK
         self._until = until
         # Small documents first: each question about one costs as much as it is long.
-        for document in sorted(documents, key=lambda each: len(repr(each))):
+        for document in sorted(documents, key=lambda document_: len(repr(document_))):
             for visit in visits(judges, document):
                 self._change(document, visit)
 
@@ -137,14 +137,14 @@ class Violations:
 
     def all(self) -> list[InvalidDocument]:
         """Return all witnesses, those of a keyword together."""
-        return [each for held in self._found.values() for each in held]
+        return [witness for witnesses in self._witnesses.values() for witness in witnesses]
 
     def missing(self) -> list[tuple[str, str]]:
         """Return the keywords, by pointer, that were met and have no witness.
 
         A ``type`` beside an ``enum`` or a ``const`` has none.
         """
-        missing = [key for key in self._tried if key not in self._found]
+        missing = [key for key in self._tried if key not in self._witnesses]
         return [key for key in missing if key[1] != "type" or not self._is_listed(key[0])]
 
     def _is_listed(self, pointer: str) -> bool:
@@ -190,7 +190,7 @@ class Violations:
 
     def _is_wanted(self, visit: Visit, keyword: str) -> bool:
         key = visit.pointer, keyword
-        has_all = len(self._found.get(key, ())) >= _enough(visit.schema, keyword)
+        has_all = len(self._witnesses.get(key, ())) >= _enough(visit.schema, keyword)
         return not has_all and self._tried.get(key, 0) <= _MOST_TRIED
 
     def _of_branches(self, visit: Visit, keyword: str) -> Iterator[Json]:
@@ -203,7 +203,9 @@ class Violations:
         for schemas in inner:
             if self.is_over:
                 return
-            rest = {name: held for name, held in visit.schema.items() if name != keyword}
+            rest = {
+                name: kept_value for name, kept_value in visit.schema.items() if name != keyword
+            }
             yield from self._values.of((*visit.around, rest, *schemas), 2)[:3]
 
     def _keep(self, document: Json, visit: Visit, keywords: Sequence[str], value: Json) -> None:
@@ -224,7 +226,7 @@ class Violations:
             self._texts.add((*key, text))
             witness = InvalidDocument(visit.pointer, keyword, changed)
             if self.is_one(witness):
-                self._found.setdefault(key, []).append(witness)
+                self._witnesses.setdefault(key, []).append(witness)
 
     def _is_unjudged(self, schema: dict[str, Any], keyword: str) -> bool:
         """Return whether a keyword is a format that ``jsonschema`` does not check."""
@@ -259,9 +261,11 @@ class Violations:
         ours = self._judges.ours
         if ours is None:
             return None
-        place = pointer + pointer_to(keyword)
+        keyword_pointer = pointer + pointer_to(keyword)
         try:
-            wider = Grammar.from_json_schema(json.dumps(removed(self._judges.schema, place)))
+            wider = Grammar.from_json_schema(
+                json.dumps(removed(self._judges.schema, keyword_pointer))
+            )
             data = compare(wider, ours.grammar, work).old_only.data
             witness = InvalidDocument(pointer, keyword, json.loads(data or b""))
         except (KbnfError, ValueError):
@@ -326,13 +330,13 @@ def _near_strings(value: str, schema: dict[str, Any], bounds: Sequence[float]) -
         yield from ("é" * size, "0" * size)
     yield from (f"{value}x", value[:-1], value.swapcase(), "", f"{value}!", f" {value}")
     yield from (f"{value}\n", f"!{value}", value[1:], value + value, "a", "0", " ", "é", '"')
-    for place in range(min(len(value), 12)):
-        yield value[:place] + "~" + value[place + 1 :]
+    for index in range(min(len(value), 12)):
+        yield value[:index] + "~" + value[index + 1 :]
 
 
 def _near_objects(value: dict[str, Json], bounds: Sequence[float]) -> Iterator[Json]:
     for name in value:
-        yield {key: held for key, held in value.items() if key != name}
+        yield {key: inner for key, inner in value.items() if key != name}
     yield {}
     yield from ({**value, EXTRA: other} for other in _OTHERS[:6])
     for name in ("a", "", "0", "a b", "é", "A" * 70, *(f"{name}!" for name in list(value)[:3])):
@@ -349,12 +353,12 @@ def _near_arrays(value: list[Json], bounds: Sequence[float]) -> Iterator[Json]:
     pool = value or [0]
     numbers = {item for item in value if is_number(item)}
     for size in _sizes(bounds, _MOST_ITEMS):
-        yield [pool[place % len(pool)] for place in range(size)]
+        yield [pool[index % len(pool)] for index in range(size)]
         yield [*value, *(number for number in range(size) if number not in numbers)][:size]
         yield [*value, *map(str, range(size))][:size]
     yield from ([*value, item] for item in value[:3])
-    for place in range(len(value)):
-        yield value[:place] + value[place + 1 :]
+    for index in range(len(value)):
+        yield value[:index] + value[index + 1 :]
     yield from ([*value, other] for other in _OTHERS[:6])
     yield from ([value[0] for _ in value], [{}, {}]) if value else ([{}, {}],)
 
@@ -391,12 +395,12 @@ def _without_look_around(pattern: str) -> str:
     match = _LOOK_AROUND.search(pattern)
     while match is not None:
         depth, end = 0, len(pattern)
-        place = match.start()
+        index = match.start()
         is_class = False
-        while place < len(pattern):
-            char = pattern[place]
+        while index < len(pattern):
+            char = pattern[index]
             if char == "\\":
-                place += 2
+                index += 2
                 continue
             if is_class:
                 is_class = char != "]"
@@ -407,9 +411,9 @@ def _without_look_around(pattern: str) -> str:
             elif char == ")":
                 depth -= 1
                 if depth == 0:
-                    end = place + 1
+                    end = index + 1
                     break
-            place += 1
+            index += 1
         pattern = pattern[: match.start()] + pattern[end:]
         match = _LOOK_AROUND.search(pattern)
     return pattern

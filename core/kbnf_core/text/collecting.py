@@ -44,8 +44,8 @@ def weakly(method: Callable[P, T]) -> Callable[P, T]:
     return partial(_call, ref(bound.__self__), bound.__func__)
 
 
-def _call(found: "ref[Any]", function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    alive = found()
+def _call(weak: "ref[Any]", function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    alive = weak()
     if alive is None:
         raise ReferenceError("the object whose method this calls is gone")
     return function(alive, *args, **kwargs)

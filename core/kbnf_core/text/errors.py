@@ -198,7 +198,7 @@ class ParseError(KbnfError, ValueError):
         self.offset = offset
         self.expected = expected
         self.rules = rules
-        wanted = ", ".join(_shown_range(*each) for each in expected) or "nothing"
+        wanted = ", ".join(_shown_range(*inclusive) for inclusive in expected) or "nothing"
         what = "the text ends too early" if self.is_unfinished else f"byte {offset} does not fit"
         inside = f" in `{rules[-1]}`" if rules else ""
         super().__init__(f"{what}: expected {wanted}{inside}")
@@ -245,8 +245,8 @@ class LateError(RejectedError):
     def __init__(self, what: int | bytes, data: bytes, left: int) -> None:
         super().__init__(what if isinstance(what, int) else None, data, len(data))
         self.left = left
-        said = str(self).rpartition(":")[0]
-        self.args = (f"{said}: the text could not end in the {left} tokens that are left",)
+        beginning = str(self).rpartition(":")[0]
+        self.args = (f"{beginning}: the text could not end in the {left} tokens that are left",)
 
 
 class UnknownTokenError(EngineError):
@@ -284,6 +284,6 @@ def _in_one_line(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _summarise(diagnostic: Diagnostic) -> str:
-    place = diagnostic.source.position(diagnostic.span.start)
-    where = f"{diagnostic.source.name}:{place.line}:{place.column}"
+    position = diagnostic.source.position(diagnostic.span.start)
+    where = f"{diagnostic.source.name}:{position.line}:{position.column}"
     return f"{where}: {diagnostic.rule.severity.label}[{diagnostic.code}]: {diagnostic.message}"

@@ -32,7 +32,7 @@ from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.errors import KbnfError, SourceError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
-Piece: TypeAlias = bytes | memoryview
+Chunk: TypeAlias = bytes | memoryview
 
 _LINKS = 40
 """Links to one another that are followed in search of a descriptor; the system follows no more."""
@@ -86,34 +86,34 @@ def _require_content(path: str | Path, status: os.stat_result) -> None:
     raise SourceError(str(path), f"it is a {kind}")
 
 
-def write_file(path: str | Path, pieces: Iterable[Piece]) -> None:
-    """Write ``pieces`` after one another as the content of a file.
+def write_file(path: str | Path, chunks: Iterable[Chunk]) -> None:
+    """Write ``chunks`` after one another as the content of a file.
 
     Raises ``OSError``, which names ``path``, where that is not possible.
     """
     try:
-        _write(Path(path), pieces)
+        _write(Path(path), chunks)
     except OSError as error:
         if error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _write(path: Path, pieces: Iterable[Piece]) -> None:
+def _write(path: Path, chunks: Iterable[Chunk]) -> None:
     descriptor = _descriptor(path)
     if descriptor is not None:
         with open(os.dup(descriptor), "wb") as file:
-            file.writelines(pieces)
+            file.writelines(chunks)
         return
     status = _status(path)
     if status is not None and not stat.S_ISREG(status.st_mode):
         with open(os.open(path, os.O_WRONLY), "wb") as file:
-            file.writelines(pieces)
+            file.writelines(chunks)
         return
     target = Path(os.path.realpath(path))
     if status is not None and not (status.st_mode & 0o222 and os.access(target, os.W_OK)):
         raise PermissionError(errno.EACCES, "the file is read-only")
-    content = list(pieces)
+    content = list(chunks)
     if status is None:
         _replace(target, content, None)
     elif status.st_nlink > 1 or not _is_replaced(target, content, status):
@@ -127,7 +127,7 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _is_replaced(target: Path, content: list[Piece], status: os.stat_result) -> bool:
+def _is_replaced(target: Path, content: list[Chunk], status: os.stat_result) -> bool:
     """Replace a file, unless its owner or its folder does not permit it."""
     try:
         _replace(target, content, status)
@@ -136,7 +136,7 @@ def _is_replaced(target: Path, content: list[Piece], status: os.stat_result) -> 
     return True
 
 
-def _replace(target: Path, content: list[Piece], status: os.stat_result | None) -> None:
+def _replace(target: Path, content: list[Chunk], status: os.stat_result | None) -> None:
     """Give ``target`` new content under a new inode, with the mode and owner of ``status``."""
     import secrets
 
@@ -164,7 +164,7 @@ def _keep(temporary: Path, status: os.stat_result) -> None:
     temporary.chmod(stat.S_IMODE(status.st_mode))
 
 
-def _write_over(target: Path, content: list[Piece]) -> None:
+def _write_over(target: Path, content: list[Chunk]) -> None:
     with target.open("r+b") as file:
         file.writelines(content)
         file.truncate()
@@ -194,13 +194,13 @@ def _open_at_once(path: str, flags: int) -> int:
 def _descriptor(path: str | Path) -> int | None:
     """Return which open descriptor of this process ``path`` names, None if it names none."""
     folder = os.path.realpath("/dev/fd")
-    place = os.path.abspath(path)
+    absolute = os.path.abspath(path)
     for _ in range(_LINKS):
-        parent, name = os.path.split(place)
+        parent, name = os.path.split(absolute)
         if name.isdecimal() and os.path.realpath(parent) == folder:
             return int(name)
         try:
-            place = os.path.join(parent, os.readlink(place))
+            absolute = os.path.join(parent, os.readlink(absolute))
         except OSError:
             return None
     return None
@@ -213,14 +213,14 @@ ABANDONED = 3600
 """Seconds after which a temporary file is one that a process left half written."""
 
 
-def cache_folder(part: str) -> Path | None:
+def cache_folder(name: str) -> Path | None:
     """Return the folder of one cache, None if caches are off."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None:
         from platformdirs import user_cache_path
 
-        return user_cache_path("kbnf", appauthor=False) / part
-    return Path(wanted) / part if wanted else None
+        return user_cache_path("kbnf", appauthor=False) / name
+    return Path(wanted) / name if wanted else None
 
 
 def make_room(folder: Path, suffix: str, largest: int, kept: Path | None = None) -> None:
@@ -230,7 +230,7 @@ def make_room(folder: Path, suffix: str, largest: int, kept: Path | None = None)
     written some time ago. Best effort.
     """
     left = largest
-    for path, status in sorted(_cached_files(folder), key=lambda found: -found[1].st_mtime):
+    for path, status in sorted(_cached_files(folder), key=lambda entry: -entry[1].st_mtime):
         abandoned = path.suffix == ".tmp" and time.time() - status.st_mtime > ABANDONED
         left -= status.st_size
         if abandoned or (path.suffix == suffix and left < 0 and path != kept):
@@ -274,9 +274,9 @@ class Imports(NamedTuple):
         """Return whether the text called ``grammar`` may import the file at ``path``."""
         folder = normpath(dirname(grammar or ""))
         prefix = "" if folder == "." else join(folder, "")
-        place = normpath(path)
-        rest = place.removeprefix(prefix)
-        inside = place.startswith(prefix) and not rest.startswith(("../", "/"))
+        normal = normpath(path)
+        rest = normal.removeprefix(prefix)
+        inside = normal.startswith(prefix) and not rest.startswith(("../", "/"))
         return self.anywhere or inside
 
 

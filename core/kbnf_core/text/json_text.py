@@ -78,16 +78,16 @@ _WORDS = re.compile(r'"(?:[^"\\]|\\.)*"(?=(\s*:)?)|[{}\[\]]', re.DOTALL)
 def repeated_names(text: str) -> Iterator[Span]:
     """Yield the names in a JSON text that occurred before in the same object."""
     objects: list[set[str]] = []
-    for found in _WORDS.finditer(text):
-        word = found[0]
+    for match in _WORDS.finditer(text):
+        word = match[0]
         if word in "{[":
             objects.append(set())
         elif word in "}]":
             objects.pop()
-        elif found[1] is not None and objects:
+        elif match[1] is not None and objects:
             name = json.loads(word, strict=False) if "\\" in word else word[1:-1]
             if name in objects[-1]:
-                yield Span(*found.span())
+                yield Span(*match.span())
             objects[-1].add(name)
 
 
@@ -95,12 +95,12 @@ def _deepest(text: str) -> Span:
     """Return the first of the brackets in a JSON text that most others are around."""
     depth = most = 0
     at = 0
-    for found in _WORDS.finditer(text):
-        if found[0] in "{[":
+    for word in _WORDS.finditer(text):
+        if word[0] in "{[":
             depth += 1
             if depth > most:
-                most, at = depth, found.start()
-        elif found[0] in "}]":
+                most, at = depth, word.start()
+        elif word[0] in "}]":
             depth -= 1
     return Span(at, min(at + 1, len(text)))
 
@@ -108,12 +108,12 @@ def _deepest(text: str) -> Span:
 def objects_in(value: Json) -> Iterator[dict[str, Json]]:
     """Yield the objects in a value, those around others first."""
     pending = [value]
-    for each in pending:
-        if isinstance(each, dict):
-            yield each
-            pending += each.values()
-        elif isinstance(each, list):
-            pending += each
+    for member in pending:
+        if isinstance(member, dict):
+            yield member
+            pending += member.values()
+        elif isinstance(member, list):
+            pending += member
 
 
 def too_deep(root: Json, most: int) -> str | None:
@@ -148,11 +148,11 @@ def refuse_halves(text: str) -> None:
     """Raise ``NoJsonError`` where a JSON text has half of a surrogate pair, escaped or not."""
     span = half_of_pair(text)
     if span is None and ("\\ud" in text or "\\uD" in text):
-        halves = (Span(*found.span()) for found in re.finditer(_ESCAPE, text) if found["half"])
+        halves = (Span(*match.span()) for match in re.finditer(_ESCAPE, text) if match["half"])
         span = next(halves, None)
     if span is not None:
-        found = text[span.start : span.end]
-        spelt = found if found.isascii() else f"U+{ord(found):04X}"
+        match = text[span.start : span.end]
+        spelt = match if match.isascii() else f"U+{ord(match):04X}"
         raise NoJsonError(f"`{spelt}` is half of a surrogate pair", span)
 
 

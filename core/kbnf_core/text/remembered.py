@@ -31,35 +31,35 @@ class Remembered(Generic[K, V]):
         self._largest = largest
         self._size_of = size_of
         self._size = 0
-        self._known: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = new_lock()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._entries)
 
     def find(self, key: K) -> V | None:
         """Return a value that is known."""
         with self._lock:
-            cached = self._known.get(key)
+            cached = self._entries.get(key)
             if cached is None:
                 return None
-            self._known.move_to_end(key)
+            self._entries.move_to_end(key)
             return cached[0]
 
     def keep(self, key: K, value: V) -> None:
         """Remember a value; the first of a key stays."""
         size = self._size_of(key, value)
         with self._lock:
-            if key not in self._known and size <= self._largest:
-                self._known[key] = value, size
+            if key not in self._entries and size <= self._largest:
+                self._entries[key] = value, size
                 self._size += size
-                while self._size > self._most and len(self._known) > 1:
-                    self._size -= self._known.popitem(last=False)[1][1]
+                while self._size > self._most and len(self._entries) > 1:
+                    self._size -= self._entries.popitem(last=False)[1][1]
 
     def clear(self) -> None:
         """Forget all."""
         with self._lock:
-            self._known.clear()
+            self._entries.clear()
             self._size = 0
 
 

@@ -30,9 +30,9 @@ class Suggestions:
 
         self._left -= len(self._names)
         folded = name.casefold()
-        longer = [known for known in self._names if known.casefold().startswith(folded)]
+        longer = [candidate for candidate in self._names if candidate.casefold().startswith(folded)]
         if longer and len(name) > 1:
-            return min(longer, key=lambda known: (len(known), known))
+            return min(longer, key=lambda candidate: (len(candidate), candidate))
         close = get_close_matches(name, self._names, n=1)
         return close[0] if close else None
 
@@ -58,10 +58,10 @@ def edits(first: str, second: str, most: int) -> int:
         if min(row) > most and min(before, default=0) > most:
             return most + 1
         above, before, row = before, row, [number]
-        for place, other in enumerate(second, 1):
-            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != other))
-            is_swap = number > 1 and place > 1 and letter == second[place - 2]
+        for column, other in enumerate(second, 1):
+            cost = min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != other))
+            is_swap = number > 1 and column > 1 and letter == second[column - 2]
             if is_swap and other == first[number - 2]:
-                cost = min(cost, above[place - 2] + 1)
+                cost = min(cost, above[column - 2] + 1)
             row.append(cost)
     return row[-1]

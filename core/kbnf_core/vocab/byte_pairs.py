@@ -208,30 +208,30 @@ def _fields(data: bytes | int) -> Iterable[tuple[int, bytes | int]]:
     """Yield the fields of a message of a protocol buffer, with numbers and bytes as they are."""
     if isinstance(data, int):
         return
-    place = 0
+    offset = 0
 
     def varint() -> int:
-        nonlocal place
+        nonlocal offset
         value = shift = 0
-        while place < len(data):
-            byte = data[place]
-            place += 1
+        while offset < len(data):
+            byte = data[offset]
+            offset += 1
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
                 break
         return value
 
-    while place < len(data):
+    while offset < len(data):
         key = varint()
         match key & 7:
             case 0:
                 yield key >> 3, varint()
             case 1 | 5:
-                place += 8 if key & 7 == 1 else 4
+                offset += 8 if key & 7 == 1 else 4
             case 2:
                 length = varint()
-                yield key >> 3, data[place : place + length]
-                place += length
+                yield key >> 3, data[offset : offset + length]
+                offset += length
             case _:
                 return

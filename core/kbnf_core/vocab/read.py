@@ -131,14 +131,14 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
     if path is not None:
         format_, file = detect(path)
         if format_.encoder is not None:
-            with _told(path, format_.tokenizer):
+            with _reported(path, format_.tokenizer):
                 encode = format_.encoder(file)
 
-            def told(words: str) -> list[int]:
-                with _told(path, format_.tokenizer):
+            def encode_words(words: str) -> list[int]:
+                with _reported(path, format_.tokenizer):
                     return encode(words)
 
-            return Encoder(format_.tokenizer, told)
+            return Encoder(format_.tokenizer, encode_words)
     return Encoder("longest match", _longest(vocabulary))
 
 
@@ -150,12 +150,12 @@ def load_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
     format_, file = detect(path)
     if format_.pairs is None:
         raise refused(f"a file of {format_.name} does not say how texts are cut")
-    with _told(path, format_.tokenizer):
+    with _reported(path, format_.tokenizer):
         return format_.pairs(file, tokens)
 
 
 @contextmanager
-def _told(path: Path, library: str) -> Iterator[None]:
+def _reported(path: Path, library: str) -> Iterator[None]:
     """Turn the exceptions of a library, of any class, into ``VocabularyError``."""
     try:
         yield

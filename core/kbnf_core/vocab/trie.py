@@ -50,13 +50,13 @@ class PackedTokens(Mapping[int, bytes]):
         self._blob = blob.data
 
     def __getitem__(self, token_id: int) -> bytes:
-        index = self._place(token_id)
+        index = self._index_of(token_id)
         if index < 0:
             raise KeyError(token_id)
         return bytes(self._blob[self._starts[index] : self._starts[index + 1]])
 
     def __contains__(self, token_id: object) -> bool:
-        return self._place(token_id) >= 0
+        return self._index_of(token_id) >= 0
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._ids.tolist())
@@ -71,7 +71,7 @@ class PackedTokens(Mapping[int, bytes]):
     def __reduce__(self) -> tuple[object, ...]:
         return PackedTokens, (self.ids, self.starts, self.blob)
 
-    def _place(self, token_id: object) -> int:
+    def _index_of(self, token_id: object) -> int:
         """Return where an id is in ``ids``, -1 if it is not there."""
         try:
             number = index(token_id)  # type: ignore[arg-type] # the TypeError is caught
@@ -285,14 +285,14 @@ def frozen(values: npt.NDArray[Any], dtype: type[_Scalar]) -> npt.NDArray[_Scala
     return array
 
 
-class Part(NamedTuple):
+class TrieSubset(NamedTuple):
     """``trie``: of some tokens. ``nodes``: int32[n], its nodes' numbers in the whole trie."""
 
     trie: TokenTrie
     nodes: npt.NDArray[np.int32]
 
 
-def part_of(trie: TokenTrie, chosen: npt.NDArray[np.bool_]) -> Part:
+def subset_of(trie: TokenTrie, chosen: npt.NDArray[np.bool_]) -> TrieSubset:
     """Return the trie of the tokens ``trie.token_ids[chosen]``."""
     before = np.concatenate(([0], np.cumsum(chosen)))
     kept = before[trie.token_start[trie.skip]] > before[trie.token_start[:-1]]
@@ -311,7 +311,7 @@ def part_of(trie: TokenTrie, chosen: npt.NDArray[np.bool_]) -> Part:
         token_start=frozen(np.append(before[trie.token_start[nodes]], before[-1]), np.int32),
         token_ids=frozen(trie.token_ids[chosen], np.int32),
     )
-    return Part(small, frozen(nodes, np.int32))
+    return TrieSubset(small, frozen(nodes, np.int32))
 
 
 def fewest_tokens(trie: TokenTrie, data: bytes) -> tuple[int, ...] | None:

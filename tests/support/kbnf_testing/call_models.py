@@ -95,7 +95,7 @@ _BY_NAME: dict[str, Preset] = {
         trigger="<tool_call>",
         begin="<tool_call><function={}>",
         end="</function></tool_call>",
-        style="qwen_xml",
+        style="mimo_xml",
         excludes=(*_THINK, "</tool_call>", "<function="),
         not_in_reasoning=("<tool_call>", *_THINK, "</tool_call>", "<function="),
         prefilled=False,

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, NamedTuple
 
+import pytest
 from pydantic import BaseModel
 
 from kbnf_testing.hosts import put
@@ -368,6 +369,13 @@ def _forget() -> None:
     for name in list(sys.modules):
         if name.split(".")[0] in _PROGRAMS:
             del sys.modules[name]
+
+
+def need_wheels() -> None:
+    """Skip a test of the servers' own files where those, or what they import, are missing."""
+    if not HOSTS.exists():
+        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    pytest.importorskip("openai")
 
 
 @contextmanager

@@ -186,6 +186,8 @@ def _element(style: str, name: str, value: Any, random: Random) -> str:
     match style:
         case "qwen_xml":
             return f"<parameter={name}>\n{text}\n</parameter>"
+        case "mimo_xml":
+            return f"<parameter={name}>{text}</parameter>"
         case "minimax_xml":
             return f'<parameter name="{name}">{text}</parameter>'
         case "glm_xml":
@@ -326,6 +328,7 @@ def _call_at(preset: Preset, text: str, at: int) -> tuple[dict[str, Any], int] |
 
 _BEGIN = {
     "qwen_xml": (r"<parameter=(\w+)>", "</parameter>"),
+    "mimo_xml": (r"<parameter=(\w+)>", "</parameter>"),
     "minimax_xml": (r'<parameter name="(\w+)">', "</parameter>"),
     "glm_xml": (r"<arg_key>(\w+)</arg_key>\s*<arg_value>", "</arg_value>"),
     "deepseek_xml": (rf'<{_D}parameter name="(\w+)" string="(\w+)">', f"</{_D}parameter>"),
@@ -333,6 +336,9 @@ _BEGIN = {
     "cohere_xml": (r'<cofl:value(?: name="(\w+)")? type="(\w+)">', "</cofl:value>"),
     "minimax_m3_xml": (re.escape(_M3) + r"<(\w+)>", ""),
 }
+
+
+_PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
 
 def _elements_at(style: str, schema: Any, text: str, at: int) -> tuple[Any, int]:
@@ -372,8 +378,10 @@ def _leaf(
     stop = text.index(end, at)
     body, after = text[at:stop], stop + len(end)
     if not is_text:
+        words = _PYTHON_WORDS if style == "qwen_xml" else {}
         try:
-            return json.loads(body), after
+            word = body.strip()
+            return (words[word] if word in words else json.loads(body)), after
         except ValueError:
             pass
     if kinds == [None] and style != "minimax_m3_xml":

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, Vocabulary, farm
-from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Task, TaskOutcome, run_task, run_tasks
+from kbnf_core.farm import MADE, PRESENT, QUARANTINED, Task, TaskOutcome, run_task, run_tasks
 from kbnf_core.processes import Pool, ProcessError, StartError, memory_limit
 from kbnf_core.store import Failure, open_store
 from kbnf_core.store.backend import DirectoryStore
@@ -61,7 +61,7 @@ def test_workers_that_are_killed_change_nothing(tmp_path: Path) -> None:
     with killer(workers, 1.0, 4) as killed:
         outcomes = farmed(tasks, log, pool)
     assert len(outcomes) == len(tasks)
-    assert {outcome.status for outcome in outcomes} <= {MADE, KNOWN}
+    assert {outcome.status for outcome in outcomes} <= {MADE, PRESENT}
     store = DirectoryStore(tmp_path / "farm")
     assert content(store) == content(DirectoryStore(tmp_path / "serial"))
     # Of each worker the task that it had begun is run again, and no other.
@@ -159,7 +159,7 @@ def test_an_executor_that_ends_is_no_fault_of_a_source(
 
 def test_a_task_is_done_once(tmp_path: Path) -> None:
     [first, *_] = tasks_for(tmp_path / "store", 1)
-    assert [run_task(first).status for _ in range(2)] == [MADE, KNOWN]
+    assert [run_task(first).status for _ in range(2)] == [MADE, PRESENT]
 
 
 def test_memory_is_bounded_and_given_back() -> None:

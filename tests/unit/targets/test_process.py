@@ -47,7 +47,7 @@ def test_an_engine_that_sleeps_is_an_answer_and_is_replaced(asked: Asked) -> Non
 
 
 def test_a_part_that_sleeps_ends_sooner_than_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "PART_SECONDS", 0.2)
+    monkeypatch.setattr(process, "LEAST_SECONDS", 0.2)
     asked = Asked("llguidance", seconds=60, adapter=fake_engine.load)
     try:
         whole = asked.compile("{}")

@@ -79,7 +79,7 @@ def test_what_the_engine_refuses_is_rewritten_and_proved(llguidance: Asked) -> N
     assert made.is_taken
     [change] = made.changes
     assert (change.pointer, change.lost) == ("/properties/a/pattern", None)
-    assert change.said.endswith("(proved equal)")
+    assert change.summary.endswith("(proved equal)")
 
 
 def test_what_has_no_other_spelling_is_left(llguidance: Asked) -> None:
@@ -172,4 +172,4 @@ def test_a_format_and_a_pattern_become_one_pattern(schema: dict[str, Any]) -> No
 
 def test_a_long_loss_is_shortened() -> None:
     change = KeywordChange("/a/maxLength", "`maxLength` made 1,000", "x" * 1_001)
-    assert len(change.said) < 200
+    assert len(change.summary) < 200

@@ -175,10 +175,10 @@ def _perl(reader: Reader, letter: str, start: int) -> CodePoints:
     return complement(points)
 
 
-def report_invalid_utf8(reader: Reader, what: str, start: int, end: int) -> None:
+def report_invalid_utf8(reader: Reader, construct: str, start: int, end: int) -> None:
     """Note that something under ``(?-u)`` could match a part of a character."""
     reader.report(
-        f"{what} under (?-u) matches bytes that are not UTF-8",
+        f"{construct} under (?-u) matches bytes that are not UTF-8",
         start,
         end,
         code=INVALID_UTF8,

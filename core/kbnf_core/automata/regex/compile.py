@@ -206,12 +206,12 @@ class _LookClosures:
         self._pattern = pattern
         self._limit = limit
         self._useful = pattern.useful
-        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._closures: dict[tuple[int, int], tuple[int, ...]] = {}
         # Few pairs of kinds differ in the assertions that are true between them.
         closures: dict[frozenset[int], Closures] = {}
         self._between: dict[tuple[int, int], Closures] = {}
         for before, after in product(KINDS, KINDS):
-            passed = self._held(before, after)
+            passed = self._satisfied(before, after)
             if passed not in closures:
                 closures[passed] = self._passing(passed)
             self._between[before, after] = closures[passed]
@@ -219,17 +219,17 @@ class _LookClosures:
     def after(self, state: int, before: int) -> tuple[int, ...]:
         """Return the leaves entered at ``state`` after kind ``before``, for all next kinds."""
         key = (state, before)
-        if key not in self._known:
-            self._known[key] = tuple(
+        if key not in self._closures:
+            self._closures[key] = tuple(
                 sorted(
                     entered * len(KINDS) + after
                     for after in KINDS
                     for entered in self._between[before, after].of(state)
                 )
             )
-        return self._known[key]
+        return self._closures[key]
 
-    def _held(self, before: int, after: int) -> frozenset[int]:
+    def _satisfied(self, before: int, after: int) -> frozenset[int]:
         """Return the leaves that are assertions which are true between two kinds."""
         return frozenset(
             number
@@ -355,8 +355,8 @@ def _whole_matches(tree: Node, limits: Limits, budget: Budget) -> Dfa:
     budget.spend(len(symbols.nfa.moves))
     blocks = symbols.partition
     most = states_within(limit, limits.regex_bytes, blocks.block_count)
-    found = determinise(edge_only(symbols.nfa), blocks.block_count, most, budget=budget)
-    small = minimise(found, budget)
+    determinised = determinise(edge_only(symbols.nfa), blocks.block_count, most, budget=budget)
+    small = minimise(determinised, budget)
     if not small.rows:
         return empty()
     dfa = to_dfa(small, blocks, limit, budget)

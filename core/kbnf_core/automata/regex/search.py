@@ -35,7 +35,7 @@ from kbnf_core.text.limits import Limits
 MOST_STEPS = 10_000
 """Steps of the program of a pattern, whose counted repetitions are written out."""
 
-_PLACE_WORK = 4
+_POSITION_WORK = 4
 """Steps of work for a place of a program at a place of a text, which takes some 80 bytes."""
 
 _CLASS = re.compile(r"\\.|\[\^?\]?(?P<members>(?:\\.|[^\]\\])*)\]", re.DOTALL)
@@ -43,7 +43,7 @@ _OPERATORS = re.compile(r"\[|&&|--|~~|\|\|")
 """Texts that one dialect reads as an operator of sets, and another one as characters."""
 
 
-_Part: TypeAlias = Callable[[int], int]
+_Matcher: TypeAlias = Callable[[int], int]
 
 
 class Match(NamedTuple):
@@ -75,7 +75,7 @@ class SearchPattern:
         self._steps: list[_Step] = []
         self._end = self._add(_Step(()))
         self._begin = fold(tree, self._written)(self._end)
-        self._known: dict[tuple[int, str], bool] = {}
+        self._memberships: dict[tuple[int, str], bool] = {}
         first = self._reached(self._begin)
         self._first = [number for number in first if self._steps[number].points is not None]
 
@@ -110,7 +110,7 @@ class SearchPattern:
             if key in failed:
                 continue
             failed.add(key)
-            budget.spend(_PLACE_WORK)
+            budget.spend(_POSITION_WORK)
             step = self._steps[number]
             if step.points is not None:
                 if at < len(text) and self._takes(number, text[at]):
@@ -130,10 +130,10 @@ class SearchPattern:
 
     def _takes(self, number: int, char: str) -> bool:
         key = (number, char)
-        if key not in self._known:
+        if key not in self._memberships:
             points, point = self._steps[number].points or (), ord(char)
-            self._known[key] = any(low <= point <= high for low, high in points)
-        return self._known[key]
+            self._memberships[key] = any(low <= point <= high for low, high in points)
+        return self._memberships[key]
 
     def _reached(self, begin: int) -> list[int]:
         """Return the places to which a place leads before a character is read."""
@@ -152,7 +152,7 @@ class SearchPattern:
         self._steps.append(step)
         return len(self._steps) - 1
 
-    def _written(self, node: Node, writers: list[_Part]) -> _Part:
+    def _written(self, node: Node, writers: list[_Matcher]) -> _Matcher:
         match node:
             case CharacterSet(points):
                 return lambda after: self._add(_Step((after,), points))
@@ -170,13 +170,13 @@ class SearchPattern:
             case _:
                 return lambda after: self._in_order(writers, after)
 
-    def _in_order(self, writers: list[_Part], after: int) -> int:
+    def _in_order(self, writers: list[_Matcher], after: int) -> int:
         for write in reversed(writers):
             after = write(after)
         return after
 
     def _repeated(
-        self, write: _Part, low: int, high: int | None, after: int, *, is_lazy: bool
+        self, write: _Matcher, low: int, high: int | None, after: int, *, is_lazy: bool
     ) -> int:
         def fork(more: int) -> _Step:
             return _Step((after, more) if is_lazy else (more, after))

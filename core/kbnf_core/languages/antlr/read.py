@@ -11,6 +11,8 @@ another one.
 
 *The start* is, of the rules of the parser that no other one uses, the first one with ``EOF``, else
 the first one. Code decides nothing here: a predicate (``{...}?``) is a loss.
+
+Tests: tests/unit/languages/antlr/test_antlr.py
 """
 
 from collections.abc import Iterator

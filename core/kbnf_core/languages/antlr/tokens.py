@@ -9,6 +9,8 @@ one that is the last of the text.
 
 A rule that calls itself (comments in comments) has no regular expression: it stays a rule, in which
 others are written out.
+
+Tests: tests/unit/languages/antlr/test_antlr.py
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -29,8 +29,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from kbnf_core.automata.substrings import WordSet
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.config import Finish
-from kbnf_core.ir.analysis import cyclic_components, reachable
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.build import (
     escaped,
     nothing,

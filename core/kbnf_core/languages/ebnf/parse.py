@@ -4,8 +4,8 @@ r"""Parses EBNF: a text in, its rules and findings out, in one of three notation
 numbers before rules and constraints after them (``[VC: ...]``) are left out. *ISO/IEC 14977*
 defines with ``=``, ends rules with ``;`` or ``.`` and separates what follows one another by commas,
 so that names may have blanks in them: ``meta identifier`` is ``meta_identifier`` here. Where a text
-has no commas, what is beside one another follows one another (N. Wirth's notation, and that of Go,
-which has ranges ``"a" … "z"``).
+has no commas, neighbours are a sequence (N. Wirth's notation, and that of Go, which has ranges
+``"a" … "z"``).
 
 *Names in brackets* (``<list> ::= SELECT [ ALL ] <item>``, as in ALGOL 60 and SQL) leave words bare:
 these are texts. Brackets make optional, braces repeat, or only group where the text has ellipses

@@ -42,7 +42,6 @@ from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expressi
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import single_characters
 from kbnf_core.conversion.evidence import example_of_loss, going_on
-from kbnf_core.conversion.layout import Style, Written, lay_out
 from kbnf_core.conversion.to_kbnf import TABLE_HEAD, distinct, gbnf_names
 from kbnf_core.frontend import Language, Reading, nothing_kept, read_grammar
 from kbnf_core.ir import (
@@ -85,6 +84,7 @@ from kbnf_core.languages.gbnf.expression import (
     repeat_nonempty,
     rewrite,
 )
+from kbnf_core.languages.gbnf.layout import Written, lay_out
 from kbnf_core.lower.endless import endless_grammar, infinite_texts
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import Translator
@@ -614,7 +614,7 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     # A pragma, or a table of new names, is about the KBNF text only.
     settings = ("kbnf:", TABLE_HEAD)
     comments = [c for c in document.comments if not c.text.strip().startswith(settings)]
-    return lay_out(document.source, written, comments, Style(_comment, "", bar_first=False))
+    return lay_out(document.source, written, comments)
 
 
 def _places(document: Document) -> dict[str, tuple[Span, tuple[Span, ...]]]:
@@ -643,8 +643,3 @@ def _written(
     if len(branches) != len(places):
         places = (Span(span.end, span.end),) * len(branches)
     return Written(name, tuple(print_gbnf(branch, names) for branch in branches), places, span)
-
-
-def _comment(text: str) -> str:
-    """Return a comment of GBNF, a line for every line."""
-    return "\n".join(f"# {line.strip()}".rstrip() for line in text.strip().splitlines()) or "#"

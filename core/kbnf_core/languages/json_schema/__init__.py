@@ -1,29 +1,32 @@
 """JSON Schema to rules of the IR, and to KBNF that people read.
 
 ```
-                 text or value
-                       |  language, python_types
-                       v
-  checks        document  <---- keywords (one visit); advice, tags, targets, %json ask it
-                       |
-                       v  schemas: each schema once, by type_keywords (formats)
-  algebra       algebra: expressions --schemas--> normal form; value_sets: strings, numbers
-                       |
-                       v
-  writer        writer: members, items | counts: by automata | scalars: strings, numbers
-                       |
-                       v
-                rules: one set, with notations of members and values; block: by column, for YAML
-                  |                        |
-                  v                        v
-         run: parse, lower       people: readable (Outline, Trees)
+read      language: JSON Schema among the grammar languages <-- python_types: types of pydantic
+              |
+          parse: a schema's text, its options, rules and answers to later questions
+              |
+document  document: pointers, `$ref`, files <--> keywords: the forms of values, in one visit
+              |
+algebra   schemas: schemas to expressions, and to normal forms <-- type_keywords: by type, formats
+              |
+          algebra: expressions, parts by type --> value_sets: sets of strings and of numbers
+              |
+write     writer: expressions to rules --> counts: counted members and items, by automata
+              |                        --> scalars: strings and numbers
+          rules: one set of rules, what all schemas share, in JSON and in YAML (by column)
+              |                                        |
+          run: parse, lower               for people: readable (Outline, Trees)
+
+advice    lints of schemas, rules of hosted services: on no way of a request
 ```
 
 An expression names a position of the document or combines others; a normal form is a union of parts
 by type (``algebra``), of strings and numbers as sets (``value_sets``). Most objects need no normal
 form: the writer writes members as they are read. What people read is a view of the rules that run.
-``advice`` has lints of schemas, and the rules of hosted services. Everything that a grammar cannot
-keep is a problem with the JSON Pointer of its keyword (``keywords``).
+Tags, tools, targets and Lark's ``%json`` ask the ``Document``. Everything that a grammar cannot
+keep is a problem with the JSON Pointer of its keyword (``keywords``). Lengths of words, and JSON's
+spellings of strings, know nothing of schemas: they are in ``automata`` (``lengths``,
+``json_strings``).
 
 The options of a conversion are here, with named bounds on what a schema can make large
 (``SchemaLimits``).
@@ -92,7 +95,7 @@ class Whitespace(enum.Enum):
 
 
 class Syntax(enum.Enum):
-    """The texts of values: JSON, or block YAML in the one form of ``block``."""
+    """The texts of values: JSON, or block YAML in the one form of ``rules``."""
 
     JSON = "json"
     YAML = "yaml"

@@ -30,8 +30,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import Grammar, Node
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.algebra import Expression, Ref
 from kbnf_core.languages.json_schema.document import Document, Place
@@ -152,6 +152,7 @@ def every_problem(schema: Json, options: Options, first: Problem) -> list[Proble
     if first.code == TOO_LARGE:
         # The rest may be as large.
         return [first]
+    # Lossy, so that reading goes on after a keyword that is refused.
     survey = _Survey(schemas_of(schema, replace(options, lossy=True)))
     with suppress(ProblemError, WorkLimitError):
         survey.write_all(survey.schemas.document.root())
@@ -410,6 +411,7 @@ class _Doubts:
         self._options = schemas.options
         self.document = schemas.document
         self._schemas = schemas
+        # The conversion may have used its own up, and advice must not end for that.
         schemas.budget = Budget(schemas.limits.work)
 
     def contradictions(self, dead: Set[str]) -> Iterator[Problem]:
@@ -418,6 +420,7 @@ class _Doubts:
         ``dead`` are pointers of schemas that certainly have no value.
         """
         root = self.document.root()
+        # The list grows during the iteration, a schema before those inside of it.
         pending = [root]
         for expression in pending:
             if not isinstance(expression, Ref):
@@ -487,6 +490,8 @@ class _Doubts:
 
     def _needed(self, place: Place, is_empty: Callable[[Place], bool]) -> dict[str, Json]:
         """Return keywords of an empty schema all of which it takes to be empty."""
+        # One pass is enough: fewer keywords allow more, so one that was needed beside others is
+        # needed beside fewer of them.
         kept = dict(place.contents)
         # Without the members that it names, a closed object is empty for another reason.
         for keyword in place.contents:
@@ -729,6 +734,7 @@ def check_service(document: Document, service: Service) -> list[Problem]:
     depths = {"": 0}
     for visited in walk(document.value):
         found += _one(visited.contents, visited.pointer, rules, counts)
+        # A schema is visited after the one around it, whose depth is therefore known.
         outer = visited.around.pointer if visited.around else ""
         depths[visited.pointer] = depths[outer] + ("properties" in visited.contents)
     counts.depth = max(depths.values())

@@ -178,6 +178,7 @@ def both(parts: Iterable[Expression]) -> Expression:
         if part == NOTHING:
             return NOTHING
         found.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
+    # A contradiction of two expressions is seen here, without the normal form of either.
     if any(isinstance(part, Not) and part.part in found for part in found):
         return NOTHING
     return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
@@ -334,6 +335,8 @@ class Objects:
 
     def remainder(self, budget: Budget) -> tuple["Objects", ...]:
         """Return all other objects."""
+        # Another object breaks one of the conditions: a part for each. The parts may overlap, as
+        # those of any union may.
         budget.spend(STEPS * (len(self.named) + len(self.required)))
         return (
             *self._of_other_size(),
@@ -692,6 +695,7 @@ class Products:
                 left: Part = part
                 if self.is_narrow and isinstance(part, Arrays):
                     left = replace(part, unique=False)
+                # The values outside of all parts: the intersection of what each leaves.
                 parts = self._parts(type_, parts, left.remainder(self.budget))
             if parts:
                 found[type_] = parts

@@ -51,11 +51,7 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.rules import (
-    Member,
-    Prelude,
-    Rules,
-)
+from kbnf_core.languages.json_schema.rules import Prelude, Rules
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
@@ -338,6 +334,9 @@ def _integers(part: Restricted) -> tuple[object, ...] | None:
     near = map(Decimal, range(first, first + MOST_INTEGERS + 2))
     return tuple(value for value in near if part.holds(value))
 
+
+Member = tuple[Node, bool]
+"""A named member of an object, and whether it must be there."""
 
 MOST_NAMES = 64
 """Names of members without a say of their own that are listed to be told apart."""

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.json_strings import LETTERS
+from kbnf_core.automata.lengths import Length
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
@@ -52,10 +54,9 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.rules import LETTERS
 from kbnf_core.languages.json_schema.scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
-from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
+from kbnf_core.languages.json_schema.value_sets import Matching, Restricted
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget

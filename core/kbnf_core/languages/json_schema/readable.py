@@ -42,6 +42,7 @@ from kbnf_core.automata.expression import (
     print_expression,
 )
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.json_strings import ESCAPED, spell_text
 from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
 from kbnf_core.automata.operations import intersect as intersection
 from kbnf_core.automata.regex.syntax import CharacterSet
@@ -69,19 +70,7 @@ from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.counts import Step, write_linear
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.rules import (
-    ESCAPED,
-    FAR,
-    NAMES,
-    SHORT_WHOLE,
-    WHOLE,
-    Prelude,
-    Property,
-    Texts,
-    Value,
-    automaton_within,
-    spell_text,
-)
+from kbnf_core.languages.json_schema.rules import NAMES, Prelude, Property, Texts, Value
 from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.scalars import (
     LONG,
@@ -96,7 +85,13 @@ from kbnf_core.languages.json_schema.scalars import (
     format_of,
 )
 from kbnf_core.languages.json_schema.type_keywords import Named, rule_of, rules
-from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    FAR,
+    SHORT_WHOLE,
+    WHOLE,
+    Restricted,
+    automaton_within,
+)
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse, useful
 from kbnf_core.text.errors import LimitError

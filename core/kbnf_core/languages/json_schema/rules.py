@@ -1,292 +1,83 @@
-"""The rules that the schemas of a document become, by name, with those that all schemas share.
+r"""The rules that the schemas of a document become, by name, with those that all schemas share.
 
-*Shared.* ``Spelling`` has the JSON spellings of the characters of a string, as regular expressions;
-the rules are whitespace, separators, and JSON's types. Arrays and objects are laid out here:
-contents in brackets, with commas between.
+*Shared.* These rules are whitespace, separators, and JSON's types. Arrays and objects are laid out
+here: contents in brackets, with commas between.
 
 *Of a document.* Rules are named after definitions and properties (``Names``). Keywords that are
 refused or left out are reported of that schema: of the one whose rule is written (``current``), or
 of the value in it that was visited last (``inner``). Nothing here refers to the writers, which
 refer to this: so all of them go when the last one is forgotten.
 
-Tests: tests/unit/languages/json_schema/test_places.py
+*Block YAML* is another syntax of the same values (``BlockShared``). Objects and arrays are written
+once, for both. For this one the separators are marks, calls of rules that nobody defines: ``LINE``
+between members and between items, ``COLON`` after a key, ``DASH`` before an item, ``GAP`` before a
+scalar or an empty collection; the content of a collection has the notation ``Block``.
+``lay_out`` replaces the rules that have marks by copies for each column in which they are needed,
+and for each place of a value: at the start of a document, after a colon, after a dash. In these
+copies marks are line breaks with blanks. Each level has ``STEP`` columns more than the one around
+it, so a rule that calls itself has at most ``MOST_COLUMNS // STEP`` copies; deeper values have no
+text.
+
+    object after a colon      a line break, members in deeper lines      key:
+                                                                           inner: 1
+    object after a dash       a blank, its first member                  - key: 1
+                                                                           other: 2
+    empty, or a scalar        a blank, its text, a line break            key: {}
+
+A string may be plain where that is plainly safe: in one line, without the marks of a comment or of
+a value, beginning with a letter or with a sign that means nothing there, and none of the words
+(`yes`, `null`) that YAML 1.1, by PyYAML's resolver, or YAML 1.2, by its core schema, reads as
+something else. So, but for a few words, the first character decides whether a string is plain. Any
+string may be in double quotes, with the escapes of JSON and those of characters that are line
+breaks or not printable in YAML; of listed texts there is one form, plain if it is safe. Numbers
+have an exponent only after a fraction, and with a sign: YAML 1.1 reads others as strings. Scalars
+end with their line break, and keys with their colon, so that nothing completes within them.
+
+Tests: tests/unit/languages/json_schema/test_places.py, test_yaml.py
 """
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from json.encoder import encode_basestring
+from typing import NamedTuple
 
 from kbnf_core import ir
-from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.codepoints import (
-    ANY,
-    CodePoints,
-    difference,
-    from_ranges,
-    intersect,
-    union,
-)
-from kbnf_core.automata.dfa import (
-    ACCEPT,
-    DEAD,
-    ByteClasses,
-    Dfa,
-    SymbolDfa,
-    class_count,
-    empty,
-    first_bytes,
-    join,
-    separate,
-)
+from kbnf_core.automata import operations, traversal
+from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text, union
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.automata.spell import Letters, spell
+from kbnf_core.automata.json_strings import ANY_CHARACTER, LETTERS, Spelling, spell_text
+from kbnf_core.automata.lengths import Length
 from kbnf_core.ir import Node, Notation, calls
-from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
+from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.languages.json_schema import Digits, Escapes, Integers, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.keywords import (
-    Problem,
-    too_large,
-    unsupported,
-)
+from kbnf_core.languages.json_schema.keywords import Problem, too_large, unsupported
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import Restricted, compiled_pattern
+from kbnf_core.languages.json_schema.value_sets import (
+    EXPONENT,
+    FRACTION_DIGITS,
+    LONG_HIGH,
+    LOWEST,
+    SHORT_WHOLE,
+    STEPS,
+    Restricted,
+    compiled_pattern,
+    digits,
+    integers,
+)
+from kbnf_core.lower.facts import analyse, nullable_names, nullable_parts, without_empty
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.locks import cached_property
-from kbnf_core.text.source import NOWHERE, half_of_pair
-
-ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
-"""The characters that RFC 8259 requires to be escaped."""
-
-_DELETE = 0x7F
-"""A control character that the RFC allows as itself, and LLGuidance as an escape only."""
-
-_SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
-
-LETTERS = "".join(_SHORT.values()) + "u"
-r"""Letters after a backslash; ``\/`` is never a character's only spelling."""
-
-_HEX = "[0-9A-Fa-f]"
-_PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
-_LARGE = rf"0[1-9a-fA-F]{_HEX}{{2}}|[1-9abcefABCEF]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}}"
-_ANY_UNIT = rf"u(?:00{_HEX}{{2}}|{_LARGE})"
-
-ANY_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))'
-"""One character of a string in any spelling; half of a surrogate pair counts as one."""
-
-
-@dataclass(frozen=True)
-class Spelling:
-    r"""The escapes that are allowed: ``letters`` may follow a backslash, of LETTERS.
-
-    A control character with a letter of its own is spelt by that, and, where it is not one of
-    ``letters`` or ``by_llguidance``, as ``\u00XX``. ``also`` are characters that need an escape,
-    by their numbers, beyond those of JSON.
-    """
-
-    letters: str = LETTERS
-    by_llguidance: bool = False
-    also: CodePoints = ()
-
-    def listed(self, value: str) -> str | None:
-        """Return the text of a listed string where it has just one, None otherwise."""
-        return self.text(value)
-
-    def key(self, value: str) -> str:
-        """Return the text of a name of a member."""
-        return spell_text(value)
-
-    @property
-    def is_usual(self) -> bool:
-        """Return whether every character has the one spelling that most JSON has."""
-        return self.letters == LETTERS and not self.by_llguidance and not self.also
-
-    @cached_property
-    def escaped(self) -> CodePoints:
-        """The characters that cannot stand for themselves."""
-        found = union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
-        return union(found, self.also)
-
-    @cached_property
-    def _escaped_codes(self) -> tuple[int, ...]:
-        return tuple(code for low, high in self.escaped for code in range(low, high + 1))
-
-    @cached_property
-    def escape(self) -> str:
-        """The spelling of a character that cannot stand for itself; empty where there is none."""
-        return self._escape(self.escaped)
-
-    @cached_property
-    def escapes(self) -> tuple[tuple[int, tuple[bytes, ...]], ...]:
-        """The characters that cannot stand for themselves, and their escapes after the backslash.
-
-        They are those of one byte.
-        """
-        codes = (code for code in self._escaped_codes if code < 0x80)
-        return tuple((code, tuple(self._escapes_of(code))) for code in codes)
-
-    def _escapes_of(self, code: int) -> Iterator[bytes]:
-        letter = _SHORT.get(code, "")
-        is_short = letter != "" and letter in self.letters
-        if is_short:
-            yield letter.encode()
-        if _is_control(code) and "u" in self.letters and (self.by_llguidance or not is_short):
-            digits = f"{code:02x}"
-            yield from dict.fromkeys((f"u00{digits}".encode(), f"u00{digits.upper()}".encode()))
-
-    @property
-    def _plain(self) -> str:
-        if self.also:
-            return print_characters(difference(ANY, self.escaped))
-        return r'[^"\\\x00-\x1f\x7f]' if self.by_llguidance else r'[^"\\\x00-\x1f]'
-
-    @cached_property
-    def character(self) -> str:
-        """One character of a string, each in one spelling (but for its digits)."""
-        return f"(?:{self._plain}|{self.escape})" if self.escape else self._plain
-
-    @property
-    def unicode_character(self) -> str:
-        r"""One character of a string, of which any may be spelt ``\uXXXX``."""
-        if "u" not in self.letters:
-            return self.character
-        return rf"(?:{self.character}|\\(?:{_ANY_UNIT}|{_PAIR}))"
-
-    @property
-    def with_needless(self) -> str | None:
-        r"""A string with a ``\uXXXX`` that needs none; None where there are no such escapes."""
-        if "u" not in self.letters:
-            return None
-        last = "[0-9a-eA-E]" if self.by_llguidance else _HEX
-        needless = rf"\\(?:u(?:00(?:[2-689a-fA-F]{_HEX}|7{last})|{_LARGE})|{_PAIR})"
-        return f'"{self.character}*{needless}{self.unicode_character}*"'
-
-    def spell(self, points: CodePoints) -> str:
-        """Return a regular expression for the JSON spellings of one character of a set."""
-        if len(points) == 2 and points[0][0] == 0 and points[-1][1] == 0x10FFFF:
-            return self.character
-        plain = difference(points, self.escaped)
-        escaped = intersect(points, self.escaped)
-        if not escaped:
-            return print_characters(plain)
-        branches = [print_characters(plain)] if plain else []
-        branches += [self._escape(escaped)] if self._escape(escaped) else []
-        return f"(?:{'|'.join(branches)})" if branches else r"[^\s\S]"
-
-    def _escape(self, escaped: CodePoints) -> str:
-        codes = {code for low, high in escaped for code in range(low, high + 1)}
-        short = {code for code in codes & _SHORT.keys() if _SHORT[code] in self.letters}
-        spelt = set() if self.by_llguidance else short
-        wide = {code for code in codes if code > 0xFF}
-        long = set(filter(_is_control, codes)) - spelt if "u" in self.letters else set()
-        listed = "".join(_SHORT[code] for code in sorted(short)).replace("\\", "\\\\")
-        branches = [f"[{listed}]"] if short else []
-        branches += [f"u00(?:{'|'.join(_digits(long))})"] if long else []
-        branches += [f"u{_in_either_case(f'{code:04x}')}" for code in sorted(wide)]
-        if not branches:
-            return ""
-        return rf"\\(?:{'|'.join(branches)})" if len(branches) > 1 else rf"\\{branches[0]}"
-
-    def text(self, value: str) -> str | None:
-        """Return a string's JSON text where it has just one (but for digits), None otherwise."""
-        if self.is_usual or set(map(ord, value)).isdisjoint(self._escaped_codes):
-            return spell_text(value)
-        return None
-
-
-def _is_control(code: int) -> bool:
-    return code < 0x20 or _DELETE <= code < 0xA0
-
-
-def _in_either_case(written: str) -> str:
-    """Return the regular expression of hexadecimal digits."""
-    return "".join(f"[{each}{each.upper()}]" if each.isalpha() else each for each in written)
-
-
-def _digits(codes: set[int]) -> list[str]:
-    """Return the hexadecimal digits of control characters, in either case."""
-    rows: list[str] = []
-    for high in sorted({code >> 4 for code in codes}):
-        low = [f"{code & 15:x}" for code in sorted(codes) if code >> 4 == high]
-        written = "".join(digit + (digit.upper() if digit.isalpha() else "") for digit in low)
-        if len(low) == 16:
-            written = "0-9A-Fa-f"
-        written = written.replace("01234567", "0-7")
-        rows.append(f"{high:x}" + (f"[{written}]" if len(written) > 1 else written))
-    return rows
-
-
-def is_spelt_once(value: str) -> bool:
-    """Return whether a string has one JSON text: no letter escape, no half of a character."""
-    return _SEVERAL.isdisjoint(value) and half_of_pair(value) is None
-
-
-_SEVERAL = frozenset(
-    chr(code) for code in range(0x20) if code not in _SHORT and not f"{code & 15:x}".isdigit()
-)
-
-
-def spell_text(value: str) -> str:
-    """Return a string's canonical JSON text."""
-    return encode_basestring(value)
-
-
-_WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
-
-
-def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
-    """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
-    if dfa.is_empty:
-        return empty()
-    end = dfa.state_count
-    rows, tags = AUTOMATA.between(dfa.rows, dfa.accepting), [*([0] * end), ACCEPT, 0]
-    return spell(SymbolDfa(rows, tags, [end + 1]), _letters(dfa.classes, spelling), sys.maxsize)
-
-
-def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
-    """Return how the classes ``symbols`` are spelt, and the quote, which is one more."""
-    count = class_count(symbols)
-    # No text has this byte, nor any other of its class, so that they need not be told apart.
-    never = symbols[0xFF]
-    escapes = {code: texts for code, texts in spelling.escapes if symbols[code] != never}
-    classes = join([symbols, separate(escapes), separate(_WRITTEN if escapes else b'"')])
-    ways = [
-        (bytes((byte,)), symbols[byte])
-        for byte in first_bytes(classes)
-        if byte not in escapes and symbols[byte] != never
-    ]
-    ways.append((b'"', count))
-    ways += [(b"\\" + each, symbols[code]) for code, texts in escapes.items() for each in texts]
-    edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
-    _add_state(edges, [(written.translate(classes), symbol) for written, symbol in ways])
-    ends = [*range(count + 1), *([DEAD] * (len(edges) - count - 1))]
-    return Letters(classes, edges, ends)
-
-
-def _add_state(edges: list[dict[int, int]], ways: Sequence[tuple[bytes, int]]) -> int:
-    """Add the state from which texts lead to states; the longest text has some ten bytes."""
-    below: dict[int, list[tuple[bytes, int]]] = {}
-    for written, target in ways:
-        below.setdefault(written[0], []).append((written[1:], target))
-    found = {
-        byte: rest[0][1] if rest[0][0] == b"" else _add_state(edges, rest)
-        for byte, rest in sorted(below.items())
-    }
-    edges.append(found)
-    return len(edges) - 1
-
-
-Member = tuple[ir.Node, bool]
-"""A named member of an object, and whether it must be there."""
+from kbnf_core.text.source import NOWHERE
 
 
 def enclosed(opening: str, closing: str, content: ir.Node, gap: ir.Node) -> ir.Node:
@@ -306,42 +97,6 @@ def listed(item: ir.Node, comma: ir.Node, low: int, high: int | None) -> ir.Node
     return whole if low else optional(whole)
 
 
-def around(members: Sequence[Member], extra: ir.Node | None, comma: ir.Node) -> ir.Node:
-    """Return members of which one is required: those before it have commas after them."""
-    parts: list[ir.Node] = []
-    is_first = True
-    for form, required in members:
-        if is_first and required:
-            parts.append(form)
-            is_first = False
-            continue
-        ordered = sequence(form, comma) if is_first else sequence(comma, form)
-        parts.append(ordered if required else optional(ordered))
-    if extra is not None:
-        parts.append(repeated(sequence(comma, extra), 0, None))
-    return sequence(*parts)
-
-
-def some(
-    members: Sequence[Member],
-    extra: ir.Node | None,
-    comma: ir.Node,
-    apart: Callable[[int, ir.Node], ir.Node] = lambda _, rest: rest,
-) -> ir.Node | None:
-    """Return one or more optional members: the last, or one before it and maybe more.
-
-    ``apart`` returns what stands for the members from one on, a part of the whole.
-    """
-    more = None if extra is None else listed(extra, comma, 1, None)
-    for place, (form, _) in reversed(list(enumerate(members))):
-        if more is None:
-            more = form
-        else:
-            rest = sequence(optional(sequence(form, comma)), more)
-            more = apart(place, alternation([form, rest]))
-    return more
-
-
 _GAPS = {
     Whitespace.FLEXIBLE: r"[ \t\n\r]*",
     Whitespace.BOUNDED: r"(?:\r?\n[ \t]{0,64}| )?",
@@ -350,53 +105,6 @@ _GAPS = {
 
 _STATES = 1_000
 """States of the largest automaton that stands for a rule."""
-
-FRACTION_DIGITS = 17
-"""Digits after the point of a number, where they are bounded: a double is known by them."""
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
-"""The integers of 64 bits."""
-
-
-def _at_most(digits: str) -> str:
-    """Return the regular expression of the texts of as many digits that are not above these."""
-    found = _up_to(int(digits[-1]))
-    for behind, digit in enumerate(reversed(digits[:-1]), 1):
-        same = f"{digit}{found}"
-        rest = "[0-9]" if behind == 1 else f"[0-9]{{{behind}}}"
-        found = same if digit == "0" else f"(?:{_up_to(int(digit) - 1)}{rest}|{same})"
-    return found
-
-
-def _up_to(digit: int) -> str:
-    return print_characters(((0x30, 0x30 + digit),))
-
-
-SHORT_WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
-"""Integers of 64 bits but for those next to the bounds, whose text would be as long again."""
-_HIGH = (
-    f"9{_at_most('2232')}[0-9]{{14}}",
-    f"92233{_at_most('72035')}[0-9]{{9}}",
-    f"9223372036{_at_most('8546')}[0-9]{{5}}",
-    f"92233720368547{_at_most('75807')}",
-)
-"""Integers of 64 bits that begin with 9 and have 19 digits, in lines that are not long."""
-WHOLE = f"(?:{SHORT_WHOLE}|-?(?:{'|'.join(_HIGH)})|{LOWEST})"
-"""Integers of 64 bits."""
-FAR = {"int64_high": b"9" + b"0" * 18, "int64_low": b"-9" + b"0" * 18}
-"""The rules of the integers next to the bounds of 64 bits, with a text of each."""
-EXPONENT = r"[eE](?:-[0-9]{1,3}|\+?1?[0-9]{1,2})"
-"""An exponent with which a number of so many digits is a finite double."""
-
-
-def digits(most: int | None) -> str:
-    """Return the regular expression of one digit or more."""
-    return "[0-9]+" if most is None else f"[0-9]{{1,{most}}}"
-
-
-def integers(most: int | None) -> str:
-    """Return the regular expression of an integer with so many digits."""
-    return f"-?(?:0|[1-9][0-9]{'*' if most is None else f'{{0,{most - 1}}}'})"
-
 
 ORDER = (
     "ws", "comma", "colon", "character", "string", "int64_high", "int64_low", "whole", "integer",
@@ -432,17 +140,6 @@ def _separator(pattern: str | None, default: str) -> ir.Node:
 
 
 _OPERATORS = frozenset("\\.^$|?*+()[]{}")
-
-
-@cache
-def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
-    """Return the numbers without an exponent whose whole part a regular expression matches.
-
-    A process keeps the three that are asked for.
-    """
-    found = compiled_pattern(whole + behind).dfa
-    assert found is not None  # noqa: S101 - of constants
-    return found
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -506,7 +203,7 @@ class Shared:
         self._rules: dict[str, ir.Node] = {
             "comma": sequence(before, comma, self.gap),
             "colon": sequence(before, colon, after_name),
-            "int64_high": alternation(map(_regex, _HIGH)),
+            "int64_high": alternation(map(_regex, LONG_HIGH)),
             "int64_low": alternation(
                 [sequence(text("-"), self.calls["int64_high"]), text(str(LOWEST))]
             ),
@@ -621,6 +318,167 @@ class Shared:
 json_rules = lru_cache(maxsize=16)(Shared)
 """A process keeps those of 16 options; made anew for each schema, first masks take 1.3 times as
 long."""
+
+
+# Block YAML
+
+STEP = 2
+"""Columns of a level."""
+
+MOST_COLUMNS = 64
+"""The greatest column."""
+
+LONGEST = 512
+"""Characters of the longest plain string where a schema bounds its length."""
+
+LINE, COLON, DASH, GAP = (
+    ir.Call(f"<{name}>", NOWHERE) for name in ("line", "colon", "dash", "gap")
+)
+MARKS: Mapping[str, Node] = {
+    LINE.nonterminal: text(" "),
+    COLON.nonterminal: EMPTY,
+    DASH.nonterminal: text("-"),
+    GAP.nonterminal: EMPTY,
+}
+
+END, KEY_END = "\n", ":"
+"""The texts that end a scalar, and a key."""
+
+_SPECIAL: CodePoints = ((0x7F, 0x9F), (0x2028, 0x2029), (0xFEFF, 0xFEFF), (0xFFFE, 0xFFFF))
+"""Characters that JSON has as themselves, and that YAML breaks lines at or does not print."""
+
+
+def _solid(others: str) -> str:
+    """Return the regular expression of a character: no blank or control, and not of ``others``."""
+    left_out = union(((0, 0x20), *_SPECIAL), from_text(others))
+    return print_characters(difference(ANY, left_out))
+
+
+_INDICATORS = ",[]{}#&*!|>'\"%@`-?:"
+_AFTER = rf"(?:{_solid(':')}|:+{_solid(':')})"
+"""One character in a word, or colons and the character after them."""
+_WORD = rf"(?:{_solid('#:')}|:+{_solid(':')}){_AFTER}*"
+_PLAIN = rf"{_solid(f'{_INDICATORS}0123456789+.~=<')}{_AFTER}*(?: +{_WORD})*"
+"""Plain scalars of one line that begin with a letter, or a sign without a meaning there."""
+
+_WORDS = "[yYnN]|[yY]es|YES|[nN]o|NO|[tT]rue|TRUE|[fF]alse|FALSE|[oO]n|ON|[oO]ff|OFF|[nN]ull|NULL"
+"""Those that YAML 1.1 or 1.2 reads as something else than a string."""
+
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][-+][0-9]+)?)?")
+_ESCAPES = {code: f"\\u{code:04x}" for a, b in _SPECIAL for code in range(a, b + 1)}
+
+
+@cache
+def safe_strings() -> Dfa:
+    """Return the strings that may be plain."""
+    plain, words = compiled_pattern(_PLAIN).dfa, compiled_pattern(_WORDS).dfa
+    assert plain is not None  # noqa: S101 - of a constant
+    assert words is not None  # noqa: S101 - of a constant
+    return operations.difference(plain, words)
+
+
+def is_safe(value: str) -> bool:
+    """Return whether a string may be plain."""
+    return safe_strings().accepts(value.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Block(Notation):
+    """The inside of a collection, whose text is ``empty`` where that is the empty word."""
+
+    empty: str
+
+
+@dataclass(frozen=True)
+class _Spelling(Spelling):
+    """The spelling of strings in double quotes; listed ones are plain where that is safe."""
+
+    def listed(self, value: str) -> str | None:
+        return value if is_safe(value) else self.text(value)
+
+    def key(self, value: str) -> str:
+        written = value if is_safe(value) else spell_text(value).translate(_ESCAPES)
+        return f"{written}{KEY_END}"
+
+
+class BlockShared(Shared):
+    """The shared rules of block YAML; those with marks are laid out with the others."""
+
+    before_scalar, before_item, ends = GAP, DASH, (END, KEY_END)
+
+    def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
+        super().__init__(options, prefix, has_whole_fractions)
+        self.gap, self.comma, self.colon = EMPTY, LINE, COLON
+        quoted, calls = self.rule("string"), self.calls
+        scalars = (calls["number"], calls["boolean"], text("null"))
+        strings = {
+            name: alternation([self._plain(end), sequence(quoted, text(end))])
+            for name, end in (("string", END), ("other_name", KEY_END))
+        }
+        self._rules |= {
+            **strings,
+            "value": alternation(
+                [
+                    calls["object"],
+                    calls["array"],
+                    self.string(calls["string"]),
+                    *map(self.scalar, scalars),
+                ]
+            ),
+            "object": _block("{}", listed(calls["member"], LINE, 0, None)),
+            "array": _block("[]", listed(self.item(calls["value"]), LINE, 0, None)),
+            "member": sequence(calls["other_name"], COLON, calls["value"]),
+            **MARKS,
+        }
+
+    def _plain(self, end: str) -> Node:
+        plain = operations.concatenate(safe_strings(), operations.literal(end.encode()))
+        return ir.Regular(plain, NOWHERE, Texts("plain"))
+
+    def _spelling(self, options: Options) -> Spelling:
+        del options
+        return _Spelling(LETTERS, also=_SPECIAL)
+
+    def _behind(self, fraction: str, exponent: str) -> str:
+        signed = exponent.replace("[+-]?", "[+-]").replace(r"\+?", r"\+")
+        return rf"(?:\.{fraction}(?:{signed})?)?"
+
+    def enclosed(self, opening: str, closing: str, content: Node, gap: Node) -> Node:
+        """Return the inside of a collection, marked as one."""
+        del gap
+        return _block(opening + closing, content)
+
+    def takes_number(self, written: str) -> bool:
+        """Return whether the text of a number is one in YAML, too."""
+        return _NUMBER.fullmatch(written) is not None
+
+    def plain(self, part: Restricted, budget: Budget) -> Node | None:
+        """Return the strings of a set that may be plain; None where there are none, or too many.
+
+        Where the set has a bound on lengths they have at most ``LONGEST`` characters.
+        """
+        lengths = [atom for atom, wanted in part.literals if wanted and isinstance(atom, Length)]
+        others = tuple(each for each in part.literals if each[0] not in lengths)
+        found = safe_strings()
+        try:
+            if others:
+                found = operations.intersect(Restricted(part.kind, others).dfa(budget), found)
+            for each in lengths:
+                if each.low > LONGEST:
+                    return None
+                few = Length(each.low, None if each.high is None else min(each.high, LONGEST))
+                found = operations.intersect(found, few.dfa(), budget=budget)
+        except LimitError:
+            return None
+        return None if found.is_empty else ir.Regular(found, NOWHERE, Texts("plain"))
+
+
+def _block(empty: str, content: Node) -> Node:
+    return ir.Sequence((content,), NOWHERE, Block(empty))
+
+
+block_rules = lru_cache(maxsize=16)(BlockShared)
+"""A process keeps those of 16 options, as it does of JSON."""
 
 
 class Prelude:
@@ -844,3 +702,199 @@ class Rules(dict[str, Node]):
             if keyword and keyword in place.contents:
                 return f"{place.pointer}/{keyword}"
         return places[0].pointer if places else ""
+
+
+# The layout by column
+
+
+class _Copy(NamedTuple):
+    """A rule in a column and at the place of a value: after one of ``COLON``, ``DASH`` or none.
+
+    None where the rule does not depend on it.
+    """
+
+    rule: str
+    column: int | None
+    mark: str | None
+
+
+_At = tuple[Node, int, str]
+"""An expression, the column of the lines around it, and the mark before it, if it is a value."""
+
+_START = ""
+NOTHING: Node = ir.Choice((), NOWHERE)
+_PLACES = (COLON.nonterminal, DASH.nonterminal)
+
+
+class _Layout:
+    """Makes the copies of rules that a document needs.
+
+    ``is_cut`` says whether some collection has no text, as it is too deep.
+    """
+
+    def __init__(
+        self, rules: Mapping[str, Node], shared: Container[str], fresh: Callable[[str], str]
+    ) -> None:
+        self._rules = {**rules, **MARKS}
+        self._shared = shared
+        self._fresh = fresh
+        self._names: dict[_Copy, str] = {}
+        self._queue: list[_Copy] = []
+        self._taken: set[str] = set()
+        # The content of a collection may be empty, which is printed apart (``{}``), so rules in it
+        # have copies without the empty word: their names by rule, and the rules by these names.
+        self._filled: dict[str, str] = {}
+        self._whole: dict[str, str] = {}
+        self._contents: dict[int, Node | None] = {}
+        self._nullables: dict[int, dict[int, bool]] = {}
+        self.is_cut = False
+        callers: dict[str, set[str]] = {}
+        for name, body in self._rules.items():
+            for each in ir.calls(body):
+                callers.setdefault(each.nonterminal, set()).add(name)
+        # Those that call a mark or have a collection, themselves or by others.
+        blocks = {name for name, body in self._rules.items() if _has_block(body)}
+        self._with_columns = reachable({LINE.nonterminal, *blocks}, callers)
+        self._with_places = reachable({GAP.nonterminal, *blocks}, callers)
+
+    def is_marked(self, name: str) -> bool:
+        """Return whether a rule has marks, or is one."""
+        return name in MARKS or name in self._with_columns or name in self._with_places
+
+    @cached_property
+    def _nullable(self) -> set[str]:
+        return nullable_names(self._rules)
+
+    def copies(self, start: str) -> Iterator[tuple[str, str, Node]]:
+        """Yield the name of each rule that ``start`` needs, what it is a copy of, and its body."""
+        self._name(start, 0, _START)
+        for copy in self._queue:
+            whole = self._whole.get(copy.rule)
+            root = self._rules[copy.rule] if whole is None else self._some(self._rules[whole])
+            at = (root or NOTHING, copy.column or 0, copy.mark or _START)
+            body = traversal.fold(at, self._inside, self._laid_out)
+            yield self._names[copy], whole or copy.rule, body
+
+    def _name(self, rule: str, column: int, mark: str) -> str:
+        whole = self._whole.get(rule, rule)
+        has_column, has_place = whole in self._with_columns, whole in self._with_places
+        if not (has_column or has_place) and rule in self._shared:
+            return rule
+        copy = _Copy(rule, column if has_column else None, mark if has_place else None)
+        name = self._names.get(copy)
+        if name is None:
+            name = self._fresh(rule) if rule in self._taken else rule
+            self._taken.add(rule)
+            self._names[copy] = name
+            self._queue.append(copy)
+        return name
+
+    def _inside(self, at: _At) -> Sequence[_At]:
+        """Return the parts of an expression with their places."""
+        node, column, mark = at
+        if not isinstance(node, ir.Sequence):
+            return [(part, column, mark) for part in ir.children(node)]
+        if isinstance(node.notation, Block):
+            content, inner = self._filled_content(node.parts[0]), _inner(column, mark)
+            return [] if content is None or inner > MOST_COLUMNS else [(content, inner, _START)]
+        found: list[_At] = []
+        for part in node.parts:
+            found.append((part, column, mark))
+            mark = _START
+            if isinstance(part, ir.Call) and part.nonterminal in _PLACES:
+                mark = part.nonterminal
+        return found
+
+    def _laid_out(self, at: _At, parts: list[Node]) -> Node:
+        node, column, mark = at
+        match node:
+            case ir.Sequence(notation=Block(empty)):
+                return self._collection(node.parts[0], empty, at, parts)
+            case ir.Sequence(notation=Property() as member):
+                member = replace(member, column=column)
+                return replace(node, parts=tuple(parts), notation=member)
+            case ir.Sequence(notation=None):
+                return sequence(*parts)
+            case ir.Call(name) if name == LINE.nonterminal:
+                return text(" " * column)
+            case ir.Call(name) if name == GAP.nonterminal:
+                return text(" ") if mark else EMPTY
+            case ir.Call(name) if name in MARKS:
+                return MARKS[name]
+            case ir.Call(name):
+                return call(self._name(name, column, mark))
+            case _:
+                return ir.rebuild(node, parts)
+
+    def _collection(self, content: Node, empty: str, at: _At, parts: list[Node]) -> Node:
+        """Return a collection: its empty text, or what opens it and its content."""
+        _, column, mark = at
+        forms: list[Node] = []
+        if self._is_nullable(content):
+            forms.append(text(f" {empty}{END}" if mark else f"{empty}{END}"))
+        if parts:
+            in_a_line = "\n" + " " * _inner(column, mark)
+            opening = {_START: "", DASH.nonterminal: " "}.get(mark, in_a_line)
+            forms.append(sequence(text(opening), *parts))
+        self.is_cut |= not forms and _inner(column, mark) > MOST_COLUMNS
+        return alternation(forms) if forms else NOTHING
+
+    def _is_nullable(self, node: Node) -> bool:
+        return self._where_nullable(node)[id(node)]
+
+    def _filled_content(self, content: Node) -> Node | None:
+        """Return the content of a collection that is not empty, made once for all columns."""
+        if id(content) not in self._contents:
+            self._contents[id(content)] = self._some(content)
+        return self._contents[id(content)]
+
+    def _where_nullable(self, root: Node) -> dict[int, bool]:
+        """Return by identity which parts of an expression have the empty word, for all columns."""
+        known = self._nullables.get(id(root))
+        if known is None:
+            known = self._nullables[id(root)] = nullable_parts(root, self._nullable)
+        return known
+
+    def _some(self, root: Node) -> Node | None:
+        """Return an expression without the empty word; None for no other."""
+        return without_empty(root, self._where_nullable(root), self._filled_rule)
+
+    def _filled_rule(self, name: str) -> str:
+        """Return the name of the rule of the texts of another one but the empty one."""
+        known = self._filled.get(name)
+        if known is None:
+            known = self._filled[name] = self._fresh(name)
+            self._whole[known] = name
+        return known
+
+
+def _inner(column: int, mark: str) -> int:
+    """Return the column of the content of a collection."""
+    return column + STEP if mark else column
+
+
+def _has_block(body: Node) -> bool:
+    return any(
+        isinstance(node, ir.Sequence) and isinstance(node.notation, Block)
+        for node in ir.postorder(body)
+    )
+
+
+def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
+    """Replace the rules that ``start`` needs by their copies; shared ones stay without marks.
+
+    Raises ProblemError beyond the limit of rules.
+    """
+    shared = prelude.rules
+    layout, owners = _Layout({**rules, **shared}, shared, rules.fresh), dict(rules.owners)
+    rules.clear()
+    for name, rule, body in layout.copies(start):
+        rules.budget.spend(STEPS)
+        rules.copies[name] = rule
+        rules.owner = owners.get(rule, ANYTHING)
+        rules.add(name, body)
+    prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
+    if layout.is_cut:
+        facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
+        if not facts[start].productive:
+            raise unsupported(f"a value of this has more than {MOST_COLUMNS // STEP} levels", "")

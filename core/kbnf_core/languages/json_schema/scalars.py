@@ -1,10 +1,7 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-From an automaton of strings its JSON texts follow without a regular expression between
-(``rules.quoted``): its bytes are symbols, of which those that mean themselves are spelled so, the
-others after a backslash. A
-``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
-somebody reads it.
+From an automaton of strings its JSON texts follow (``json_strings.quoted``). A ``Notation`` beside
+an automaton says what it was made of, for ``readable``, which writes it where somebody reads it.
 
 *Counts.* Where at most one thing repeats in an expression, its words of some lengths are a count of
 it (``write_one_loop``). Where something with many states repeats within bounds, as words with
@@ -48,6 +45,19 @@ from kbnf_core.automata.dfa import (
 )
 from kbnf_core.automata.expression import Builder, Expression, Spell, print_expression
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.json_strings import Spelling, is_spelt_once, quoted
+from kbnf_core.automata.lengths import (
+    MOST_BRANCHES,
+    Length,
+    Lengths,
+    is_implied,
+    is_loop,
+    is_looped,
+    length_of,
+    lengths_of,
+    ways_of,
+    word_lengths,
+)
 from kbnf_core.automata.nfa import minimise
 from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.spell import letters_of, spell
@@ -65,34 +75,23 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.rules import (
-    FRACTION_DIGITS,
-    HIGHEST,
-    LOWEST,
-    WHOLE,
-    Prelude,
-    Rules,
-    Spelling,
-    digits,
-    integers,
-    is_spelt_once,
-    quoted,
-    regex,
-)
+from kbnf_core.languages.json_schema.rules import Prelude, Rules, regex
 from kbnf_core.languages.json_schema.type_keywords import Named, bounded_format, named
 from kbnf_core.languages.json_schema.value_sets import (
+    FRACTION_DIGITS,
+    HIGHEST,
     INTEGER,
+    LOWEST,
+    WHOLE,
     Compared,
     Kind,
-    Length,
-    Lengths,
     Matching,
     Multiple,
     OneOf,
     Restricted,
     compiled_pattern,
-    lengths_of,
-    word_lengths,
+    digits,
+    integers,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
@@ -197,6 +196,7 @@ class ScalarWriter:
             return self._prelude.any_string(is_key=is_key)
         if part.finite is not None:
             return self._prelude.ended(self._texts(part.finite), is_key=is_key)
+        # An upper bound of the length bounds loops, too.
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             part = self._with_bounded_runs(part)
         plain, quoted = self._plain(part, hint, is_key), self._remembered(part, hint)
@@ -248,6 +248,7 @@ class ScalarWriter:
             return alternation(map(self._listed, values))
         most = FEWER * self._limits.states
         if sum(map(len, texts)) > most:
+            # Before the automaton is made: a list of this length need not be built to be refused.
             self._refuse_many(_letters_of(texts, most) // FEWER)
         found = operations.literals(each.encode() for each in texts)
         self._refuse_many(found.state_count)
@@ -386,6 +387,8 @@ class ScalarWriter:
         while bound is None or not self._can_count(lengths, bound, most):
             if high is None or high <= low:
                 raise too_large("states of a counted value", most, "steps")
+            # Halved, so that a bound that can be counted is reached in as many steps as the bound
+            # has bits, each of which makes ``most`` states at most.
             high = max(low, high // 2)
             bound = Length(length.low, high)
             bound = bound if lengths.has_word(bound, budget) else None
@@ -674,31 +677,9 @@ def _is_length(part: Restricted) -> bool:
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
 
 
-def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
-    """Return the texts of all other strings; None where a word has several texts.
-
-    This is minimal: an added state and a state of any string differ by a word. (That states are
-    not breadth first does not matter to grammars.)
-    """
-    spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
-    texts = [text.encode() for text in spelt if text is not None]
-    if len(texts) < len(words):
-        return None
-    anything = compiled_pattern(f'"{spelling.character}*"').dfa
-    assert anything is not None  # noqa: S101 - the pattern is ours
-    classes = join([anything.classes, separate(b"".join(texts))])
-    rows = AUTOMATA.leave_out(
-        rows_over(anything, classes), [text.translate(classes) for text in texts]
-    )
-    accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
-    return Dfa(classes, rows, accepting)
-
-
 Write = Callable[[Sequence[Expression]], Node]
 """Writes items one after the other, as one regular expression."""
 
-MOST_BRANCHES = 12
-"""Ways through an expression that are counted one by one."""
 
 LONG_BODY, MANY = 64, 256
 """Characters of a repeated body, and of all its copies, from which on it is written once."""
@@ -761,58 +742,17 @@ def _size(item: Expression, parts: list[int]) -> int:
     return 1 if isinstance(item, CharacterSet) else sum(parts)
 
 
-def is_implied(length: Length, whole: Expression) -> bool:
-    """Return whether no word of an expression is too short or too long."""
-    found = word_lengths(whole)
-    is_short = length.high is None or (found.high is not None and found.high <= length.high)
-    return is_short and length.low <= found.low
-
-
-def is_looped(whole: Expression) -> bool:
-    """Return whether an expression has few ways, each of which repeats at most one thing."""
-    return _branches([whole]) is not None
-
-
 def write_one_loop(whole: Expression, length: Length, write: Write) -> Node | None:
     """Return what an expression that ``is_looped`` matches of some lengths; None for nothing."""
-    forms = [_one_loop(items, length, write) for items in _branches([whole]) or ()]
+    forms = [_one_loop(items, length, write) for items in ways_of([whole]) or ()]
     found = [form for form in forms if form is not None]
     return alternation(found) if found else None
 
 
-def _branches(items: Sequence[Expression]) -> list[tuple[Expression, ...]] | None:
-    """Return the ways through a sequence, each of parts with one length and at most one loop."""
-    found: list[tuple[Expression, ...]] = [()]
-    for item in items:
-        ways = _ways(item)
-        if ways is None:
-            return None
-        found = [(*before, *way) for before in found for way in ways]
-        if len(found) > MOST_BRANCHES:
-            return None
-    return found if all(sum(map(_is_loop, way)) < 2 for way in found) else None
-
-
-def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
-    if _fixed(item) is not None or _is_loop(item):
-        return [(item,)]
-    match item:
-        case Items(items):
-            return _branches(items)
-        case Choice(items):
-            parts = [_ways(each) for each in items]
-            return None if None in parts else [way for part in parts for way in part or ()]
-        case Repeat(inner, 0, 1):
-            ways = _ways(inner)
-            return None if ways is None else [(), *ways]
-        case _:
-            return None
-
-
 def _one_loop(items: Sequence[Expression], length: Length, write: Write) -> Node | None:
     """Return the strings of one way; None where none of them has a length that is allowed."""
-    place = next((i for i, item in enumerate(items) if _is_loop(item)), len(items))
-    around = sum(_fixed(item) or 0 for i, item in enumerate(items) if i != place)
+    place = next((i for i, item in enumerate(items) if is_loop(item)), len(items))
+    around = sum(length_of(item) or 0 for i, item in enumerate(items) if i != place)
     low = max(length.low - around, 0)
     high = None if length.high is None else length.high - around
     before, after = map(write, (items[:place], items[place + 1 :]))
@@ -822,7 +762,7 @@ def _one_loop(items: Sequence[Expression], length: Length, write: Write) -> Node
         return before if not low else None
     loop = items[place]
     assert isinstance(loop, Repeat)  # noqa: S101 - for the types
-    size = _fixed(loop.body) or 1
+    size = length_of(loop.body) or 1
     counts = Length(max(loop.low, -(-low // size)), None if high is None else high // size)
     if counts.high is not None and counts.high < counts.low:
         return None
@@ -838,16 +778,6 @@ def print_items(items: Sequence[Expression], spell: Spell) -> str:
 def _in_group(item: Expression, spell: Spell) -> str:
     written = print_expression(item, spell)
     return f"(?:{written})" if isinstance(item, Choice) else written
-
-
-def _is_loop(item: Expression) -> bool:
-    return isinstance(item, Repeat) and item.high is None and (_fixed(item.body) or 0) > 0
-
-
-def _fixed(item: Expression) -> int | None:
-    """Return the one length that an expression's words have; None where they have several."""
-    length = word_lengths(item)
-    return length.low if length.low == length.high else None
 
 
 MOST_STATES = 200_000
@@ -900,3 +830,23 @@ def _automaton(regex: str) -> Dfa:
     compiled = compiled_pattern(regex)
     assert compiled.dfa is not None  # noqa: S101 - the expression is ours
     return compiled.dfa
+
+
+def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
+    """Return the texts of all other strings; None where a word has several texts.
+
+    This is minimal: an added state and a state of any string differ by a word. (That states are
+    not breadth first does not matter to grammars.)
+    """
+    spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
+    texts = [text.encode() for text in spelt if text is not None]
+    if len(texts) < len(words):
+        return None
+    anything = compiled_pattern(f'"{spelling.character}*"').dfa
+    assert anything is not None  # noqa: S101 - the pattern is ours
+    classes = join([anything.classes, separate(b"".join(texts))])
+    rows = AUTOMATA.leave_out(
+        rows_over(anything, classes), [text.translate(classes) for text in texts]
+    )
+    accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
+    return Dfa(classes, rows, accepting)

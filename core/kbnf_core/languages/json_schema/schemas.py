@@ -13,7 +13,7 @@ Tests: tests/unit/languages/json_schema/test_direct.py,
 tests/unit/languages/json_schema/test_products.py
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -242,7 +242,7 @@ class Schemas:
             except NarrowableError:
                 self._open[expression] = None
             try:
-                known = self._narrowed[expression] = self._narrow(expression)
+                known = self._narrowed[expression] = self._work_out(expression, is_narrow=True)
             finally:
                 del self._open[expression]
         return known
@@ -256,45 +256,22 @@ class Schemas:
         """Whether values were left out of any expression."""
         return bool(self._narrowed)
 
-    def _narrow(self, expression: Expression) -> NormalForm:
-        match expression:
-            case AnyOf(members):
-                return algebra.union(self.some(part) for part in members)
-            case AllOf(members):
-                return self._narrowly([self.some(part) for part in members])
-            case Ref():
-                parts = self._read(expression).parts
-                return self._narrowly(
-                    [p if isinstance(p, Mapping) else self.some(p) for p in parts]
-                )
-            case Not(Ref() as at) if not self._is_weak(at):
-                return algebra.union(map(self._refused_by, self._read(at).parts))
-            case _:
-                return self.shape(expression)
-
-    def _narrowly(self, shapes: Iterable[NormalForm]) -> NormalForm:
-        whole = ANY_SHAPE
-        for shape in shapes:
-            whole = self._without_unsatisfiable(self._products(is_narrow=True).meet(whole, shape))
-        return whole
-
-    def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
-        if not isinstance(part, Mapping):
-            return self.some(other(part))
-        return self._products(is_narrow=True).complement(part)
-
-    def _work_out(self, expression: Expression) -> NormalForm:
+    def _work_out(self, expression: Expression, *, is_narrow: bool = False) -> NormalForm:
+        """Return the values of an expression; some of them where ``is_narrow`` and it is large."""
+        find = self.some if is_narrow else self.shape
         match expression:
             case Ref():
                 parts = self._read(expression).parts
-                return self.meet([p if isinstance(p, Mapping) else self.shape(p) for p in parts])
+                forms = [p if isinstance(p, Mapping) else find(p) for p in parts]
+                return self.meet(forms, is_narrow=is_narrow)
             case AllOf(members):
+                if is_narrow or len(members) <= 2:
+                    return self.meet([find(part) for part in members], is_narrow=is_narrow)
                 return self._all_of(members)
             case AnyOf(members):
-                return algebra.union(self.shape(part) for part in members)
+                return algebra.union(find(part) for part in members)
             case Not(part):
-                shape = self.shape(part)
-                return ANY_SHAPE if self._is_weak(part) else self._products().complement(shape)
+                return self._all_but(part, is_narrow=is_narrow)
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Others(names, patterns, value):
@@ -307,14 +284,26 @@ class Schemas:
             case Constant():
                 return constant_shape(expression)
 
+    def _all_but(self, part: Expression, *, is_narrow: bool) -> NormalForm:
+        if is_narrow and isinstance(part, Ref) and not self._is_weak(part):
+            # All that the schema allows is too large: what each of its keywords refuses.
+            return algebra.union(map(self._refused_by, self._read(part).parts))
+        shape = self.shape(part)
+        # A schema without a dropped keyword allows more than its author meant, so its complement
+        # would refuse what the author allowed.
+        return ANY_SHAPE if self._is_weak(part) else self._products().complement(shape)
+
+    def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
+        if not isinstance(part, Mapping):
+            return self.some(other(part))
+        return self._products(is_narrow=True).complement(part)
+
     def _all_of(self, members: tuple[Expression, ...]) -> NormalForm:
-        """Return the values that all members allow.
+        """Return the values that all of more than two members allow.
 
         The intersection of the first ones of many is cached: if conditions are added one by one,
         each call would intersect them all again.
         """
-        if len(members) <= 2:
-            return self.meet([self.shape(part) for part in members])
         whole, more, count = ANY_SHAPE, self._first_ones, 0
         while count < len(members) and members[count] in more:
             whole, more = more[members[count]]
@@ -326,15 +315,16 @@ class Schemas:
             more = more[member][1]
         return whole
 
-    def meet(self, parts: list[NormalForm]) -> NormalForm:
-        """Return what all the shapes contain."""
+    def meet(self, parts: list[NormalForm], *, is_narrow: bool = False) -> NormalForm:
+        """Return what all the shapes contain; some of it where ``is_narrow`` and it is large."""
         if len(parts) == 1:
             self.budget.spend(STEPS * (len(ANY_SHAPE) + len(parts[0])))
             return self._without_unsatisfiable(parts[0])
         whole = ANY_SHAPE
         for part in parts:
             self.budget.spend(STEPS * (len(whole) + len(part)))
-            whole = self._without_unsatisfiable(self._products().meet(whole, part))
+            products = self._products(is_narrow=is_narrow)
+            whole = self._without_unsatisfiable(products.meet(whole, part))
         return whole
 
     def _products(self, *, is_narrow: bool = False) -> algebra.Products:
@@ -439,6 +429,7 @@ def is_unsatisfiable(schemas: "Schemas", expression: Expression, depth: int = DE
         schemas.guesses += 1
         return False
     found = is_shape_unsatisfiable(schemas, shape, depth)
+    # Only certain answers are kept: a guess depends on the depth that was left for it.
     if schemas.guesses == before:
         schemas.unsatisfiable[expression] = found
     return found
@@ -569,6 +560,7 @@ def exactly_one(
 ) -> Expression:
     """Return what one part allows and all others refuse; disjoint parts stay as they are."""
     named = [name for part in parts for name in _named_types(schemas, part)]
+    # The types alone often differ: no alternative needs a normal form then.
     if len(named) == len(set(named)):
         return either(parts)
     # What others refuse is what they refuse as they are written, however closed.
@@ -577,6 +569,8 @@ def exactly_one(
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas.shape, shapes)):
         for j in later:
+            # Only alternatives that may share values refuse each other: refusing all the others
+            # would make a product of all.
             if _may_share(schemas, shapes[i], shapes[j]):
                 overlaps[i].append(other(written[j]))
                 overlaps[j].append(other(written[i]))

@@ -1,7 +1,8 @@
 r"""The keywords of one type each, and which members and items keywords evaluate.
 
 A function reads what keywords say of numbers, strings, arrays or objects at a place of the
-document; their values are validated.
+document. Their values are validated here where ``keywords.review`` has not: a reference may lead to
+values that no keyword has as a schema, and drafts know nothing of keywords that came later.
 
 *Evaluated.* ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since what a
 schema evaluates depends on which of its alternatives apply. Each case is a condition and the
@@ -54,6 +55,7 @@ from kbnf_core.automata.decimals import (
     MOST_REMAINDERS,
     multiples,
 )
+from kbnf_core.automata.lengths import Length, without_count
 from kbnf_core.automata.regex.compile import compile_within
 from kbnf_core.automata.regex.ecma import ANY_TEXT, conditions
 from kbnf_core.kbnf import tree
@@ -89,12 +91,10 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.value_sets import (
     STEPS,
     Compared,
-    Length,
     Literal,
     Matching,
     Multiple,
     Restricted,
-    without_count,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError

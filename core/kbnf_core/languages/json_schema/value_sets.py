@@ -5,13 +5,9 @@ return whether a value is in it and can be an automaton: over the characters of 
 the decimal texts of a number (see ``automata.decimals``). A set (``Restricted``) is a conjunction
 of atoms and of complements of atoms.
 
-*Lengths.* A bound on the length of words multiplies the states of an automaton, so it is put into
-one only where words may pass it, and no longer than they may: ``Lengths`` has the characters of the
-words of an automaton.
-
-A pattern that counts characters (``^[a-z].{0,2000}$``) is taken apart: which may occur, and how
-many in all (``without_count``). So a count is a number, as in ``maxLength``, and no copies of a
-state.
+*Lengths.* A bound on the length of words is put into an automaton only where words may pass it
+(``automata.lengths``). The regular expressions of numbers are here, those of strings in
+``automata.json_strings``.
 
 *Shipped patterns.* Automata of the patterns that every process would compile, of JSON's texts and
 formats, are data in ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a
@@ -24,34 +20,25 @@ test_shipped_patterns.py
 
 import enum
 import json
-import re
 import sys
 from array import array
 from base64 import b64decode
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
-from operator import itemgetter
 from pathlib import Path
 from sys import byteorder
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 from zlib import decompress
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.algebra import Choice, Repeat, fold
-from kbnf_core.automata.algebra import Sequence as Items
-from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.codepoints import ANY
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
-from kbnf_core.automata.dfa import DEAD, Dfa, class_count
-from kbnf_core.automata.explore import explore
-from kbnf_core.automata.expression import Builder, Expression, print_expression
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.lengths import Length, lengths_of
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
-from kbnf_core.automata.regex.syntax import CharacterSet
-from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
-from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -169,52 +156,6 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
-    """Strings of so many characters; None has no bound."""
-
-    low: int
-    high: int | None
-
-    def holds(self, value: object) -> bool:
-        """Return whether a value is in the set."""
-        count = len(str(value))
-        return self.low <= count and (self.high is None or count <= self.high)
-
-    def dfa(self) -> Dfa:
-        """Return the automaton of the strings."""
-        high = "" if self.high is None else self.high
-        return Matching(f"(?s:.){{{self.low},{high}}}").dfa()
-
-    def remainder(self) -> Iterator["Length"]:
-        """Yield all other lengths."""
-        if self.low:
-            yield Length(0, self.low - 1)
-        if self.high is not None:
-            yield Length(self.high + 1, None)
-
-
-def word_lengths(root: Expression) -> Length:
-    """Return the lengths of the shortest and of the longest word of an expression."""
-    return fold(root, _length)
-
-
-def _length(item: Expression, parts: list[Length]) -> Length:
-    lows = [part.low for part in parts]
-    highs = [part.high for part in parts if part.high is not None]
-    is_bounded = len(highs) == len(parts) > 0
-    match item:
-        case CharacterSet():
-            return Length(1, 1)
-        case Repeat(_, low, high):
-            most = None if high is None or not is_bounded else high * highs[0]
-            return Length(low * lows[0], 0 if highs == [0] else most)
-        case Choice():
-            return Length(min(lows, default=0), max(highs) if is_bounded else None)
-        case _:
-            return Length(sum(lows), sum(highs) if len(highs) == len(parts) else None)
-
-
-@dataclass(frozen=True, slots=True)
 class Compared:
     """Numbers below, at or above a bound: ``wanted`` adds up LESS, EQUAL and GREATER."""
 
@@ -253,265 +194,6 @@ INTEGER = Multiple(Decimal(1))
 
 Literal: TypeAlias = tuple[Atom, bool]
 """An atom, and whether values are in it (or outside)."""
-
-
-Counted = tuple[int, int]
-"""A state, and how many characters came."""
-
-
-MOST_LETTERS = 1_000
-"""Characters of a word that is listed."""
-
-OFTEN = 2
-"""How often states are seen on the average, in automata whose words have a bound."""
-
-
-class Lengths:
-    """The lengths of the words of an automaton, which is trimmed and has words."""
-
-    def __init__(self, dfa: Dfa) -> None:
-        self._dfa = dfa
-        self._rows = dfa.rows if dfa.spelled is None else dfa.spelled[0].rows
-
-    @cached_property
-    def words(self) -> CharacterDfa:
-        """The automaton over characters."""
-        return to_characters(self._dfa)
-
-    def _levels(self) -> Iterator[set[int]]:
-        """Yield the states after no character, after one, and so on, as long as there are some.
-
-        They are states of the automaton over bytes, which is there without ``words``, or of the one
-        that was spelled in bytes.
-        """
-        rows, inside = self._rows, self._inside
-        here = {0}
-        while here:
-            yield here
-            pending, here = here, set()
-            while pending:
-                met = set().union(*(rows[state] for state in pending)) - {DEAD}
-                pending = met & inside
-                here |= met - inside
-
-    @cached_property
-    def _inside(self) -> set[int]:
-        """The states inside of characters: bytes that begin none lead on from them alone."""
-        if self._dfa.spelled is not None:
-            return set()
-        rest = itemgetter(*set(self._dfa.classes[0x80:0xC0]))
-        dead = rest([DEAD] * class_count(self._dfa.classes))
-        return {state for state, row in enumerate(self._rows) if rest(row) != dead}
-
-    @cached_property
-    def bounds(self) -> Length:
-        """The characters of the shortest word and of the longest one, if there is such.
-
-        Levels show it where no state is seen often, and else the graph of ``words``.
-        """
-        fewest: int | None = None
-        met = most = 0
-        for count, here in enumerate(self._levels()):
-            most = count
-            met += len(here)
-            if fewest is None and self._ends(here):
-                fewest = count
-            if fewest is not None and met > OFTEN * len(self._rows):
-                return Length(fewest, self.longest[0])
-        return Length(fewest or 0, most)
-
-    @cached_property
-    def shortest(self) -> Sequence[int]:
-        """The characters that each state needs at least."""
-        far = len(self.words.edges)
-        found = [0 if end else far for end in self.words.accepting]
-        sources = self._sources
-        queue = [state for state, end in enumerate(self.words.accepting) if end]
-        for state in queue:
-            for source in sources[state]:
-                if found[source] == far:
-                    found[source] = found[state] + 1
-                    queue.append(source)
-        return found
-
-    @cached_property
-    def longest(self) -> Sequence[int | None]:
-        """The characters that each state leads to at most; None where there is no bound."""
-        waiting = [len(edges) for edges in self.words.edges]
-        sources = self._sources
-        order = [state for state, count in enumerate(waiting) if not count]
-        found: list[int | None] = [None] * len(waiting)
-        for state in order:
-            ends = [found[target] or 0 for _, target in self.words.edges[state]]
-            found[state] = 1 + max(ends) if ends else 0
-            for source in sources[state]:
-                waiting[source] -= 1
-                if not waiting[source]:
-                    order.append(source)
-        return found
-
-    @cached_property
-    def _sources(self) -> Sequence[Sequence[int]]:
-        found: list[list[int]] = [[] for _ in self.words.edges]
-        for state, edges in enumerate(self.words.edges):
-            for _, target in edges:
-                found[target].append(state)
-        return found
-
-    def left_of(self, length: Length) -> Length | None:
-        """Return what of a restriction the words do not fulfil anyway; None for nothing."""
-        fewest, most = self.bounds.low, self.bounds.high
-        low = 0 if length.low <= fewest else length.low
-        implied = length.high is None or (most is not None and most <= length.high)
-        high = None if implied else length.high
-        return Length(low, high) if low or high is not None else None
-
-    def has_word(self, length: Length, budget: Budget) -> bool:
-        """Return whether a word has a length that is allowed.
-
-        A level leads to the next one alone, so where one comes again (Brent's search: it is
-        compared with the last one whose number is a power of two) whole circles are passed over.
-        """
-        earlier: set[int] = set()
-        count, since, lap = 0, 0, 1
-        for here in self._levels():
-            budget.spend(1 + len(here))
-            if since and here == earlier:
-                count += max(0, length.low - count) // since * since
-            # Every state goes on to the end of some word.
-            if count >= length.low and (length.high is None or self._ends(here)):
-                return True
-            if count == length.high:
-                break
-            if since == lap:
-                earlier, since, lap = here, 0, 2 * lap
-            count, since = count + 1, since + 1
-        return False
-
-    def _ends(self, states: set[int]) -> bool:
-        return any(self._dfa.accepting[state] for state in states)
-
-    def few_words(self, length: Length, most: int, budget: Budget) -> tuple[str, ...] | None:
-        """Return the words of some lengths, the shortest first, where they are short.
-
-        None where there are more than ``most``, or may be.
-        """
-        if length.high is None and self.bounds.high is None:
-            return None
-        found: list[str] = []
-        level = [("", 0)]
-        count = 0
-        while level:
-            if count >= length.low:
-                found += [word for word, state in level if self.words.accepting[state]]
-            count += 1
-            if count > MOST_LETTERS:
-                return None
-            longer: list[tuple[str, int]] = []
-            for word, state in level:
-                for points, target in self.words.edges[state]:
-                    if not self._fits(target, count, length):
-                        continue
-                    if sum(last - first for first, last in points) > most:
-                        return None
-                    codes = (code for first, last in points for code in range(first, last + 1))
-                    longer += [(word + chr(code), target) for code in codes]
-                    budget.spend(1 + len(points))
-            # Each beginning goes on to a word of its own.
-            if len(found) + len(longer) > most:
-                return None
-            level = longer
-        return tuple(found)
-
-    def _fits(self, state: int, count: int, length: Length) -> bool:
-        return length.high is None or count + self.shortest[state] <= length.high
-
-    def behind(self, state: int) -> CharacterDfa:
-        """Return the automaton of the texts after a state."""
-        states, rows = explore([state], lambda here: [to for _, to in self.words.edges[here]])
-        edges = tuple(
-            tuple((points, to) for (points, _), to in zip(self.words.edges[here], row, strict=True))
-            for here, row in zip(states, rows, strict=True)
-        )
-        return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
-
-    @cached_property
-    def ways(self) -> int | None:
-        """How many ways there are at least through an expression, each of them with one loop.
-
-        Ways differ in the lengths before the loop, or of their words where there is no loop. None
-        where some word goes through one loop and then another.
-        """
-        graph = dict(enumerate(self._targets))
-        cycles = list(cyclic_components(graph))
-        for members in cycles:
-            behind = {target for state in members for target in graph[state]} - members
-            if any(self.longest[target] is None for target in behind):
-                return None
-        looping = frozenset().union(*cycles)
-        entered = ended = 0
-        here = {0}
-        while here:
-            entered += not here.isdisjoint(looping)
-            here -= looping
-            ended += any(self.words.accepting[state] for state in here)
-            here = {target for state in here for target in graph[state]}
-        return max(entered, ended)
-
-    def loops(self) -> list[int]:
-        """Return the states that a character leaves as they are, and after which nothing repeats.
-
-        After others no expression has one loop alone: a path with two cycles is one with two
-        loops, and of two cycles through one state that of one character has another length.
-        """
-        return [
-            state
-            for state, edges in enumerate(self.words.edges)
-            if any(target == state for _, target in edges)
-            and all(target == state or self.longest[target] is not None for _, target in edges)
-        ]
-
-    def counted(
-        self, length: Length, most: int, budget: Budget, ends: Container[int]
-    ) -> tuple[Sequence[Counted], Sequence[Sequence[Edge]]]:
-        """Return the states that count, and their edges; a target is a number, or free.
-
-        A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
-        LimitError beyond ``most`` states.
-        """
-        found, steps = AUTOMATA.count(
-            self._targets,
-            self.shortest,
-            self.longest,
-            length.low,
-            -1 if length.high is None else length.high,
-            ends,
-            most,
-            budget.left,
-        )
-        budget.spend(steps)
-        if found is None:
-            raise LimitError("states", most)
-        states, rows = found
-        edges = self.words.edges
-        return states, [
-            [(edges[here][edge][0], to) for edge, to in row]
-            for (here, _), row in zip(states, rows, strict=True)
-        ]
-
-    @cached_property
-    def _targets(self) -> Sequence[Sequence[int]]:
-        return [[target for _, target in edges] for edges in self.words.edges]
-
-
-@lru_cache(maxsize=16)
-def lengths_of(dfa: Dfa) -> Lengths:
-    """Return the lengths of an automaton's words.
-
-    A process keeps those of 16 automata, since formats come again with other lengths: without them
-    such a schema takes 1.8 times as long (`email`).
-    """
-    return Lengths(dfa)
 
 
 STEPS = 8
@@ -747,71 +429,61 @@ def _with_one_length(kind: Kind, kept: dict[Literal, None]) -> Restricted | None
     return Restricted(kind, (*rest, (Length(low, high), True)))
 
 
-LARGE = 64
-"""Counts up to this one are states."""
+# The texts of numbers
 
-_COUNT = re.compile(r"\{(?:[0-9]*,)?0*[1-9][0-9]+\}|\{0*[1-9][0-9]+,\}")
-"""A count that may be large."""
+FRACTION_DIGITS = 17
+"""Digits after the point of a number, where they are bounded: a double is known by them."""
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+"""The integers of 64 bits."""
 
 
-def without_count(whole: str) -> tuple[str, Length | None]:
-    """Return a regular expression of whole strings without its large count, and the lengths.
+def _at_most(digits: str) -> str:
+    """Return the regular expression of the texts of as many digits that are not above these."""
+    found = _up_to(int(digits[-1]))
+    for behind, digit in enumerate(reversed(digits[:-1]), 1):
+        same = f"{digit}{found}"
+        rest = "[0-9]" if behind == 1 else f"[0-9]{{{behind}}}"
+        found = same if digit == "0" else f"(?:{_up_to(int(digit) - 1)}{rest}|{same})"
+    return found
 
-    The strings of both together are those of ``whole``: one character is repeated, and whatever is
-    around it has one length. None where there is no such count.
+
+def _up_to(digit: int) -> str:
+    return print_characters(((0x30, 0x30 + digit),))
+
+
+SHORT_WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
+"""Integers of 64 bits but for those next to the bounds, whose text would be as long again."""
+LONG_HIGH = (
+    f"9{_at_most('2232')}[0-9]{{14}}",
+    f"92233{_at_most('72035')}[0-9]{{9}}",
+    f"9223372036{_at_most('8546')}[0-9]{{5}}",
+    f"92233720368547{_at_most('75807')}",
+)
+"""Integers of 64 bits that begin with 9 and have 19 digits, in lines that are not long."""
+WHOLE = f"(?:{SHORT_WHOLE}|-?(?:{'|'.join(LONG_HIGH)})|{LOWEST})"
+"""Integers of 64 bits."""
+FAR = {"int64_high": b"9" + b"0" * 18, "int64_low": b"-9" + b"0" * 18}
+"""The rules of the integers next to the bounds of 64 bits, with a text of each."""
+EXPONENT = r"[eE](?:-[0-9]{1,3}|\+?1?[0-9]{1,2})"
+"""An exponent with which a number of so many digits is a finite double."""
+
+
+def digits(most: int | None) -> str:
+    """Return the regular expression of one digit or more."""
+    return "[0-9]+" if most is None else f"[0-9]{{1,{most}}}"
+
+
+def integers(most: int | None) -> str:
+    """Return the regular expression of an integer with so many digits."""
+    return f"-?(?:0|[1-9][0-9]{'*' if most is None else f'{{0,{most - 1}}}'})"
+
+
+@cache
+def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
+    """Return the numbers without an exponent whose whole part a regular expression matches.
+
+    A process keeps the three that are asked for.
     """
-    if not _COUNT.search(whole):
-        return whole, None
-    builder = Builder()
-    read = builder.read(whole)
-    if read is None:
-        return whole, None
-    items = _at_least_beside_any(builder, read)
-    loops = [place for place, item in enumerate(items) if _is_large(item)]
-    around = [_fixed_length(item) for place, item in enumerate(items) if place not in loops]
-    lengths = [length for length in around if length is not None]
-    if len(loops) != 1 or len(lengths) < len(around):
-        return print_expression(builder.sequence(items)), None
-    loop = items[loops[0]]
-    assert isinstance(loop, Repeat)  # noqa: S101 - as a large count is
-    high = None if loop.high is None else loop.high + sum(lengths)
-    items[loops[0]] = builder.repetition(loop.body, 0, None)
-    found = print_expression(builder.sequence(items))
-    return found, Length(loop.low + sum(lengths), high)
-
-
-def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]:
-    """Return the items of a sequence; beside any text it is enough to repeat as often as needed."""
-    items = list(read.parts if isinstance(read, Items) else (read,))
-    for place, item in enumerate(items):
-        beside = [*items[max(place - 1, 0) : place], *items[place + 1 : place + 2]]
-        if isinstance(item, Repeat) and item.high is not None and any(map(_is_any, beside)):
-            items[place] = builder.repetition(item.body, item.low, item.low)
-    whole = builder.sequence(items)
-    return list(whole.parts if isinstance(whole, Items) else (whole,))
-
-
-def _is_any(item: Expression) -> bool:
-    """Return whether an item is any text, or all texts from some length on."""
-    return (
-        isinstance(item, Repeat)
-        and item.high is None
-        and isinstance(item.body, CharacterSet)
-        and item.body.points == ANY
-    )
-
-
-def _is_large(item: Expression) -> bool:
-    """Return whether an item is a character that is repeated, to a large bound."""
-    if not isinstance(item, Repeat) or not isinstance(item.body, CharacterSet):
-        return False
-    return item.low != item.high and max(item.low, item.high or 0) > LARGE
-
-
-def _fixed_length(item: Expression) -> int | None:
-    """Return how many characters an item has, where that is one number that is quickly found."""
-    if isinstance(item, CharacterSet):
-        return 1
-    if isinstance(item, Repeat) and isinstance(item.body, CharacterSet) and item.low == item.high:
-        return item.low
-    return None
+    found = compiled_pattern(whole + behind).dfa
+    assert found is not None  # noqa: S101 - of constants
+    return found

@@ -15,7 +15,7 @@ Tests: tests/property/test_schema_members.py, tests/unit/languages/json_schema/t
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
@@ -43,11 +43,11 @@ from kbnf_core.languages.json_schema.algebra import (
     both,
     without,
 )
-from kbnf_core.languages.json_schema.block import block_rules, lay_out
 from kbnf_core.languages.json_schema.counts import (
     CountedItems,
     CountedMembers,
     Layout,
+    Member,
     Places,
     write_key,
 )
@@ -68,17 +68,16 @@ from kbnf_core.languages.json_schema.keywords import (
     unsupported,
 )
 from kbnf_core.languages.json_schema.rules import (
-    Member,
     Prelude,
     Property,
     Rules,
     Value,
-    around,
+    block_rules,
     is_definition,
     json_rules,
     last_step,
+    lay_out,
     listed,
-    some,
 )
 from kbnf_core.languages.json_schema.scalars import ScalarWriter
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
@@ -578,3 +577,41 @@ def write_members(
     if content is None:
         return None if is_filled else EMPTY
     return content if is_filled else optional(content)
+
+
+def around(members: Sequence[Member], extra: ir.Node | None, comma: ir.Node) -> ir.Node:
+    """Return members of which one is required: those before it have commas after them."""
+    parts: list[ir.Node] = []
+    is_first = True
+    for form, required in members:
+        if is_first and required:
+            parts.append(form)
+            is_first = False
+            continue
+        ordered = sequence(form, comma) if is_first else sequence(comma, form)
+        parts.append(ordered if required else optional(ordered))
+    if extra is not None:
+        parts.append(repeated(sequence(comma, extra), 0, None))
+    return sequence(*parts)
+
+
+def some(
+    members: Sequence[Member],
+    extra: ir.Node | None,
+    comma: ir.Node,
+    apart: Callable[[int, ir.Node], ir.Node] = lambda _, rest: rest,
+) -> ir.Node | None:
+    """Return one or more optional members: the last, or one before it and maybe more.
+
+    ``apart`` returns what stands for the members from one on, a part of the whole.
+    """
+    more = None if extra is None else listed(extra, comma, 1, None)
+    # From the last, so that the members after each are written once: n alternatives, not 2**n
+    # orders of presence.
+    for place, (form, _) in reversed(list(enumerate(members))):
+        if more is None:
+            more = form
+        else:
+            rest = sequence(optional(sequence(form, comma)), more)
+            more = apart(place, alternation([form, rest]))
+    return more

@@ -1,7 +1,7 @@
 """The check of Lark texts: from text to a tree of KBNF and findings.
 
-Reading begins at the start and leaves out what it does not reach, so W101 and W102 (definitions
-unused, or unreachable) are reported of what was written.
+Reading begins at the start and leaves out definitions that it does not reach, so W101 and W102
+(definitions unused, or unreachable) are reported of the author's text.
 
 Tests: tests/unit/languages/lark
 """
@@ -82,8 +82,7 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     """Read ``source`` from its start on: ``start``, or a rule that no other uses, for findings.
 
     A text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
-    once read as such: Lark with ``::=``. Raises ``ConfigError`` for options that
-    nothing is known of.
+    once read as such: Lark with ``::=``. Raises ``ConfigError`` for unknown options.
     """
     lexing = lexing_of(request.options.get("lexing"))
     indenter = indenter_of(request.options.get("indenter"))
@@ -115,7 +114,7 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
         document = tree.Document(source, (), remarks, frozenset((wanted or "start",)))
     else:
         document = replace(outcome.document, comments=remarks)
-        # What is read from the first rule is for findings: it is no start that somebody chose.
+        # Where nobody chose a start, reading from the first rule is only for findings.
         start = document.definitions[0].name.value if first is None else None
         found += find_unused(written.document, wanted or "start")
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))

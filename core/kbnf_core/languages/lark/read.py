@@ -1,4 +1,7 @@
-"""Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF."""
+"""Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF.
+
+Tests: tests/unit/languages/lark
+"""
 
 import json
 import re
@@ -78,7 +81,7 @@ _MOST_NESTED = 16
 """Grammars inside one another."""
 
 _NO_LIST = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-"""Exceptions of a text that is no list of grammars."""
+"""Exceptions of a text that is not a list of grammars."""
 
 _Found = tree.Document | None
 _Others = dict[str, _Found]
@@ -107,7 +110,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was read: ``document`` is a tree of KBNF, None where errors leave none.
+    """The result of reading: ``document`` is a tree of KBNF, None where errors leave none.
 
     Its first definition is the start; spans are in the Lark source.
     """
@@ -119,7 +122,7 @@ class Outcome:
 def read_lark(source: Source, setting: Setting, written: Parsed | None = None) -> Outcome:
     """Read a Lark file, or a list of grammars as JSON. Never raises.
 
-    ``written`` is what was parsed of the file already.
+    ``written`` is the parsed file, if a caller has it already.
     """
     report = Report(source)
     finding = unreadable(source, setting.limits.source_bytes)
@@ -144,7 +147,7 @@ def comments_of(source: Source) -> list[Comment]:
     except _NO_LIST:
         return []
     found = ((text, each.where(span)) for each in members for text, span in comments(each.text))
-    # What is spelled with escapes of JSON has no place of its own.
+    # A comment that is spelled with escapes of JSON has no span in the source, so it is left out.
     return [Comment(text, span) for text, span in found if source.slice(span).endswith(text)]
 
 
@@ -504,7 +507,7 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
 def _skipped(
     parts: list[Terminal], together: bool, once: bool, span: Span
 ) -> tuple[Terminal, bool]:
-    """Return the terminal of what is ignored, and whether its lexemes end as the lexer ends them.
+    """Return the terminal of ignored text, and whether its lexemes end as the lexer ends them.
 
     Long forms of comments side by side may take too many states for that. Raises ``LimitError``
     where they do in any case.

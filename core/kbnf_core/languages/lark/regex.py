@@ -691,7 +691,7 @@ class _Machine:
             if sure:
                 return
 
-    # ---- What may follow a match -----------------------------------------------------------
+    # ---- Look-ahead after a match ----------------------------------------------------------
 
     def _fates(self, state: _State) -> tuple[_Fate, ...]:
         """Return the matches that end in ``state``, each with the threads that can undo it."""

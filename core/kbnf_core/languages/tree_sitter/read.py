@@ -1,8 +1,8 @@
 r"""Reads ``grammar.json``, which ``tree-sitter generate`` writes, to rules over characters.
 
-*Tokens* are the texts and patterns of the rules, and what is in ``token(...)``. A rule that is only
-a token has its name. ``extras`` go between tokens (``conversion/scannerless.py``), but not before
-``token.immediate(...)``.
+*Tokens* are the texts and patterns of the rules, and the arguments of ``token(...)``. A rule that
+is only a token has its name. ``extras`` go between tokens (``conversion/scannerless.py``), but not
+before ``token.immediate(...)``.
 
 *Lexing.* The lexer of tree-sitter looks for the tokens that are expected at a position, and
 everywhere for ``extras`` and the ``word``: a keyword is a whole word. So a word is parted from a

@@ -166,18 +166,18 @@ class _TerminalWords:
 
     def __init__(self, bodies: Iterable[Node]) -> None:
         self._bytes = spelling_bytes(bodies)
-        self._known: dict[int, list[bytes]] = {}
+        self._words: dict[int, list[bytes]] = {}
 
     def words(self, dfa: Dfa) -> list[bytes]:
         """Return a few short words, different in length where there are such."""
-        if id(dfa) not in self._known:
+        if id(dfa) not in self._words:
             symbols = [(byte, dfa.classes[byte]) for byte in self._bytes]
             words = (w for w in short_words(dfa, symbols, 64) if len(w) <= LENGTH)
-            self._known[id(dfa)] = list(islice(_first_of_each_length(words), LEAF_WORDS))
-        return self._known[id(dfa)]
+            self._words[id(dfa)] = list(islice(_first_by_length(words), LEAF_WORDS))
+        return self._words[id(dfa)]
 
 
-def _first_of_each_length(words: Iterable[bytes]) -> Iterator[bytes]:
+def _first_by_length(words: Iterable[bytes]) -> Iterator[bytes]:
     counts: defaultdict[int, int] = defaultdict(int)
     for word in words:
         counts[len(word)] += 1
@@ -191,14 +191,14 @@ def _in_turn(branches: list[Texts]) -> Iterator[tuple[bytes, Derivation]]:
         yield from _shortest(filter(None, items))
 
 
-def _joined(parts: list[Texts]) -> list[tuple[bytes, Derivation]]:
+def _joined(factors: list[Texts]) -> list[tuple[bytes, Derivation]]:
     """Return texts made of one of each part, cut to the shortest after each.
 
     Texts are about in the order of their lengths. So the ``n``-th is joined with the first
     ``ROOM / n`` texts that may follow: as many texts are shorter than what it makes with others.
     """
     sequences: list[tuple[bytes, Derivation]] = [(b"", ())]
-    for item in parts:
+    for item in factors:
         longer = [
             (text + more, how + then)
             for rank, (text, how) in enumerate(sequences[:ROOM], 1)

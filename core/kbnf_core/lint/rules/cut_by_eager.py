@@ -44,7 +44,7 @@ from kbnf_core.lower.facts import (
     Follow,
     analyse,
     follow_sets,
-    parts_and_follow,
+    with_follow,
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Rule
@@ -66,7 +66,7 @@ _SPECIAL_CASES = frozenset(("W301", "W304", "W305"))
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding where a text begins with a complete one, and no special case says so."""
     reading = subject.reading
-    if reading.finish is Finish.EOS or _is_said(subject):
+    if reading.finish is Finish.EOS or _is_reported(subject):
         return
     vocabulary = subject.options.vocabulary if reading.finish is Finish.TOKEN else None
     rules = _up_to_delimiters(reading, subject.grammar)
@@ -107,7 +107,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     subject.budget.spend(search.spent)
 
 
-def _is_said(subject: Subject) -> bool:
+def _is_reported(subject: Subject) -> bool:
     special = (never_entered, never_reached, exceptions)
     return any(result.code in _SPECIAL_CASES for lint in special for result in lint.check(subject))
 
@@ -126,11 +126,11 @@ def _rewritten(reading: Reading, root: Node) -> Node:
     values: list[Node] = []
     for node in postorder(root):
         first = len(values) - len(children(node))
-        values[first:] = [_with_parts(reading, node, tuple(values[first:]))]
+        values[first:] = [_with_operands(reading, node, tuple(values[first:]))]
     return values.pop()
 
 
-def _with_parts(reading: Reading, node: Node, children: tuple[Node, ...]) -> Node:
+def _with_operands(reading: Reading, node: Node, children: tuple[Node, ...]) -> Node:
     return rebuild(node, _joined(reading, children) if isinstance(node, Sequence) else children)
 
 
@@ -186,13 +186,13 @@ def _finding(subject: Subject, shorter: str, longer: str) -> Diagnostic:
     )
 
 
-MOST_PARTS = 5_000
+MOST_NODES = 5_000
 """Parts of a grammar; larger ones are not looked at."""
 
 
 def _is_large(grammar: Grammar) -> bool:
     nodes = (node for body in grammar.rules.values() for node in postorder(body))
-    return any(True for _ in islice(nodes, MOST_PARTS, None))
+    return any(True for _ in islice(nodes, MOST_NODES, None))
 
 
 def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis, budget: Budget) -> bool:
@@ -217,7 +217,7 @@ def _rule_decides(root: Node, behind: Follow, analysis: Analysis, firsts: Firsts
     nullable = {id(node) for node, facts in analysis.within(root) if facts.nullable}
     return all(
         _decides(node, after, first, nullable)
-        for node, after in parts_and_follow(root, behind, analysis, firsts)
+        for node, after in with_follow(root, behind, analysis, firsts)
     )
 
 

@@ -35,7 +35,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield from _in_pattern(reading, text)
 
 
-def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece]]:
+def _characters(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece]]:
     """Yield the escapes of a text as they are written, and their values."""
     end = text.origins[-1]
     start = text.span.start if text.span.end == end + 1 else text.span.start - 1
@@ -47,7 +47,7 @@ def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, QuotedPiece]]:
 
 
 def _in_text(reading: Reading, text: Text) -> Iterator[Diagnostic]:
-    for written, character in _pieces(reading, text):
+    for written, character in _characters(reading, text):
         if character.byte is not None and character.byte >= _FIRST_BEYOND_ASCII:
             message = f"`{written}` is the character U+00{character.byte:02X} here, not a byte"
             same = f"\\u{{{character.byte:x}}}"
@@ -68,7 +68,7 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 
 
 def _in_escapes(reading: Reading, text: Text) -> Iterator[Diagnostic]:
-    for written, character in _pieces(reading, text):
+    for written, character in _characters(reading, text):
         if written == r"\b":
             message = "`\\b` is a backspace here, not a word boundary"
             yield _as_code(reading, character, message)

@@ -37,14 +37,14 @@ _END = 0
 
 
 class _Rest(NamedTuple):
-    """The rest to match: ``node`` from ``place`` on, and then the rest ``after``.
+    """The rest to match: ``node`` from ``position`` on, and then the rest ``after``.
 
-    ``place`` counts bytes of a literal, parts of a sequence or turns of a repetition, or is a
+    ``position`` counts bytes of a literal, parts of a sequence or turns of a repetition, or is a
     state of an automaton.
     """
 
     node: Node
-    place: int
+    position: int
     after: int
 
 
@@ -243,14 +243,14 @@ def _everywhere(subject: Subject, shadowed: Collection[_Shadowed]) -> Iterator[D
         yield from (next(iter(entry.by.values())) for entry in shadowed)
         return
     elsewhere = _leaves_outside(subject, {id(entry.node) for entry in shadowed})
-    by_place: defaultdict[Span, list[_Shadowed]] = defaultdict(list)
+    by_span: defaultdict[Span, list[_Shadowed]] = defaultdict(list)
     for entry in shadowed:
-        by_place[entry.node.span].append(entry)
+        by_span[entry.node.span].append(entry)
     gone: set[Span] = set()
-    for span in sorted(by_place, reverse=True):
+    for span in sorted(by_span, reverse=True):
         left = [
             [finding for at, finding in entry.by.items() if at not in gone]
-            for entry in by_place[span]
+            for entry in by_span[span]
         ]
         copies = elsewhere[bisect_left(elsewhere, (span.start,)) :][:1]
         if written[span][1] and all(left) and all(copy.end > span.end for copy in copies):

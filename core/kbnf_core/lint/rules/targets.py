@@ -27,7 +27,7 @@ from kbnf_core.text.source import Source, Span
 if TYPE_CHECKING:
     from kbnf_core.languages.lark.reader import tree as lark
 
-Found = Iterator[tuple["Feature", Span]]
+Uses = Iterator[tuple["Feature", Span]]
 
 
 class Feature(Enum):
@@ -51,7 +51,7 @@ class Feature(Enum):
     SAME_AS_START = "a rule with the same right side as the start"
 
 
-def features_of(reading: Reading) -> Found:
+def features_of(reading: Reading) -> Uses:
     """Yield every feature with each span that uses it."""
     for definition in reading.document.definitions:
         if definition.variable is not None:
@@ -63,7 +63,7 @@ def features_of(reading: Reading) -> Found:
     yield from _same_as_start(reading)
 
 
-def _in_node(reading: Reading, node: tree.Expression) -> Found:
+def _in_node(reading: Reading, node: tree.Expression) -> Uses:
     match node:
         case tree.Exception_():
             yield Feature.EXCEPTION, node.span
@@ -84,7 +84,7 @@ def _in_node(reading: Reading, node: tree.Expression) -> Found:
                 yield Feature.BRACKET_IN_QUOTES, span
 
 
-def _expanded_exceptions(document: tree.Document) -> Found:
+def _expanded_exceptions(document: tree.Document) -> Uses:
     expanded = {
         definition.name.value
         for definition in document.definitions
@@ -124,7 +124,7 @@ def _is_balanced(text: str, brackets: str) -> bool:
     return depth == 0
 
 
-def _in_text(reading: Reading) -> Found:
+def _in_text(reading: Reading) -> Uses:
     document = reading.document
     if document.source.text.startswith("\ufeff"):
         yield Feature.BYTE_ORDER_MARK, Span(0, 1)
@@ -136,7 +136,7 @@ def _in_text(reading: Reading) -> Found:
             yield Feature.NO_LAST_SEMICOLON, finding.span
 
 
-def _same_as_start(reading: Reading) -> Found:
+def _same_as_start(reading: Reading) -> Uses:
     sides: dict[str, list[str]] = defaultdict(list)
     for definition in reading.document.definitions:
         sides[definition.name.value] += map(print_expression, definition.branches)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
@@ -28,7 +29,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.ir.analysis import cyclic_components, fixpoint
+from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.facts import Analysis, Facts, Firsts
 
 
-def parts_at_the_end(
+def nodes_at_the_end(
     grammar: Grammar, analysis: "Analysis"
 ) -> tuple[frozenset[int], frozenset[str]]:
     """Return the parts after which a text can be complete, by identity, and their nonterminals."""
@@ -56,11 +57,11 @@ def parts_at_the_end(
             last.add(id(node))
             if isinstance(node, Call):
                 names.add(node.nonterminal)
-            stack.extend(_last_parts(grammar, node, facts))
+            stack.extend(_last_nodes(grammar, node, facts))
     return frozenset(last), frozenset(names)
 
 
-def _last_parts(grammar: Grammar, node: Node, facts: "Mapping[int, Facts]") -> Iterator[Node]:
+def _last_nodes(grammar: Grammar, node: Node, facts: "Mapping[int, Facts]") -> Iterator[Node]:
     match node:
         case Choice(branches):
             yield from branches
@@ -109,7 +110,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
     cut = reading.finish is not Finish.EOS
-    loops = _Loops(grammar, analysis, *(parts_at_the_end(grammar, analysis) if cut else ()))
+    loops = _Loops(grammar, analysis, *(nodes_at_the_end(grammar, analysis) if cut else ()))
     for name in sorted(analysis.reachable):
         yield from _in_rule(subject, loops, name)
     for names, consumed in loops.recursive():

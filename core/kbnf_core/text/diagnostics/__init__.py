@@ -130,12 +130,12 @@ def _too_large(source: Source, largest: int) -> Diagnostic:
 
 
 def _invalid_utf8(data: bytes, source: Source, error: UnicodeDecodeError) -> Diagnostic:
-    place = len(data[: error.start].decode("utf-8"))
+    offset = len(data[: error.start].decode("utf-8"))
     return Diagnostic(
         "E009",
         f"byte 0x{data[error.start]:02x} at offset {error.start} is not valid UTF-8",
         source,
-        Span(place, place),
+        Span(offset, offset),
         label=f"{error.reason}",
         helps=(_advice(data),),
     )

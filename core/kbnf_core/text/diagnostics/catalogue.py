@@ -184,8 +184,10 @@ class _Catalogue(Mapping[str, Rule]):
         try:
             return self._rules[code]
         except KeyError:
-            place = f"a lint has one beside it, `lint/rules/NAME.{code}.md`, others are in `pages/`"
-            raise KeyError(f"the code {code} has no page: {place}") from None
+            advice = (
+                f"a lint has one beside it, `lint/rules/NAME.{code}.md`, others are in `pages/`"
+            )
+            raise KeyError(f"the code {code} has no page: {advice}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rules)

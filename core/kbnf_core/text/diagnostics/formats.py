@@ -46,7 +46,7 @@ class Survey:
         }
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """Names and versions in a few words."""
         return ", ".join(f"{name} {version}" for name, version, _ in self.targets)
 
@@ -81,7 +81,10 @@ def span_value(source: Source, span: Span) -> dict[str, dict[str, int]]:
 
 def _totals(diagnostics: list[Diagnostic]) -> dict[str, int]:
     severities = [diagnostic.severity for diagnostic in diagnostics]
-    return {f"{each.label}s": severities.count(each) for each in sorted(Severity, reverse=True)}
+    return {
+        f"{severity.label}s": severities.count(severity)
+        for severity in sorted(Severity, reverse=True)
+    }
 
 
 def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
@@ -102,12 +105,12 @@ def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def _notes(diagnostic: Diagnostic) -> list[str]:
     """Return everything that is reported beside the message; further places lead with theirs."""
-    places = [
+    lines = [
         f"{label.message} (line {line}, column {column})"
         for label in diagnostic.labels
         for _, line, column in [diagnostic.source.position(label.span.start)]
     ]
-    return [*places, *diagnostic.notes, *(f"help: {text}" for text in diagnostic.helps)]
+    return [*lines, *diagnostic.notes, *(f"help: {text}" for text in diagnostic.helps)]
 
 
 def _fix_value(source: Source, fix: Fix) -> dict[str, Any]:
@@ -139,8 +142,8 @@ def render_sarif(diagnostics: Sequence[Diagnostic], survey: Survey = NOBODY) -> 
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [
-            _result(each, codes.index(each.code), name)
-            for each, name in zip(diagnostics, names, strict=True)
+            _result(diagnostic, codes.index(diagnostic.code), name)
+            for diagnostic, name in zip(diagnostics, names, strict=True)
         ],
         **({"properties": survey.value()} if survey.targets else {}),
     }
@@ -164,7 +167,7 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
         "ruleIndex": index,
         "level": _LEVELS[diagnostic.severity],
         "message": {"text": ". ".join((diagnostic.message, *remarks))},
-        "locations": [_place(diagnostic)],
+        "locations": [_sarif_location(diagnostic)],
         "relatedLocations": [
             {
                 "physicalLocation": _location(diagnostic.source, label.span),
@@ -178,12 +181,12 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
     }
 
 
-def _place(diagnostic: Diagnostic) -> dict[str, Any]:
+def _sarif_location(diagnostic: Diagnostic) -> dict[str, Any]:
     """Return the location of a finding, with its JSON Pointer in a text of JSON."""
-    place: dict[str, Any] = {"physicalLocation": _location(diagnostic.source, diagnostic.span)}
+    location: dict[str, Any] = {"physicalLocation": _location(diagnostic.source, diagnostic.span)}
     if diagnostic.pointer is not None:
-        place["logicalLocations"] = [{"fullyQualifiedName": diagnostic.pointer}]
-    return place
+        location["logicalLocations"] = [{"fullyQualifiedName": diagnostic.pointer}]
+    return location
 
 
 def _location(source: Source, span: Span) -> dict[str, Any]:
@@ -235,26 +238,30 @@ _KINDS = {**_LEVELS, Severity.INFO: "notice"}
 
 def render_github(diagnostics: Sequence[Diagnostic], survey: Survey = NOBODY) -> str:
     """Return a line for each finding, the worst first, and a last one if GitHub drops some."""
-    ordered = sorted(diagnostics, key=lambda each: (-each.severity, each.sort_key()))
-    lines = [_command(each) for each in ordered]
-    counts = [sum(each.severity is severity for each in ordered) for severity in Severity]
+    ordered = sorted(
+        diagnostics, key=lambda diagnostic: (-diagnostic.severity, diagnostic.sort_key())
+    )
+    lines = [_command(diagnostic) for diagnostic in ordered]
+    counts = [
+        sum(diagnostic.severity is severity for diagnostic in ordered) for severity in Severity
+    ]
     dropped = sum(max(count - SHOWN, 0) for count in counts)
     if dropped:
         lines.append(f"::notice title=kbnf::{dropped} more findings are in the log only")
     if survey.targets:
-        lines.append(f"::notice title=kbnf::{_data(f'asked {survey.said}')}")
+        lines.append(f"::notice title=kbnf::{_data(f'asked {survey.summary}')}")
     return "".join(f"{line}\n" for line in lines)
 
 
 def _command(diagnostic: Diagnostic) -> str:
     source = diagnostic.source
     start, end = source.position(diagnostic.span.start), source.position(diagnostic.span.end)
-    place = {"file": source.name, "line": start.line, "endLine": end.line}
+    fields = {"file": source.name, "line": start.line, "endLine": end.line}
     if start.line == end.line:
         # Of several lines GitHub takes no columns.
-        place |= {"col": start.column, "endColumn": max(end.column - 1, start.column)}
-    place["title"] = f"{diagnostic.code} {diagnostic.rule.name}"
-    settings = ",".join(f"{key}={_property(str(value))}" for key, value in place.items())
+        fields |= {"col": start.column, "endColumn": max(end.column - 1, start.column)}
+    fields["title"] = f"{diagnostic.code} {diagnostic.rule.name}"
+    settings = ",".join(f"{key}={_property(str(value))}" for key, value in fields.items())
     text = "\n".join((diagnostic.message, *diagnostic.notes, *diagnostic.helps))
     return f"::{_KINDS[diagnostic.severity]} {settings}::{_data(text)}"
 
@@ -279,13 +286,13 @@ def render_junit(diagnostics: Sequence[Diagnostic], files: int, survey: Survey =
     are replaced by visible signs.
     """
     ordered = sorted(diagnostics, key=Diagnostic.sort_key)
-    groups = groupby(ordered, lambda each: visible(each.source.name))
-    suites = [(name, name, list(map(_failure, found))) for name, found in groups]
+    groups = groupby(ordered, lambda diagnostic: visible(diagnostic.source.name))
+    suites = [(name, name, list(map(_failure, findings))) for name, findings in groups]
     clean = files - len(suites)
     if clean > 0:
         suites.append(("clean", "kbnf", [(f"{clean} without findings", "", {}, None)]))
     count = sum(len(cases) for _, _, cases in suites)
-    asked = f" --target {survey.said}" if survey.targets else ""
+    asked = f" --target {survey.summary}" if survey.targets else ""
     return junit_text(
         {"name": f"kbnf check{asked}", "failures": str(len(ordered)), "tests": str(count)},
         (

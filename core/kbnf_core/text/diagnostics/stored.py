@@ -19,12 +19,15 @@ from kbnf_core.text.source import Source, Span
 Stored: TypeAlias = dict[str, Any]
 
 
-def to_stored(found: Sequence[Diagnostic], source: Source) -> Stored:
+def to_stored(diagnostics: Sequence[Diagnostic], source: Source) -> Stored:
     """Return findings about ``source``, and the texts they speak of beside it."""
     texts = {(source.text, source.path): 0}
     rows = [
-        _row(each, texts.setdefault((each.source.text, each.source.path), len(texts)))
-        for each in found
+        _row(
+            diagnostic,
+            texts.setdefault((diagnostic.source.text, diagnostic.source.path), len(texts)),
+        )
+        for diagnostic in diagnostics
     ]
     return {"texts": list(texts)[1:], "found": rows}
 
@@ -38,15 +41,22 @@ def from_stored(stored: Stored, source: Source) -> tuple[Diagnostic, ...]:
     return tuple(_finding(*row, sources=sources) for row in stored["found"])
 
 
-def _row(each: Diagnostic, text: int) -> tuple[object, ...]:
-    labels = [(*label.span, label.message) for label in each.labels]
+def _row(diagnostic: Diagnostic, text: int) -> tuple[object, ...]:
+    labels = [(*label.span, label.message) for label in diagnostic.labels]
     fixes = [
         (fix.message, [(*edit.span, edit.replacement) for edit in fix.edits], fix.safe)
-        for fix in each.fixes
+        for fix in diagnostic.fixes
     ]
-    extent = tuple(each.span)
-    said = (each.label, labels, each.notes, each.helps, fixes, each.details)
-    return (each.code, each.message, text, extent, *said)
+    extent = tuple(diagnostic.span)
+    texts = (
+        diagnostic.label,
+        labels,
+        diagnostic.notes,
+        diagnostic.helps,
+        fixes,
+        diagnostic.details,
+    )
+    return (diagnostic.code, diagnostic.message, text, extent, *texts)
 
 
 def _finding(
@@ -122,11 +132,11 @@ def read_baseline(text: str) -> frozenset[str]:
 
 
 def without_baseline(
-    diagnostics: Sequence[Diagnostic], known: frozenset[str]
+    diagnostics: Sequence[Diagnostic], baseline: frozenset[str]
 ) -> tuple[Diagnostic, ...]:
     """Return the findings that a baseline does not contain."""
     names = fingerprints(diagnostics)
-    return tuple(d for name, d in zip(names, diagnostics, strict=True) if name not in known)
+    return tuple(d for name, d in zip(names, diagnostics, strict=True) if name not in baseline)
 
 
 def _is_entry(value: object) -> bool:

@@ -156,11 +156,11 @@ class _Row:
         length = max(self._signs, default=-1) + 1
         drawn = [self._signs.get(cell, (" ", Role.PLAIN)) for cell in range(length)]
         runs = groupby(drawn, key=lambda pair: pair[1])
-        parts = [Segment("".join(sign for sign, _ in run), role) for role, run in runs]
+        segments = [Segment("".join(sign for sign, _ in run), role) for role, run in runs]
         if self._tail is not None:
             cell, message = self._tail
-            parts += [Segment(" " * (cell - length)), message]
-        return parts
+            segments += [Segment(" " * (cell - length)), message]
+        return segments
 
 
 class Excerpt:
@@ -272,7 +272,7 @@ def _underlines(
     """
     if not marks:
         return []
-    placed = [_place(view, mark, indent) for mark in marks]
+    placed = [_columns_of(view, mark, indent) for mark in marks]
     placed.sort(key=lambda item: (item[0], item[1]))
     under = _Row()
     for start, end, mark in sorted(placed, key=lambda item: item[2].sign == "^"):
@@ -286,7 +286,7 @@ def _underlines(
     return [under, *_hang(hanging, room)]
 
 
-def _place(view: LineView, mark: Underline, indent: int) -> tuple[int, int, Underline]:
+def _columns_of(view: LineView, mark: Underline, indent: int) -> tuple[int, int, Underline]:
     start, end = view.cell(mark.start), view.cell(mark.end)
     return indent + start, indent + max(end, start + 1), mark
 
@@ -338,7 +338,7 @@ def render_text(
         *_header(diagnostic, width, is_fixable),
         NEWLINE,
         arrow,
-        Segment(place_in(diagnostic.source, diagnostic.span)),
+        Segment(location_of(diagnostic.source, diagnostic.span)),
         NEWLINE,
         *excerpt.segments(),
         *ruler,
@@ -351,13 +351,13 @@ def render_concise(diagnostic: Diagnostic, *, is_fixable: bool = False) -> Segme
     role = severity_role(diagnostic.severity)
     message = " ".join((*([FIXABLE] if is_fixable else []), *visible(diagnostic.message).split()))
     return [
-        Segment(f"{place_in(diagnostic.source, diagnostic.span)}: ", Role.PLACE),
+        Segment(f"{location_of(diagnostic.source, diagnostic.span)}: ", Role.PLACE),
         Segment(diagnostic.code, role),
         Segment(f" {message}\n"),
     ]
 
 
-def place_in(source: Source, span: Span) -> str:
+def location_of(source: Source, span: Span) -> str:
     """Return ``path:line:column`` of the start of a span, 1-based, the column in code points."""
     _, line, column = source.position(span.start)
     return f"{visible(source.name)}:{line}:{column}"

@@ -35,27 +35,27 @@ class FileContents:
     eos: Collection[int] = ()
 
 
-def library(name: str, extra: str, what: str = "this tokenizer") -> Any:
+def library(name: str, extra: str, user: str = "this tokenizer") -> Any:
     """Return an optional library; raises ``MissingExtraError`` where it is not installed."""
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtraError(what, extra) from None
+        raise MissingExtraError(user, extra) from None
 
 
-def expect(value: object, kind: type[_T], what: str) -> _T:
-    """Return the value if it is of that kind; else ``VocabularyError`` names it as ``what``."""
+def expect(value: object, kind: type[_T], subject: str) -> _T:
+    """Return the value if it is of that kind; else ``VocabularyError`` names it as ``subject``."""
     if isinstance(value, kind) and not isinstance(value, bool):
         return value
-    raise VocabularyError(f"{what} should be {_KINDS[kind]}, not {_described(value)}")
+    raise VocabularyError(f"{subject} should be {_KINDS[kind]}, not {_described(value)}")
 
 
-def encode(text: str, what: str) -> bytes:
+def encode(text: str, subject: str) -> bytes:
     """Return the UTF-8 of a text; ``VocabularyError`` if it has lone surrogates."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise VocabularyError(f"{what} has half of a surrogate pair: {text[:40]!r}") from None
+        raise VocabularyError(f"{subject} has half of a surrogate pair: {text[:40]!r}") from None
 
 
 def _described(value: object) -> str:

@@ -224,8 +224,8 @@ class _MetadataReader:
         data = self._take(count * _size(kind, key))
         return list(struct.unpack(f"<{count}{_NUMBERS[kind]}", data))
 
-    def _text(self, largest: int = _LARGEST_TEXT, what: str = "bytes of a text") -> str:
-        count = self._count(largest, what)
+    def _text(self, largest: int = _LARGEST_TEXT, counted: str = "bytes of a text") -> str:
+        count = self._count(largest, counted)
         self._bytes += count
         if self._bytes > LARGEST_BYTES:
             raise VocabularyError(f"damaged GGUF: more than {LARGEST_BYTES:,} bytes of texts")

@@ -41,7 +41,7 @@ from kbnf_core.vocab.formats import (
 SPACE_MARK = "\u2581"
 """The character that SentencePiece writes for a space."""
 
-_BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,16 @@ class PieceSpelling:
     byte_fallback: bool = False
     continuing: str | None = None
 
-    def piece(self, piece: str) -> bytes:
+    def piece(self, text: str) -> bytes:
         """Return the bytes of a piece of the model.
 
         A piece with a character outside the alphabet of bytes is text, as in the library.
         """
         if self.byte_level:
-            values = [byte_alphabet().get(character, -1) for character in self._replaced(piece)]
+            values = [byte_alphabet().get(character, -1) for character in self._replaced(text)]
             if -1 not in values:
                 return bytes(values)
-        return self.added(piece)
+        return self.added(text)
 
     def added(self, content: str) -> bytes:
         """Return the bytes of an added token, which is matched in plain text.
@@ -75,17 +75,17 @@ class PieceSpelling:
         So the alphabet of bytes does not apply to it, while marks for spaces still do.
         """
         content = self._replaced(content)
-        if self.byte_fallback and (match := _BYTE_PIECE.fullmatch(content)):
+        if self.byte_fallback and (match := _BYTE_TOKEN.fullmatch(content)):
             return bytes([int(match[1], 16)])
         return encode(content, "a token")
 
-    def _replaced(self, piece: str) -> str:
+    def _replaced(self, text: str) -> str:
         if self.continuing is not None:
-            goes_on = piece.startswith(self.continuing)
-            piece = piece[len(self.continuing) :] if goes_on else f" {piece}"
+            goes_on = text.startswith(self.continuing)
+            text = text[len(self.continuing) :] if goes_on else f" {text}"
         for old, new in self.replacements:
-            piece = piece.replace(old, new)
-        return piece
+            text = text.replace(old, new)
+        return text
 
 
 @cache
@@ -193,10 +193,10 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> FileCo
     """
     model = expect(document.get("model"), dict, "model")
     spelling = spelling_of(document)
-    pieces = _pieces(model, _decoder(document))
-    tokens = {token_id: spelling.piece(model_text) for token_id, model_text in pieces.items()}
-    special = _unknown(model, pieces)
-    texts = dict(pieces)
+    model_texts = _model_texts(model, _decoder(document))
+    tokens = {token_id: spelling.piece(model_text) for token_id, model_text in model_texts.items()}
+    special = _unknown(model, model_texts)
+    texts = dict(model_texts)
     for content, token_id, is_special in _added(document):
         texts[token_id] = content
         if is_special:
@@ -214,7 +214,7 @@ def _decoder(document: Mapping[str, Any]) -> str | None:
     return decoder.get("type") if isinstance(decoder, dict) else None
 
 
-def _pieces(model: Mapping[str, Any], decoder: str | None) -> dict[int, str]:
+def _model_texts(model: Mapping[str, Any], decoder: str | None) -> dict[int, str]:
     """Return the pieces by id; several ids may have the same piece."""
     kind = model.get("type") or _guessed_kind(model)
     vocab = model.get("vocab")
@@ -232,8 +232,8 @@ def _pieces(model: Mapping[str, Any], decoder: str | None) -> dict[int, str]:
         raise VocabularyError("its tokens are marked as parts of words, so they do not spell bytes")
     named = expect(vocab, dict, "model.vocab")
     return {
-        expect(token_id, int, f"model.vocab[{piece!r:.40}]"): piece
-        for piece, token_id in named.items()
+        expect(token_id, int, f"model.vocab[{text!r:.40}]"): text
+        for text, token_id in named.items()
     }
 
 
@@ -250,13 +250,11 @@ def _first_text(pair: object, index: int) -> str:
     return expect(items[0] if items else None, str, where)
 
 
-def _unknown(model: Mapping[str, Any], pieces: Mapping[int, str]) -> dict[str, int]:
+def _unknown(model: Mapping[str, Any], texts: Mapping[int, str]) -> dict[str, int]:
     """Return the model's unknown token, which Unigram names by id and BPE by text."""
     by_id, by_text = model.get("unk_id"), model.get("unk_token")
     return {
-        piece: token_id
-        for token_id, piece in pieces.items()
-        if token_id == by_id or piece == by_text
+        text: token_id for token_id, text in texts.items() if token_id == by_id or text == by_text
     }
 
 

@@ -46,14 +46,14 @@ def read_processor(processor: "SentencePieceProcessor") -> FileContents:
     tokens: dict[int, bytes] = {}
     special: dict[str, int] = {}
     for token_id in range(processor.get_piece_size()):
-        piece = processor.id_to_piece(token_id)
+        text = processor.id_to_piece(token_id)
         if _is_special(processor, token_id):
-            special[piece] = token_id
+            special[text] = token_id
         elif processor.is_byte(token_id):
             # The library has checked that these are of the form <0xNN>.
-            tokens[token_id] = bytes([int(piece[3:5], 16)])
+            tokens[token_id] = bytes([int(text[3:5], 16)])
         else:
-            tokens[token_id] = encode(piece.replace(SPACE_MARK, " "), f"token {token_id}")
+            tokens[token_id] = encode(text.replace(SPACE_MARK, " "), f"token {token_id}")
     eos = processor.eos_id()
     return FileContents(tokens, special, {eos} if eos >= 0 else common_stop_ids(special))
 

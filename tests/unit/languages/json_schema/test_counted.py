@@ -6,11 +6,12 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata import operations
+from kbnf_core.automata.json_strings import Spelling, quoted
+from kbnf_core.automata.lengths import Length, Lengths
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import scalars as counted_module
-from kbnf_core.languages.json_schema.rules import Spelling, quoted
 from kbnf_core.languages.json_schema.scalars import counted
-from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
+from kbnf_core.languages.json_schema.value_sets import Matching
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_testing.schemas import json_schema_grammar

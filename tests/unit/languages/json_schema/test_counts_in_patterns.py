@@ -9,24 +9,19 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.automata import operations
+from kbnf_core.automata import lengths, operations
 from kbnf_core.automata.expression import Builder, Expression
+from kbnf_core.automata.json_strings import LETTERS, Spelling, quoted
+from kbnf_core.automata.lengths import Length, without_count
 from kbnf_core.automata.regex import compile as compile_module
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.ecma import conditions
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import sequence, text
-from kbnf_core.languages.json_schema import scalars, value_sets
-from kbnf_core.languages.json_schema.rules import LETTERS, Spelling, quoted, regex
+from kbnf_core.languages.json_schema import scalars
+from kbnf_core.languages.json_schema.rules import regex
 from kbnf_core.languages.json_schema.scalars import write_large_counts
-from kbnf_core.languages.json_schema.value_sets import (
-    Kind,
-    Length,
-    Matching,
-    Restricted,
-    counted_together,
-    without_count,
-)
+from kbnf_core.languages.json_schema.value_sets import Kind, Matching, Restricted, counted_together
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import RejectedError
@@ -45,8 +40,8 @@ def random_pattern(random: Random) -> str:
 
 @pytest.mark.parametrize("seed", range(80))
 def test_both_parts_are_the_pattern(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_sets, "LARGE", 4)
-    monkeypatch.setattr(value_sets, "_COUNT", re.compile("{"))
+    monkeypatch.setattr(lengths, "LARGE", 4)
+    monkeypatch.setattr(lengths, "_COUNT", re.compile("{"))
     ((whole, _),) = conditions(random_pattern(Random(seed)))
     rest, length = without_count(whole)
     found = Matching(rest).dfa()
@@ -58,8 +53,8 @@ def test_both_parts_are_the_pattern(seed: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_many_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_sets, "LARGE", 4)
-    monkeypatch.setattr(value_sets, "_COUNT", re.compile("{"))
+    monkeypatch.setattr(lengths, "LARGE", 4)
+    monkeypatch.setattr(lengths, "_COUNT", re.compile("{"))
     drawn = [conditions(random_pattern(Random(seed)))[0][0] for seed in range(80)]
     assert sum(without_count(whole)[1] is not None for whole in drawn) > 4
 

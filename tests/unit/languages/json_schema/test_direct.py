@@ -10,6 +10,8 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata.expression import Builder, print_expression
+from kbnf_core.automata.json_strings import Spelling, quoted, spell_text
+from kbnf_core.automata.lengths import MOST_BRANCHES, Lengths, is_looped, lengths_of
 from kbnf_core.automata.operations import difference, is_equal, literals
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_expression
@@ -18,13 +20,8 @@ from kbnf_core.languages.json_schema import Options, readable, scalars
 from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.algebra import AllOf, NormalForm, Objects, Products, Ref, Type
 from kbnf_core.languages.json_schema.document import Document, read_json
-from kbnf_core.languages.json_schema.rules import Spelling, quoted, spell_text
-from kbnf_core.languages.json_schema.scalars import MOST_BRANCHES, all_but, is_looped
+from kbnf_core.languages.json_schema.scalars import all_but
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import (
-    Lengths,
-    lengths_of,
-)
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language

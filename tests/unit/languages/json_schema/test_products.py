@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 
 from kbnf_core import Engine, Vocabulary
+from kbnf_core.automata.lengths import Length
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.algebra import (
     AllOf,
@@ -27,7 +28,7 @@ from kbnf_core.languages.json_schema.algebra import (
 from kbnf_core.languages.json_schema.document import Document, Place, read_json
 from kbnf_core.languages.json_schema.keywords import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import Kind, Length, Restricted
+from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import EngineError
 from kbnf_testing.schemas import json_schema_grammar

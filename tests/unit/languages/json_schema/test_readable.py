@@ -12,6 +12,8 @@ import pytest
 from kbnf_core import Engine, Vocabulary, check
 from kbnf_core.automata import operations
 from kbnf_core.automata.expression import Builder, print_expression
+from kbnf_core.automata.json_strings import Spelling
+from kbnf_core.automata.lengths import Length, Lengths
 from kbnf_core.automata.operations import difference, is_equal
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_characters, to_expression
@@ -31,10 +33,9 @@ from kbnf_core.languages.json_schema import (
     as_mapping,
 )
 from kbnf_core.languages.json_schema.readable import tidied
-from kbnf_core.languages.json_schema.rules import Spelling
 from kbnf_core.languages.json_schema.scalars import all_but
 from kbnf_core.languages.json_schema.type_keywords import NAMES, PLAIN, bounded_format, formats_of
-from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
+from kbnf_core.languages.json_schema.value_sets import Matching
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
@@ -67,7 +68,8 @@ def test_the_rules_of_a_format_have_its_language(
     rules = grammar.rules.rules
     found = Builder().read(pattern)
     assert found is not None
-    spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
+    spelling = Spelling(by_llguidance=standard is Standard.LLGUIDANCE)
+    spelled = compile_regex(f'"(?:{print_expression(found, spelling.spell)})"').dfa
     assert spelled is not None
     assert is_equal(Regulars(rules).of(rules["start"]), spelled)
 

@@ -8,7 +8,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema.rules import HIGHEST, LOWEST
+from kbnf_core.languages.json_schema.value_sets import HIGHEST, LOWEST
 from kbnf_core.text.errors import EngineError
 
 VOCABULARY = Vocabulary.bytes()

@@ -13,7 +13,7 @@ from benchmarks.python_grammar import Judge
 from benchmarks.yaml_values import changed, is_plain, printed
 from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.examples.sampling import sample_texts
-from kbnf_core.languages.json_schema.block import is_safe
+from kbnf_core.languages.json_schema.rules import is_safe
 from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
 
 PERSON = {

@@ -82,7 +82,7 @@ class _LeftCorners:
         self._closures: dict[str, set[str]] = {}
 
     def has_twin(self, node: Lexeme | Call) -> bool:
-        """Tell whether, wherever ``node`` is expected, so is the same with more to follow."""
+        """Return whether, wherever ``node`` is expected, so is its symbol with more to follow."""
         return id(node) in self._twins
 
     def _with_twins(self, following: list[list[Site]]) -> set[int]:
@@ -121,7 +121,7 @@ class _LeftCorners:
 
 
 def _symbol(site: Site) -> _Symbol | None:
-    """Return the rule or terminal that is used there; None for what is embedded."""
+    """Return the rule or terminal that is used at ``site``; None for an embedded grammar."""
     match site:
         case Call(symbol) | Lexeme(symbol):
             return symbol
@@ -375,7 +375,7 @@ _Thread = tuple[int, int, Lookahead]
 _Threads = frozenset[_Thread]
 
 _BEFORE: _Threads = frozenset()
-"""Before a run, which begins at a state of its own: no run comes back to it, and it is no end."""
+"""Before a run, which has a start of its own: no run returns to it, and none ends there."""
 
 
 class _Runs:
@@ -421,7 +421,7 @@ class _Runs:
         return frozenset(moved)
 
     def _ended(self, state: _Threads) -> set[Lookahead]:
-        """Return what may follow the lexemes that end here, for each."""
+        """Return, for each lexeme that ends in ``state``, the look-ahead that may follow."""
         if self.together:
             return {ANYTHING} if self.ends(state) else set()
         return {both(rest, self.parts[part].rests[at]) for part, at, rest in self.ends(state)}
@@ -431,7 +431,7 @@ class _Runs:
         return [(part, at, rest) for part, at, rest in state if self.accepting[part][at]]
 
     def rest(self, state: _Threads) -> Lookahead:
-        """Return what may follow a run that ends here."""
+        """Return the look-ahead that may follow a run that ends in ``state``."""
         if not self.together:
             return reduce(either, self._ended(state), NOTHING)
         if not self.ends(state):

@@ -69,7 +69,7 @@ class Expected:
     """What all scanners are around an ignored terminal; a large grammar has many uses of it."""
 
     def looked_for(self, leaf: Lexeme) -> Iterable[Scanner]:
-        """Return what may be looked for at ``leaf``; ignored text may occur anywhere."""
+        """Return the scanners that may be active at ``leaf``; ignored text may occur anywhere."""
         own = self.by_leaf.get(id(leaf))
         if own:
             return own
@@ -86,7 +86,7 @@ class TooManyExpansionsError(Exception):
 def expected(
     grammar: LexicalGrammar, skipped: frozenset[Terminal], always: Iterable[Terminal] = ()
 ) -> Expected:
-    """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``.
+    """Return the tables of Lark's LALR parser for the rules; its lexer drops ``skipped``.
 
     The lexer looks for the terminals of ``always`` in all states of the parser.
     """
@@ -418,7 +418,7 @@ def _regexp(terminal: Terminal) -> str:
 
 
 def _overlap(one: Terminal, other: Terminal) -> Iterator[tuple[str, str]]:
-    """Yield interegular's example of a text that both match, and what must follow it."""
+    """Yield interegular's example of a text that both match, and the text that must follow."""
     from interegular import Comparator, Unsupported
 
     readings = (_read(_regexp(each)) for each in (one, other) if _is_small(each))

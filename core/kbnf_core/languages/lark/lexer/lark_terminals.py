@@ -3,7 +3,7 @@
 Lark joins texts, not languages: ``A: /a|b/ "c"`` becomes ``a|bc``. Alternatives are tried widest
 first. Both decide the matches of Python, so both are kept. Terminals are known by their patterns:
 one that is written in a rule is the named terminal with that pattern, if there is one. Lark names
-the others, and names decide in which order its lexer tries what is equally long.
+the others, and names decide in which order its lexer tries patterns of the same length.
 
 Tests: tests/unit/languages/lark
 """

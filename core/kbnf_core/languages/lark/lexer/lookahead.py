@@ -49,7 +49,8 @@ def rest_of(dfa: Dfa) -> Lookahead:
     """Return the words of ``dfa`` as a value."""
     if dfa.is_empty:
         return NOTHING
-    # Classes are numbered by their first byte, states as they are met: there is one way only.
+    # Classes are numbered by their first byte, and states in breadth-first order, so equal
+    # languages have equal tables and are equal values.
     return numbered(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [0]), dfa.classes)
 
 
@@ -133,13 +134,13 @@ def refused(rest: Lookahead) -> int:
 
 @lru_cache(maxsize=_REMEMBERED)
 def after(rest: Lookahead, state: int) -> Lookahead:
-    """Return what may follow where the automaton of ``rest`` is in ``state``."""
+    """Return the look-ahead that is left where the automaton of ``rest`` is in ``state``."""
     dfa = rest.dfa
     return numbered(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [state]), dfa.classes)
 
 
 def after_byte(rest: Lookahead, byte: int) -> Lookahead:
-    """Return what may follow once ``byte`` has come."""
+    """Return the look-ahead that is left of ``rest`` after ``byte``."""
     if rest.dfa.is_empty:
         return NOTHING
     state = rest.dfa.rows[0][rest.dfa.classes[byte]]
@@ -147,7 +148,7 @@ def after_byte(rest: Lookahead, byte: int) -> Lookahead:
 
 
 def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
-    """Return the words that may occur where ``rest`` may, by what may follow them then."""
+    """Return the words of ``dfa`` that agree with ``rest``, by the look-ahead after them."""
     if dfa.is_empty or not exits(dfa)[0] & touched(rest):
         return [(ANYTHING, dfa)]
     if rest.dfa.is_empty:
@@ -172,7 +173,7 @@ def union(dfas: list[Dfa]) -> Dfa:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Between two lexemes: what may follow.
+    """The look-ahead between two lexemes.
 
     ``is_start``: no lexeme has come yet, and no ignored text may. ``is_skipped``: ignored text
     has come, so that no embedded grammar may, as none may follow ignored text. ``hidden`` is the

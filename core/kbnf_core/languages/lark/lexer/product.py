@@ -6,9 +6,11 @@ rule is what it matches from one state to any of some others. Where nothing can 
 is one state, and the rules stay as they are.
 
 First it is computed which states each part leads to, from the one before (``Reach``). A state is
-restricted to what makes a difference to the part, and so is the one after it: most parts need not
-know what came before. What the lexer looks at is kept whole, or else up to the next byte, or not
-at all (``Assembly``), as the limits permit: each needs fewer variants.
+restricted to the differences that the part depends on, and so is the one after it: most parts do
+not depend on the text before. The look-ahead is kept whole, or else up to the next byte, or not at
+all (``Assembly``), as the limits permit: each needs fewer variants.
+
+Tests: tests/unit/languages/lark
 """
 
 from collections import Counter
@@ -92,6 +94,8 @@ class Reach:
             self._pending.discard(self._current)
             befores.add(self._current[1])
             found = self._after_rule(*self._current)
+            # A least fixpoint: the states after a rule only grow with those after its callees, and
+            # there are finitely many, so this ends.
             if found != self._targets[self._current]:
                 self._targets[self._current] = found
                 for caller in self._callers.get(self._current, ()):
@@ -166,6 +170,7 @@ class Reach:
         everything, fresh = current, current
         left = _ROUNDS if high is None else min(high - low, _ROUNDS)
         while fresh and left:
+            # Only states that are new in a round are followed, each once.
             fresh = self._round(node, fresh) - everything
             everything |= fresh
             left -= 1
@@ -175,7 +180,7 @@ class Reach:
         return frozenset(after for before in states for after in self.round(node, before))
 
     def round(self, node: Repeat[Node], before: State) -> dict[State, States]:
-        """Return the states after one round as seen between rounds, and what is seen as them."""
+        """Return the states after one round, as restricted between rounds, with their sources."""
         return self.grouped(node, self.after(node.body, before))
 
     def grouped(self, place: Node, states: States) -> dict[State, States]:
@@ -306,6 +311,7 @@ class Product:
         for item, following in pairwise(items):
             reached = (s for state in layers[-1] for s in self._reach.after(item, state))
             layers.append(frozenset(self.lexed.entering(following, s) for s in reached))
+        # From the back, so that a rest is written once for all ways that lead to its state.
         last = items[-1]
         rest = {
             state: [self._between(last, state, found)]
@@ -454,6 +460,7 @@ class Writer:
     def lexeme(self, node: Lexeme, dfa: Dfa, is_whole: bool) -> tree.Expression:
         """Return ``dfa``, all or some words of the lexeme's terminal, as KBNF."""
         if id(dfa) not in self._written:
+            # With the automaton itself, or its identity could become that of another one.
             self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
         written = self._written[id(dfa)][1]
         if isinstance(written, tree.Reference):
@@ -475,7 +482,7 @@ class Writer:
         return build.call(name, span)
 
     def _rules(self, terminal: Terminal, dfa: Dfa) -> tree.Expression:
-        """Write an automaton whose words are no text, state by state."""
+        """Write an automaton whose words are not UTF-8, state by state."""
         name = self.names.fresh(terminal.name or "bytes")
         states = write_rules(dfa, name, terminal.span)
         for state, body in states:
@@ -517,7 +524,7 @@ def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
 
 
 _LONG = 100
-"""Characters from which on a pattern may be said better than it was."""
+"""Characters of a pattern from which on a shorter form of it is looked for."""
 
 _MANY, _TIMES = 100, 3
 """Definitions, and times as many as rules, from which on the output says what they are for."""
@@ -538,13 +545,14 @@ class Assembly:
     def document(self, grammar: LexicalGrammar, is_exact: bool) -> tree.Document | None:
         """Return the document; None after a report.
 
-        What the lexer looks at is first kept whole, then up to the next byte: each needs fewer
-        variants of the rules. Where both pass the limits, or what is ignored does not end as the
-        lexer ends it (``is_exact``), no product is made; with an indenter that is an error.
+        The look-ahead is first kept whole, then up to the next byte: each needs fewer variants of
+        the rules. Where both pass the limits, or ignored text does not end as the lexer ends it
+        (``is_exact``), no product is made; with an indenter that is an error.
         """
         if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
         for byte_only in (False, True) if is_exact else ():
+            # The findings of an attempt that passes the limits go with it.
             report = Report(self.source)
             try:
                 found = self._written(grammar, self.lexing, report, byte_only)

@@ -1,7 +1,7 @@
 """A Lark grammar as a grammar over lexemes: names, imports and templates are gone.
 
 Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was made elsewhere.
-Nodes are compared by identity: where a lexeme is decides what may be confused with it.
+Nodes are compared by identity: the position of a lexeme decides which others it is confused with.
 
 ``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
 continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
@@ -235,7 +235,7 @@ def _matches(node: Node, parts: list[_Matches], rules: Mapping[str, _Matches]) -
         case Call(name):
             return rules[name]
         case Sequence():
-            # What is after a part that never ends is never expected.
+            # The lexer expects no lexeme after an operand that never ends.
             stop = next((n for n, part in enumerate(parts, 1) if not part[0]), len(parts))
             return all(any_ for any_, _ in parts), any(expects for _, expects in parts[:stop])
         case Choice():
@@ -264,7 +264,8 @@ def written_alternatives(
                     lexing is Lexing.LLGUIDANCE and _is_within(branch, patterns, budget)
                 )
                 before = found.get(branch.span, (node.span, can_go))
-                # What is an argument of a template is in several choices.
+                # An argument of a template is an alternative of several choices: it can go only
+                # where all of them are the same choice of the source.
                 found[branch.span] = (node.span, can_go and before == (node.span, can_go))
     return found
 

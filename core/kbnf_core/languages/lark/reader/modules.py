@@ -15,9 +15,9 @@ from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 from typing import Generic, TypeVar
 
-from kbnf_core.automata.traversal import fold, postorder
+from kbnf_core.automata.traversal import cyclic_components, fold, postorder
 from kbnf_core.ir import Choice
-from kbnf_core.ir.analysis import callees_first, cyclic_components
+from kbnf_core.ir.analysis import callees_first
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report

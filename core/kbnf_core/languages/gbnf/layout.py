@@ -1,23 +1,23 @@
-"""Lays out converted definitions for a person: comments, empty lines and long alternations.
+"""Lays out definitions of GBNF: comments, empty lines and long alternations.
 
 Comments are in the original, definitions may have moved away from theirs; each comment goes
 where the part of the original is that is nearest after it, or before it on its line.
 
-Tests: tests/unit/conversion
+Tests: tests/unit/languages/gbnf/test_to_gbnf.py
 """
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from textwrap import wrap
 
+from kbnf_core.conversion.to_kbnf import lines_of
 from kbnf_core.kbnf.tree import Comment
 from kbnf_core.text.source import Source, Span
 
-_WORD = re.compile(r"""(?s)(?:#b)?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
-"""An alternative that is one text, in KBNF or in GBNF."""
+_WORD = re.compile(r'(?s)"(?:[^"\\]|\\.)*"')
+"""An alternative that is one text."""
 
 WIDTH = 100
 """A definition on one line is at most as long as this, in code points."""
@@ -25,7 +25,7 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A definition in its new language: its name, and the text of each of its branches.
+    """A definition: its name, and the text of each of its branches.
 
     ``places`` are the spans of the branches in the original, as many; ``span`` is that of the
     whole. ``remark`` is a comment on a definition that nobody wrote.
@@ -38,30 +38,9 @@ class Written:
     remark: str | None = None
 
 
-def lines_of(remark: str) -> list[str]:
-    """Return the lines of a note, with room for the marks of a comment."""
-    is_short = 0 < len(remark) <= WIDTH - 6 and " ".join(remark.split()) == remark
-    return [remark] if is_short else wrap(remark, WIDTH - 6)
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a language writes definitions.
-
-    ``comment`` writes the text of a comment, ``end`` closes a definition. ``bar_first`` says
-    whether the bar of a broken alternation leads its line or ends the one before.
-    """
-
-    comment: Callable[[str], str]
-    end: str
-    bar_first: bool
-
-
-def lay_out(
-    source: Source, definitions: Iterable[Written], comments: Iterable[Comment], style: Style
-) -> str:
+def lay_out(source: Source, definitions: Iterable[Written], comments: Iterable[Comment]) -> str:
     """Return the text of ``definitions``, in the order of the original, with its comments."""
-    writer = _LayoutWriter(source, style)
+    writer = _LayoutWriter(source)
     pending = deque(sorted(comments, key=lambda comment: comment.span.start))
     for definition in sorted(definitions, key=lambda each: each.span.start):
         writer.add_comments(_take(pending, definition.span.start))
@@ -87,17 +66,16 @@ def _end_of_line(source: Source, definition: Written) -> int:
 class _LayoutWriter:
     """Collects lines; ``_end`` is where the part of the original that was written last ends."""
 
-    def __init__(self, source: Source, style: Style) -> None:
+    def __init__(self, source: Source) -> None:
         self.lines: list[str] = []
         self._source = source
-        self._style = style
         self._end = 0
 
     def add_comments(self, comments: Iterable[Comment]) -> None:
         """Write comments that are between definitions."""
         for comment in comments:
             self._keep_empty_line(comment.span.start)
-            self.lines.append(self._style.comment(comment.text))
+            self.lines.append(_comment(comment.text))
             self._end = comment.span.end
 
     def add_definition(self, definition: Written, comments: Sequence[Comment]) -> None:
@@ -105,16 +83,16 @@ class _LayoutWriter:
         self._keep_empty_line(definition.span.start)
         if definition.remark is not None:
             self.lines += [""] * bool(self.lines)
-            self.lines.append(self._style.comment("\n".join(lines_of(definition.remark))))
+            self.lines.append(_comment("\n".join(lines_of(definition.remark))))
         inner = [c for c in comments if c.span.start < definition.span.end]
         trailing = [c for c in comments if c.span.start >= definition.span.end]
-        line = f"{definition.name} ::= {' | '.join(definition.branches)}{self._style.end}"
+        line = f"{definition.name} ::= {' | '.join(definition.branches)}"
         if inner or len(line) > WIDTH or self._is_broken(definition):
             self._add_broken(definition, inner)
         else:
             self.lines.append(line)
         for comment in trailing:
-            self.lines[-1] += f" {self._style.comment(comment.text)}"
+            self.lines[-1] += f" {_comment(comment.text)}"
         self._end = max((definition.span.end, *(c.span.end for c in trailing)))
 
     def _is_broken(self, definition: Written) -> bool:
@@ -134,8 +112,8 @@ class _LayoutWriter:
         ends = [*(place.start for place in definition.places[1:]), definition.span.end]
         for number, (branch, end) in enumerate(zip(definition.branches, ends, strict=True)):
             last = number + 1 == len(ends)
-            remarks = [self._style.comment(c.text) for c in _take(pending, end)]
-            self.lines.append(" ".join([self._branch_line(branch, number == 0, last), *remarks]))
+            remarks = [_comment(c.text) for c in _take(pending, end)]
+            self.lines.append(" ".join([f"  {branch}{'' if last else ' |'}", *remarks]))
 
     def _filled(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the lines of a list of words, as many on each as fit."""
@@ -145,16 +123,15 @@ class _LayoutWriter:
             while end < len(words) and width + len(words[end]) + 3 <= WIDTH - 6:
                 width += len(words[end]) + 3
                 end += 1
-            yield self._branch_line(" | ".join(words[first:end]), not first, end == len(words))
+            yield f"  {' | '.join(words[first:end])}{' |' if end < len(words) else ''}"
             first = end
-
-    def _branch_line(self, branch: str, first: bool, last: bool) -> str:
-        style = self._style
-        if style.bar_first:
-            return f"  {'  ' if first else '| '}{branch}{style.end if last else ''}"
-        return f"  {branch}{style.end if last else ' |'}"
 
     def _keep_empty_line(self, start: int) -> None:
         between = self._source.text[self._end : start]
         if self.lines and between.count("\n") > 1 and not between.strip():
             self.lines.append("")
+
+
+def _comment(text: str) -> str:
+    """Return a comment of GBNF, a line for every line."""
+    return "\n".join(f"# {line.strip()}".rstrip() for line in text.strip().splitlines()) or "#"
