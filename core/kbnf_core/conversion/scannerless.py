@@ -23,7 +23,7 @@ each round of the fixpoints, and quadratic in the distinct sets of first charact
 Tests: tests/unit/conversion
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -469,11 +469,13 @@ class _Boundaries:
             if not first & rest:
                 result |= tokens
             elif first & read_on:
-                result |= sum(1 << each for each in _numbers(tokens) if self._reads_into(token, each))
+                result |= sum(
+                    1 << each for each in _numbers(tokens) if self._reads_into(token, each)
+                )
         return result
 
     def _reads_into(self, token: int, following: int) -> bool:
-        """Return whether the lexer reads on into all texts of a token, perhaps after a character.
+        r"""Return whether the lexer reads on into all texts of a token, perhaps after a character.
 
         A comment whose line ends in `\\` goes on with what comes behind it, so with a name that
         begins with an escape, though `\\` alone is not the end of a comment.
@@ -507,26 +509,40 @@ def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
         return None
 
 
+def _stepped(one: Dfa, other: Dfa) -> Callable[[int, int], set[tuple[int, int]]]:
+    """Return the function from a state of each of two automata to the pairs after one byte."""
+    symbols = first_bytes(join([one.classes, other.classes]))
+    columns, columns_beside = symbols.translate(one.classes), symbols.translate(other.classes)
+    # Rows are spread when they are reached: the automaton of all tokens is large, a walk is short.
+    # The last row is that of the dead state.
+    rows, beside = one.rows, [*other.rows, [DEAD] * class_count(other.classes)]
+
+    def step(state: int, state_beside: int) -> set[tuple[int, int]]:
+        after = map(rows[state].__getitem__, columns)
+        return {*zip(after, map(beside[state_beside].__getitem__, columns_beside), strict=True)}
+
+    return step
+
+
 def _may_follow(beyond: _Beyond, following: Dfa | None, budget: Budget) -> bool:
     """Return whether the lexer reads into no beginning of some text of the token that follows."""
     longer = beyond.longer
     if longer is None or following is None:
         return True
-    symbols = first_bytes(join([following.classes, longer.classes]))
-    pending = [(state, 0) for state in beyond.states]
+    if following.is_empty:
+        return False
+    step = _stepped(following, longer)
+    pending = [(0, state) for state in beyond.states]
     known = {*pending}
-    for other, state in pending:
+    for pair in pending:
         budget.spend()
-        for byte in symbols:
-            after = following.rows[state][following.classes[byte]]
-            reached = DEAD if other == DEAD else longer.rows[other][longer.classes[byte]]
-            if after == DEAD or reached != DEAD and longer.accepting[reached]:
+        for after, reached in step(*pair) - known:
+            if after == DEAD or (reached != DEAD and longer.accepting[reached]):
                 continue
             if reached == DEAD or following.accepting[after]:
                 return True
-            if (reached, after) not in known:
-                known.add((reached, after))
-                pending.append((reached, after))
+            known.add((after, reached))
+            pending.append((after, reached))
     return False
 
 
@@ -565,24 +581,12 @@ def _walk(texts: _Texts, others: _Texts, budget: Budget) -> tuple[CodePoints, se
     dfa, longer = texts.dfa, others.dfa
     if dfa is None or longer is None or dfa.is_empty:
         return (), set()
-    symbols = first_bytes(join([dfa.classes, longer.classes]))
-    columns, columns_beside = symbols.translate(dfa.classes), symbols.translate(longer.classes)
-    # Rows are spread when they are reached: the automaton of all tokens is large, a walk is short.
-    # The last row is that of the dead state.
-    rows, beside = dfa.rows, [*longer.rows, [DEAD] * class_count(longer.classes)]
+    step = _stepped(dfa, longer)
     read_on, pending = ANY, [(0, DEAD if longer.is_empty else 0)]
     states, ends = {*pending}, set[int]()
     for state, other in pending:
         budget.spend()
-        pairs = {
-            pair
-            for pair in zip(
-                map(rows[state].__getitem__, columns),
-                map(beside[other].__getitem__, columns_beside),
-                strict=True,
-            )
-            if pair[0] != DEAD and pair not in states
-        }
+        pairs = {pair for pair in step(state, other) - states if pair[0] != DEAD}
         states |= pairs
         pending.extend(pairs)
         if dfa.accepting[state]:
