@@ -42,10 +42,12 @@ from kbnf_core.text.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.text.diagnostics.text import location_of
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import NOWHERE
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.frontend import Reading
+    from kbnf_core.ir import Grammar
     from kbnf_core.kbnf.tree import Definition, Document
     from kbnf_core.text.source import Source, Span
 
@@ -126,10 +128,9 @@ def explain(
         return _explain_code(console, subject)
     readable = _readable(subject, inputs)
     console.diagnostics(readable.losses)
-    reading = read_whole(readable, None)
-    document = reading.parsed.readable()
+    reading, document = _read(readable)
     name = rule or reading.start
-    if name not in document.first_names and not _members(reading, name):
+    if name not in document.first_names and not _members(reading.explained, name):
         raise click.ClickException(_unknown(name, document))
     vocabulary = None
     if lacks_vocabulary(reading):
@@ -145,6 +146,19 @@ def explain(
     if rule is None and len(document.first_names) > 1:
         console.note(f"other rules: {_others(document, name)}")
     return Exit.CLEAN
+
+
+def _read(readable: ReadableText) -> "tuple[Reading, Document]":
+    """Return the reading of a text and its tree.
+
+    The text of a schema is parsed for its spans only: its reading has its rules.
+    """
+    if readable.reading is None:
+        reading = read_whole(readable, None)
+        return reading, reading.parsed.readable()
+    from kbnf_core.kbnf.read import parse_kbnf
+
+    return readable.reading, parse_kbnf(readable.source).document
 
 
 def _others(document: "Document", name: str) -> str:
@@ -164,9 +178,24 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _members(reading: "Reading", name: str) -> list[str]:
+def _rules(reading: "Reading", name: str) -> "Grammar | None":
+    """Return a grammar with a rule.
+
+    The grammar of explanations exists already, and has all rules with a place in a schema. Rules
+    of JSON, such as those of numbers, are used otherwise in the text, so that these are asked for
+    in its tree, which takes several times as long to translate as a schema to read.
+    """
+    explained = reading.explained
+    if explained is None or any(
+        explained.rules[rule].span != NOWHERE for rule in _members(explained, name)
+    ):
+        return explained
+    return reading.of_tree
+
+
+def _members(grammar: "Grammar | None", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
-    rules = () if reading.explained is None else reading.explained.rules
+    rules = () if grammar is None else grammar.rules
     return [rule for rule in rules if name in (rule, family_of(rule))]
 
 
@@ -193,7 +222,8 @@ def _explain(
     definitions = [d for d in document.definitions if d.name.value == name] or [
         d for d in reading.written_out.definitions if d.name.value == name
     ]
-    first, follow, may_end = _borders(reading, name)
+    rules = _rules(reading, name)
+    first, follow, may_end = _borders(rules, name)
     return Explained(
         name,
         tuple(definitions),
@@ -203,7 +233,7 @@ def _explain(
             for line in describe(definition.body, document.origins)
         ),
         tuple(expression for definition in definitions for expression in _regexes(definition)),
-        _shortest(reading, next(iter(_members(reading, name)), name), vocabulary),
+        _shortest(reading, rules, next(iter(_members(rules, name)), name), vocabulary),
         first,
         follow,
         may_end and not reading.is_endless,
@@ -228,22 +258,22 @@ def _users(document: "Document", name: str) -> "list[str]":
 
 
 def _shortest(
-    reading: "Reading", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading", rules: "Grammar | None", name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it has none that is finite and of bytes alone."""
     from kbnf_core import Engine, Grammar, Vocabulary, ir
     from kbnf_core.config import Finish
     from kbnf_core.lower.facts import analyse
 
-    if reading.explained is None or reading.is_endless:
+    if rules is None or reading.is_endless:
         return None
-    rules = ir.Grammar(name, reading.explained.rules)
-    analysis = analyse(rules)
+    of_rule = ir.Grammar(name, rules.rules)
+    analysis = analyse(of_rule)
     if not analysis.facts[name].filled:
         return None
     try:
         grammar = Grammar.of(
-            replace(reading, start=name, grammar=rules, analysis=analysis, finish=Finish.EOS)
+            replace(reading, start=name, grammar=of_rule, analysis=analysis, finish=Finish.EOS)
         )
         engine = Engine(grammar, vocabulary or Vocabulary.bytes())
         return engine.shortest_texts(_TEXTS).texts or None
@@ -251,15 +281,14 @@ def _shortest(
         return None
 
 
-def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
+def _borders(rules: "Grammar | None", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
     from kbnf_core.lower.facts import END, Firsts, analyse, follow_sets
 
-    rules = reading.explained
     if rules is None:
         return (), (), False
     analysis = analyse(rules)
-    members = _members(reading, name)
+    members = _members(rules, name)
     firsts = Firsts(rules, analysis)
     follows = follow_sets(rules, analysis, firsts)
     first, follow = set[int](), set[int]()

@@ -129,11 +129,15 @@ def name_of(path: Path, stdin_filename: Path | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ReadableText:
-    """A text that ``read_grammar`` takes as one of ``language``."""
+    """A text that ``read_grammar`` takes as one of ``language``.
+
+    ``reading`` is that of another text, a schema, where this one was written from it.
+    """
 
     source: "Source"
     language: "Language"
     losses: "tuple[Diagnostic, ...]" = ()
+    reading: "Reading | None" = None
 
 
 def language_for(text: str, name: str, from_: str | None = None) -> "Language":
@@ -253,7 +257,7 @@ def read_whole(
     from kbnf_core.kbnf.parsed import Request
 
     imports = permitted_imports()
-    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True, as_tree=True)
+    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True)
     reading = read_grammar(readable.source, readable.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)
@@ -413,7 +417,8 @@ class Inputs:
             return written
         grammar = self.grammar(path, None)
         name = f"{self.name_of(path).as_posix()} (as KBNF)"
-        return ReadableText(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
+        reading = None if is_artifact(path) else grammar.reading
+        return ReadableText(Source(grammar.to_kbnf(), name), KBNF, grammar.losses, reading)
 
     def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""

@@ -62,7 +62,8 @@ def fill_bitmasks(
     kernel.fill_rows(table, indices, texts, threads or 1)
     if ahead:
         for engine in texts:
-            if engine is not None and engine.ahead is None:
+            # Not by its property, which takes a tenth of the time of a mask that is known.
+            if engine is not None and engine._ahead is None:
                 engine.look_ahead(BATCHES)
 
 

@@ -84,7 +84,6 @@ def convert(
         vocabulary=vocabulary,
         lossy=lossy,
         options=options,
-        as_tree=True,
     )
     reading = read_grammar(Source(text, path), language, request)
     result = target.write(reading, limits)

@@ -127,3 +127,26 @@ def test_a_diagram_says_that_the_vocabulary_is_not_known(kbnf: Kbnf, write: Writ
     result = kbnf("diagram", write("g.bnf", BNF), "-o", "out.svg")
     assert result.status == 0
     assert "W405" in result.stderr
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "count": {"type": "integer"},
+        "name": {"type": "string", "pattern": "^[a-z]+$"},
+        "when": {"format": "date"},
+    },
+    "required": ["count"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("rule", ["start", "count", "name", "integer", "ws", "when"])
+def test_a_schema_is_explained_as_its_text_is(kbnf: Kbnf, write: Write, rule: str) -> None:
+    schema = write("a.schema.json", json.dumps(SCHEMA))
+    text = write("a.kbnf", kbnf("convert", schema).out)
+    ours = json.loads(kbnf("explain", schema, rule, "--format", "json").out)
+    assert ours.pop("path") == f"{schema} (as KBNF)"
+    theirs = json.loads(kbnf("explain", text, rule, "--format", "json").out)
+    assert theirs.pop("path") == str(text)
+    assert ours == theirs

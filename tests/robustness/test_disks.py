@@ -74,7 +74,7 @@ def fill(folder: Path) -> None:
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("size", [8, 52, 96])
+@pytest.mark.parametrize("size", [8, 52, 68])
 def test_a_store_on_a_disk_that_fills_up(
     size: int, disk: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -50,7 +50,7 @@ COMMANDS = {
     "convert-json-schema": ("convert-json-schema", "s.json", "--lossy", "-o", "out"),
     "convert-lark": ("convert-lark", "good.kbnf", "--lossy", "-o", "out"),
     "diagram": ("diagram", "good.kbnf", "--format", "svg", "-o", "out"),
-    "play": ("play", "good.kbnf", "-c", ":save out"),
+    "play": ("play", "good.kbnf", "-c", "a", "-c", ":save out"),
 }
 """Every way to name a file that is written."""
 
@@ -349,11 +349,12 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
     ids=" ".join,
 )
 def test_a_pipe_that_is_named_is_refused(command: tuple[str, ...]) -> None:
-    name = next(part for part in command if part.startswith("pipe"))
+    name = next(word for part in command for word in part.split() if word.startswith("pipe"))
     os.mkfifo(name)
     done = kbnf(*command)
     assert done.returncode == 2
-    assert done.stderr == f"error: cannot read {name}: it is a pipe\n"
+    line = "line 1: " if command[0] == "play" else ""
+    assert done.stderr == f"error: {line}cannot read {name}: it is a pipe\n"
 
 
 def test_a_container_is_a_regular_file() -> None:

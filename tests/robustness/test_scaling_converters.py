@@ -17,7 +17,7 @@ from kbnf_core.languages.json_schema.parse import embed_json_schema
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 from kbnf_testing.converter_families import GBNF, HEAVY_SCHEMAS, LARK, SCHEMAS
-from kbnf_testing.counted import growth
+from kbnf_testing.counted import calls, growth
 
 SMALL = 100
 MOST = 2.2
@@ -62,6 +62,13 @@ def test_alternatives_are_not_compared_with_each_other(
 ) -> None:
     # Lark's own analysis has for each of n states the n terminals that may come next.
     assert growth(partial(from_lark, lexing=lexing), LARK[family], 100) < most
+
+
+def test_a_string_of_lark_is_no_pattern_to_explore() -> None:
+    read = partial(from_lark, lexing="earley")
+    read(LARK["terminals"](3))
+    one, two = (calls(read, LARK["terminals"](size)) for size in (100, 200))
+    assert two - one < 2_000 * 100
 
 
 @pytest.mark.parametrize("family", GBNF)

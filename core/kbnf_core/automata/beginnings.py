@@ -7,12 +7,11 @@ are the bits of one number.
 Tests: tests/unit/languages/lark/test_beginnings.py
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
-from itertools import compress
 from operator import or_
 
-from kbnf_core.automata.dfa import DEAD, Dfa, class_count
+from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa
 
 
 @lru_cache(maxsize=256)
@@ -31,15 +30,21 @@ def members(mask: int) -> tuple[int, ...]:
 @lru_cache(maxsize=4096)
 def exits(dfa: Dfa) -> tuple[int, ...]:
     """Return, for each state, the bytes that lead on."""
-    by_class = [0] * class_count(dfa.classes)
-    for byte, symbol in enumerate(dfa.classes):
-        by_class[symbol] |= 1 << byte
-    return tuple([sum(compress(by_class, map(DEAD.__ne__, row))) for row in dfa.rows])
+    return tuple([_leading_on(row, dfa.classes) for row in dfa.rows])
+
+
+def _leading_on(row: Sequence[int], classes: ByteClasses) -> int:
+    """Return the bytes whose class leads to a state: the digits of a number, byte 0 the last."""
+    digits = bytes([_ONE if target != DEAD else _ZERO for target in row])
+    return int(classes.translate(digits.ljust(256))[::-1], 2)
+
+
+_ZERO, _ONE = b"01"
 
 
 def first_bytes(dfa: Dfa) -> int:
     """Return the bytes that words start with."""
-    return 0 if dfa.is_empty else exits(dfa)[0]
+    return 0 if dfa.is_empty else _leading_on(dfa.rows[0], dfa.classes)
 
 
 def beginning(dfa: Dfa) -> bytes:

@@ -50,7 +50,8 @@ def literal(data: bytes) -> Dfa:
     classes = separate(data)
     # By first byte, as the classes of all automata.
     classes = join([classes])
-    rows = [[DEAD] * class_count(classes) for _ in range(len(data) + 1)]
+    dead = [DEAD] * class_count(classes)
+    rows = [dead.copy() for _ in range(len(data) + 1)]
     for state, byte in enumerate(data):
         rows[state][classes[byte]] = state + 1
     return Dfa(classes, rows, [*([False] * len(data)), True])

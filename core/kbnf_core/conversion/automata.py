@@ -15,13 +15,20 @@ from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import alternation, call, regex, sequence, text, text_or_bytes
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.source import Span
+from kbnf_core.text.source import NOWHERE, Span
 
 
 def is_written(candidate: str, dfa: Dfa) -> bool:
     """Return whether the regular expression ``candidate`` has the language of ``dfa``."""
+    return as_pattern(candidate, dfa) is not None
+
+
+def as_pattern(candidate: str, dfa: Dfa, span: Span = NOWHERE) -> tree.Pattern | None:
+    """Return a regular expression with its automaton, if that has the language of ``dfa``."""
     compiled = compile_regex(candidate).dfa
-    return compiled is not None and operations.is_equal(compiled, dfa)
+    if compiled is None or not operations.is_equal(compiled, dfa):
+        return None
+    return replace(regex(candidate, span), dfa=compiled)
 
 
 def write_dfa(dfa: Dfa, span: Span, most_leaves: int | None = None) -> tree.Expression | None:

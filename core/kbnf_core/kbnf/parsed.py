@@ -101,8 +101,7 @@ class Request(NamedTuple):
     whose files can say what differs, leaves open. ``imports`` says which files may be imported;
     ``vocabulary`` is what a text that speaks of tokens speaks of. ``lossy`` asks a language that
     would refuse a part to leave it out and report a loss. ``options`` are the language's own, by
-    the names in ``Language.options``. ``as_tree`` is for conversions: a tag
-    is read to its tree at once, instead of to rules and then to that.
+    the names in ``Language.options``.
     """
 
     start: str | None = None
@@ -113,7 +112,6 @@ class Request(NamedTuple):
     vocabulary: "Vocabulary | None" = None
     lossy: bool = False
     options: Mapping[str, Any] = NO_OPTIONS
-    as_tree: bool = False
 
 
 PLAIN_REQUEST = Request()

@@ -64,7 +64,7 @@ __all__ = [
 def named(name: str) -> Language | None:
     """Return the language called ``name``, in any case, with ``-`` or ``_`` for blanks."""
     plain = name.lower().replace("-", " ").replace("_", " ")
-    return next((each for each in LANGUAGES if each.name.lower() == plain), None)
+    return next((language_ for language_ in LANGUAGES if language_.name.lower() == plain), None)
 
 
 def as_language(language: Language | str) -> Language:
@@ -73,15 +73,18 @@ def as_language(language: Language | str) -> Language:
         return language
     result = named(language)
     if result is None:
-        known = ", ".join(each.name.lower() for each in LANGUAGES)
-        raise ConfigError(f"there is no language {language!r}: the languages are {known}")
+        names = ", ".join(language_.name.lower() for language_ in LANGUAGES)
+        raise ConfigError(f"there is no language {language!r}: the languages are {names}")
     return result
 
 
 def language_of(path: str | None) -> Language:
     """Return the language of a file by its extension; KBNF where that says nothing."""
     extension = PurePath(path or "").suffix.lower()
-    return next((each for each in LANGUAGES if extension and each.extension == extension), KBNF)
+    return next(
+        (language_ for language_ in LANGUAGES if extension and language_.extension == extension),
+        KBNF,
+    )
 
 
 def detect(text: str, path: str) -> Language:
@@ -97,9 +100,9 @@ def detect(text: str, path: str) -> Language:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        known = _of_json(value)
-        if known is not None:
-            return known
+        by_extension = _of_json(value)
+        if by_extension is not None:
+            return by_extension
         if value is None and _by_signs(text) is LARK:
             return LARK
         if isinstance(value, dict | bool) or suffix == ".json":

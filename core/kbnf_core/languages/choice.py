@@ -25,15 +25,15 @@ class _Choice(Language):
 
         del request
         whole = Span(0, len(source.text))
-        message, place = "a choice is a JSON list of texts, at least one", whole
+        message, span_ = "a choice is a JSON list of texts, at least one", whole
         try:
             texts = parse_json(source.text)
         except NoJsonError as error:
-            texts, message, place = None, f"this list is not JSON: {error.reason}", error.span
+            texts, message, span_ = None, f"this list is not JSON: {error.reason}", error.span
         if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
             document = tree.Document(source, (), (), frozenset(("start",)))
-            return Parsed(document, (Diagnostic("E001", message, source, place),))
-        branches = {text: text_at(text, span) for text, span in _places(source.text)}
+            return Parsed(document, (Diagnostic("E001", message, source, span_),))
+        branches = {text: text_at(text, span) for text, span in _texts_with_spans(source.text)}
         body: tree.Expression = tree.Alternation(tuple(branches.values()), whole)
         if len(branches) == 1:
             (body,) = branches.values()
@@ -52,7 +52,7 @@ class _Choice(Language):
         return json.dumps(texts, ensure_ascii=False)
 
 
-def _places(text: str) -> Iterator[tuple[str, Span]]:
+def _texts_with_spans(text: str) -> Iterator[tuple[str, Span]]:
     """Yield each text of a list with its place in the JSON."""
     decoder = json.JSONDecoder()
     end = text.index("[") + 1

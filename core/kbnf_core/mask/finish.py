@@ -38,7 +38,7 @@ from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
-from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.errors import ConfigError, WorkLimitError
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -363,7 +363,13 @@ class NearestEnd:
             _, taken, is_near, _, here = heapq.heappop(front)
             if is_near:
                 return self._note_way(state, here, reached)
-            for unsettled, ids in self.leads(here).items():
+            try:
+                leads = self.leads(here)
+            except WorkLimitError:
+                # So many states are as good as ``MOST_REACHED`` of them: the search is cut.
+                front.append((0, 0, False, 0, here))
+                break
+            for unsettled, ids in leads.items():
                 after = self._settled(unsettled)
                 if after not in reached:
                     reached[after] = here, int(ids[0])

@@ -49,13 +49,8 @@ SECONDS = 1.5
 
 _MOST_FAULTS = 40
 _TO_VIOLATE = 2.0
-_TO_DIFFER = 0.3
-"""Seconds for making witnesses, by changes and by differences."""
+"""Seconds for making witnesses."""
 
-_LARGE = 1_500
-"""States of a grammar from which differences are not looked for: one takes seconds."""
-
-_WORK = 40_000
 _EXACT = 2**53
 _SHRINKING = 120
 _MOST_REPEATED = 6
@@ -178,17 +173,7 @@ class Exam:
     @cached_property
     def witnesses(self) -> list[InvalidDocument]:
         """Documents that are invalid for one keyword each, a few for each keyword and pointer."""
-        result = self.violations.all()
-        ours = self.judges.ours
-        if ours is None or ours.grammar.tables.state_count > _LARGE:
-            return result
-        until = time.thread_time() + _TO_DIFFER
-        for pointer, keyword in self.violations.missing():
-            if time.thread_time() > until:
-                break
-            witness = self.violations.by_difference(pointer, keyword, _WORK)
-            result += [] if witness is None else [witness]
-        return result
+        return self.violations.all()
 
 
 def _number(text: str) -> float | int:

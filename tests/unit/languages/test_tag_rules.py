@@ -11,7 +11,7 @@ import pytest
 from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.diff.comparison import Relation, compare
 from kbnf_core.languages import STRUCTURAL_TAG
-from kbnf_core.languages.structural_tag.contents import TreeContents
+from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.text.limits import Limits
 
 
@@ -95,14 +95,14 @@ def test_rules_have_the_texts_of_the_tree(name: str) -> None:
 
 
 def test_a_tree_is_made_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[TreeContents] = []
-    take = TreeContents.take
+    made: list[TagTree] = []
+    definitions = TagTree.definitions
 
-    def noted(trees: TreeContents) -> Any:
-        made.append(trees)
-        return take(trees)
+    def noted(tree: TagTree) -> Any:
+        made.append(tree)
+        return definitions(tree)
 
-    monkeypatch.setattr(TreeContents, "take", noted)
+    monkeypatch.setattr(TagTree, "definitions", noted)
     found = rules_of(tags(tag("a", schema(NAMED))))
     assert found.tables.state_count
     assert not made

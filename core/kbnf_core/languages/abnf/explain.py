@@ -93,13 +93,13 @@ def undefined(source: Source, use: Name, suggestions: Suggestions) -> Diagnostic
 
 def left_out(source: Source, rule: str, use: Name, start: str) -> Diagnostic:
     """Return the finding for a rule that cannot be generated, to which the start does not lead."""
-    place, why = use.span, f"`{use.value}` is not defined in this file"
+    span, why = use.span, f"`{use.value}` is not defined in this file"
     if _is_prose(use):
-        place, why = _brackets(place), "what it means is described in prose"
+        span, why = _brackets(span), "what it means is described in prose"
     message = f"the rule `{rule}` is left out: {why}"
     notes = (f"the start `{start}` does not lead to it",)
     helps = ("define it here, or write out what is meant, to use the rule",)
-    return Diagnostic("W433", message, source, place, notes=notes, helps=helps)
+    return Diagnostic("W433", message, source, span, notes=notes, helps=helps)
 
 
 def explain(mistake: Mistake) -> Diagnostic:

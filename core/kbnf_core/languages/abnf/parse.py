@@ -136,7 +136,7 @@ def octet_rule(name: str, span: Span) -> Definition:
     if low <= LAST_ASCII:
         branches.append(_one_of(low, LAST_ASCII, span))
     first = max(low, LAST_ASCII + 1)
-    branches.extend(ByteString(bytes([each]), span) for each in range(first, high + 1))
+    branches.extend(ByteString(bytes([octet]), span) for octet in range(first, high + 1))
     body = branches[0] if len(branches) == 1 else Alternation(tuple(branches), span)
     return Definition(Name(name, span), body, span)
 
@@ -219,11 +219,11 @@ def _check_string(source: Source, word: Word) -> Iterator[Diagnostic]:
     if word.value.isascii() and word.value.isprintable():
         return
     start = span_of(word).start
-    for place, char in enumerate(word.value, start):
+    for offset, char in enumerate(word.value, start):
         if not (char.isascii() and char.isprintable()):
             message = f"{character(char)} is not allowed in a string of ABNF"
             helps = (f"write its value: `%x{ord(char):X}`",)
-            yield Diagnostic("E001", message, source, Span(place, place + 1), helps=helps)
+            yield Diagnostic("E001", message, source, Span(offset, offset + 1), helps=helps)
 
 
 def _check_value(source: Source, word: Word) -> Iterator[Diagnostic]:
@@ -237,7 +237,7 @@ def _check_value(source: Source, word: Word) -> Iterator[Diagnostic]:
         yield Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 
-_Parts: TypeAlias = list[Word | Expression]
+_Values: TypeAlias = list[Word | Expression]
 
 
 class AbnfBuilder:
@@ -246,14 +246,14 @@ class AbnfBuilder:
     def __init__(self, octets: bool) -> None:
         self._octets = octets
 
-    def definition(self, parts: tuple[Word, Word, Expression]) -> Definition:
+    def definition(self, values: tuple[Word, Word, Expression]) -> Definition:
         """``name = alternation``."""
-        name, _, body = parts
+        name, _, body = values
         return Definition(_name(name), body, span_of(name).cover(body.span))
 
-    def alternation(self, parts: _Parts) -> Expression:
+    def alternation(self, operands: _Values) -> Expression:
         """``x / y``, or one branch alone."""
-        branches = [part for part in parts if not isinstance(part, Word)]
+        branches = [operand for operand in operands if not isinstance(operand, Word)]
         if len(branches) == 1:
             return branches[0]
         return Alternation(tuple(branches), branches[0].span.cover(branches[-1].span))
@@ -264,39 +264,39 @@ class AbnfBuilder:
             return items[0]
         return Sequence(tuple(items), items[0].span.cover(items[-1].span))
 
-    def repeated(self, parts: tuple[Word, Expression]) -> Repetition:
+    def repeated(self, values: tuple[Word, Expression]) -> Repetition:
         """``2*5x``, and other counts in front."""
-        repeat, body = parts
+        repeat, body = values
         low, high = read_repeat(repeat.value)
         operator = span_of(repeat)
         return Repetition(body, low, high, operator, operator.cover(body.span))
 
-    def reference(self, parts: list[Word]) -> Reference:
+    def reference(self, words: list[Word]) -> Reference:
         """``name``."""
-        return Reference(_name(parts[0]), span_of(parts[0]))
+        return Reference(_name(words[0]), span_of(words[0]))
 
-    def prose(self, parts: list[Word]) -> Reference:
+    def prose(self, words: list[Word]) -> Reference:
         """``<name>``, or a description for people: a use of a rule that nothing can define."""
-        span = span_of(parts[0])
+        span = span_of(words[0])
         inner = Span(span.start + 1, span.end - 1)
-        return Reference(Name(parts[0].value[1:-1], inner), span)
+        return Reference(Name(words[0].value[1:-1], inner), span)
 
-    def string(self, parts: list[Word]) -> Expression:
+    def string(self, words: list[Word]) -> Expression:
         """``"..."``, ``%i"..."`` or ``%s"..."``."""
-        mark, _, text = parts[0].value[:-1].partition('"')
-        return text_leaf(text, mark.lower() == "%s", span_of(parts[0]))
+        mark, _, text = words[0].value[:-1].partition('"')
+        return text_leaf(text, mark.lower() == "%s", span_of(words[0]))
 
-    def value(self, parts: list[Word]) -> Expression:
+    def value(self, words: list[Word]) -> Expression:
         """``%x41.42`` or ``%x30-39``."""
-        span = span_of(parts[0])
-        numbers, is_range = read_value(parts[0].value)
+        span = span_of(words[0])
+        numbers, is_range = read_value(words[0].value)
         if not is_range:
             return numbers_leaf(numbers, self._octets, span)
         return range_leaf(numbers[0], numbers[1], self._octets, span)
 
-    def group(self, parts: tuple[Word, Expression, Word]) -> Expression:
+    def group(self, values: tuple[Word, Expression, Word]) -> Expression:
         """``( x )``, or ``[ x ]``: none or one."""
-        start, body, end = parts
+        start, body, end = values
         span = span_of(start).cover(span_of(end))
         return Bracket(BracketKind(start.value + end.value), body, span)
 
@@ -365,7 +365,7 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
     names = _canonical(read.trees)
     definitions = [_renamed(tree, names) for tree in read.trees]
     definitions += _made_rules(definitions, {*names, *map(str.lower, read.broken)})
-    broken = frozenset(names.get(each.lower(), each) for each in read.broken)
+    broken = frozenset(names.get(name.lower(), name) for name in read.broken)
     document = Document(
         source, tuple(definitions), comments, broken, predefined=_predefined(definitions)
     )
@@ -384,17 +384,17 @@ def _without_gaps(document: Document, start: str | None) -> tuple[Document, list
     uses: dict[str, list[Name]] = {}
     for definition in document.definitions:
         uses.setdefault(definition.name.value, []).extend(uses_in(definition.body))
-    known = uses.keys() | document.broken_names
+    defined = uses.keys() | document.broken_names
     graph = {name: {use.value for use in findings} for name, findings in uses.items()}
     needed = reachable([start] if start and not document.broken_names else uses, graph)
     gaps = {
-        use.value: use for findings in uses.values() for use in findings if use.value not in known
+        use.value: use for findings in uses.values() for use in findings if use.value not in defined
     }
     if not gaps:
         return document, []
     findings: list[Diagnostic] = []
     wanted: set[str] = set()
-    suggestions = Suggestions(known)
+    suggestions = Suggestions(defined)
     for name, called in uses.items():
         for use in {use.value: use for use in reversed(called) if use.value in gaps}.values():
             if name in needed:
@@ -407,7 +407,7 @@ def _without_gaps(document: Document, start: str | None) -> tuple[Document, list
         definition for definition in document.definitions if definition.name.value not in without
     )
     # What only a rule uses that is left out is not unused.
-    used = {each for name in without & graph.keys() for each in graph[name]}
+    used = {name_used for name in without & graph.keys() for name_used in graph[name]}
     changed = replace(
         document,
         definitions=kept,
@@ -458,14 +458,14 @@ def _canonical(definitions: list[Definition]) -> dict[str, str]:
 
 
 def _renamed(definition: Definition, names: Mapping[str, str]) -> Definition:
-    def known(name: Name) -> Name:
+    def name_of(name: Name) -> Name:
         lower = name.value.lower()
         return replace(name, value=names.get(lower) or _CORE_RULES.get(lower, name.value))
 
     def change(leaf: Leaf) -> Leaf:
-        return replace(leaf, name=known(leaf.name)) if isinstance(leaf, Reference) else leaf
+        return replace(leaf, name=name_of(leaf.name)) if isinstance(leaf, Reference) else leaf
 
-    return replace(definition, name=known(definition.name), body=rewrite(definition.body, change))
+    return replace(definition, name=name_of(definition.name), body=rewrite(definition.body, change))
 
 
 def _made_rules(definitions: list[Definition], defined: set[str]) -> list[Definition]:
@@ -482,7 +482,9 @@ def _made_rules(definitions: list[Definition], defined: set[str]) -> list[Defini
 def _predefined(definitions: list[Definition]) -> frozenset[str]:
     """Return the core rules, be they written out, and the rules that are made for octets."""
     names = (definition.name.value for definition in definitions)
-    return frozenset(each for each in names if each.lower() in _CORE_RULES or each[:2] == OCTETS)
+    return frozenset(
+        octet for octet in names if octet.lower() in _CORE_RULES or octet[:2] == OCTETS
+    )
 
 
 def _check_signs(source: Source, statements: list[Statement]) -> Iterator[Diagnostic]:

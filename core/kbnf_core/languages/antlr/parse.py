@@ -220,43 +220,43 @@ def _read_head(file: File, words: list[Word]) -> None:
 
 def _within(word: Word, pattern: str) -> Iterator[tuple[tuple[str, ...], Span]]:
     """Yield the groups of each match of a pattern in a word, and where it is."""
-    for each in re.finditer(pattern, word.value):
-        yield each.groups(), Span(word.start_pos + each.start(), word.start_pos + each.end())
+    for match in re.finditer(pattern, word.value):
+        yield match.groups(), Span(word.start_pos + match.start(), word.start_pos + match.end())
 
 
 class _Antlr(Notation):
     """The methods that the parser calls, beside those of every notation."""
 
-    def definition(self, parts: list[Any]) -> Rule:
+    def definition(self, values: list[Any]) -> Rule:
         """``fragment? name : alternation``."""
-        made = super().definition(parts)
-        return Rule(made.name, made.body, made.span, is_fragment=len(parts) > 3)
+        made = super().definition(values)
+        return Rule(made.name, made.body, made.span, is_fragment=len(values) > 3)
 
-    def command(self, parts: list[Word]) -> tree.Expression:
+    def command(self, words: list[Word]) -> tree.Expression:
         """``skip`` or ``type(ID)``."""
-        span = span_of(parts[0]).cover(span_of(parts[-1]))
-        argument = parts[2].value if len(parts) > 1 else ""
-        return Command(tree.Name(parts[0].value, span), span, argument=argument)
+        span = span_of(words[0]).cover(span_of(words[-1]))
+        argument = words[2].value if len(words) > 1 else ""
+        return Command(tree.Name(words[0].value, span), span, argument=argument)
 
-    def labelled(self, parts: list[Any]) -> tree.Expression:
+    def labelled(self, values: list[Any]) -> tree.Expression:
         """``name=x`` or ``names+=x``."""
-        node: tree.Expression = parts[2]
+        node: tree.Expression = values[2]
         return node
 
-    def action(self, parts: list[Word]) -> tree.Expression:
+    def action(self, words: list[Word]) -> tree.Expression:
         """``{...}``: code that changes nothing about the texts."""
-        del parts
+        del words
         return build.EMPTY
 
-    def predicate(self, parts: list[Word]) -> tree.Expression:
+    def predicate(self, words: list[Word]) -> tree.Expression:
         """``{...}?``."""
-        span = span_of(parts[0])
+        span = span_of(words[0])
         return Predicate(tree.Name("{}?", span), span)
 
-    def repeated(self, parts: list[Any]) -> tree.Expression:
+    def repeated(self, values: list[Any]) -> tree.Expression:
         """``x?``, ``x*`` or ``x+``, each with a ``?`` after it if it is lazy."""
-        body, operator = parts
-        plain = super().repeated(parts)
+        body, operator = values
+        plain = super().repeated(values)
         if len(operator.value) == 1 or not isinstance(plain, tree.Repetition):
             return plain
         return Lazy(body, plain.low, plain.high, span_of(operator), plain.span)
@@ -265,18 +265,18 @@ class _Antlr(Notation):
         """Return the text between quotes."""
         return unescaped(word.value[1:-1])
 
-    def set_(self, parts: list[Word]) -> tree.Expression:
+    def set_(self, values: list[Word]) -> tree.Expression:
         """``[a-z]``."""
-        return one_of(_members(parts[0].value[1:-1]), span_of(parts[0]))
+        return one_of(_members(values[0].value[1:-1]), span_of(values[0]))
 
-    def any(self, parts: list[Word]) -> tree.Expression:
+    def any(self, words: list[Word]) -> tree.Expression:
         """``.``."""
-        return build.call(ANYTHING, span_of(parts[0]))
+        return build.call(ANYTHING, span_of(words[0]))
 
-    def negation(self, parts: list[Any]) -> tree.Expression:
+    def negation(self, values: list[Any]) -> tree.Expression:
         """``~x``."""
-        span = span_of(parts[0]).cover(cover(parts[1:]))
-        return Negation(tree.Name("~", span), span, body=parts[1])
+        span = span_of(values[0]).cover(cover(values[1:]))
+        return Negation(tree.Name("~", span), span, body=values[1])
 
 
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|(.))", re.DOTALL)

@@ -137,10 +137,10 @@ class _Reader(ForeignReader):
                 self._rules.setdefault(rule.name.value, []).append(moved)
         vocabulary = file.options.get("tokenVocab")
         for named in [*file.imports, *([vocabulary] if vocabulary else [])]:
-            place = named.span if site is None else site
-            other = self._load(named, file.source, place)
+            importing = named.span if site is None else site
+            other = self._load(named, file.source, importing)
             if other is not None:
-                self._gather(other, place)
+                self._gather(other, importing)
 
     def _load(self, named: Named, source: Source, site: Span) -> File | None:
         path = normpath(join(dirname(source.path or ""), f"{named.value}.g4"))
@@ -166,14 +166,14 @@ class _Reader(ForeignReader):
         used: set[str] = set()
         ending: list[str] = []
         for name in names:
-            found = {
+            names_used = {
                 leaf.name.value
                 for rule in self._rules[name]
                 for leaf in leaves(rule.body)
                 if isinstance(leaf, Reference)
             }
-            used |= found - {name}
-            ending += [name] * (END_OF_TEXT in found)
+            used |= names_used - {name}
+            ending += [name] * (END_OF_TEXT in names_used)
         roots = [name for name in names if name not in used] or names
         return next((name for name in roots if name in ending), roots[0])
 
@@ -181,7 +181,9 @@ class _Reader(ForeignReader):
         """Yield the token of a rule, and that of its texts that end the text."""
         is_skipped, name = False, rule.name
         commands = [leaf for leaf in leaves(rule.body) if isinstance(leaf, Command)]
-        for command in sorted(commands, key=lambda each: each.name.value == "type"):
+        for command in sorted(
+            commands, key=lambda named_command: named_command.name.value == "type"
+        ):
             kind = command.name.value
             if kind in ("skip", "channel"):
                 is_skipped = command.argument != "DEFAULT_TOKEN_CHANNEL"
@@ -241,7 +243,9 @@ class _Parser:
                 name = self._named.get(text.value)
                 return self._lexer.text(leaf) if name is None else build.call(name, leaf.span)
             case Negation(body=body):
-                excluded = {print_expression(self._symbol(each)) for each in leaves(body)}
+                excluded = {
+                    print_expression(self._symbol(excluded_leaf)) for excluded_leaf in leaves(body)
+                }
                 return self._any(leaf, excluded)
             case Reference(Name(name)) if type(leaf) is Reference:
                 if name == ANYTHING:
@@ -256,7 +260,7 @@ class _Parser:
 
     def _any(self, leaf: Expression, excluded: set[str]) -> Expression:
         """Return any token but some."""
-        kept = [each for key, each in self._all.items() if key not in excluded]
+        kept = [form for key, form in self._all.items() if key not in excluded]
         return build.alternation(kept, leaf.span) if kept else build.nothing(leaf.span)
 
 

@@ -102,7 +102,7 @@ class Lexer:
             for rule in rules[name]:
                 self._texts[id(rule)] = self._of(rule.body)
             options = [self._texts[id(rule)] for rule in rules[name]]
-            whole = self._builder.alternation(each for each in options if each is not None)
+            whole = self._builder.alternation(option for option in options if option is not None)
             size = self._builder.size(whole)
             reader.budget.spend(size)
             self._named[name] = whole if None not in options and size <= LARGEST else None
@@ -159,13 +159,13 @@ class Lexer:
         texts = fold(root, children, self._combine)
         return self._whole(texts) if isinstance(texts, _Loop) else texts
 
-    def _combine(self, node: Expression, parts: list[Texts | None]) -> Texts | None:
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
+    def _combine(self, node: Expression, operands: list[Texts | None]) -> Texts | None:
+        regular = [operand for operand in operands if operand is not None]
+        if len(regular) < len(operands):
             return None
         if isinstance(node, Row):
-            return self._sequence(known)
-        return self._operation(node, known) if known else self._leaf(node)
+            return self._sequence(regular)
+        return self._operation(node, regular) if regular else self._leaf(node)
 
     def _leaf(self, node: Expression) -> Texts | None:
         match node:
@@ -189,13 +189,15 @@ class Lexer:
             return self._before_end(ANY)
         return self._named.get(name)
 
-    def _operation(self, node: Expression, parts: list[Texts]) -> Texts:
-        parts = [self._whole(part) if isinstance(part, _Loop) else part for part in parts]
-        whole = self._builder.alternation(parts)
+    def _operation(self, node: Expression, operands: list[Texts]) -> Texts:
+        operands = [
+            self._whole(operand) if isinstance(operand, _Loop) else operand for operand in operands
+        ]
+        whole = self._builder.alternation(operands)
         match node:
             case Lazy(_, low, high):
                 loop = _Loop(whole, low, high)
-                loop.options = parts
+                loop.options = operands
                 return loop
             case Repetition(_, low, high):
                 return self._builder.repetition(whole, low, high)
@@ -210,11 +212,11 @@ class Lexer:
     def _whole(self, loop: Repeat[Texts]) -> Texts:
         return self._builder.repetition(loop.body, loop.low, loop.high)
 
-    def _sequence(self, parts: list[Texts]) -> Texts:
+    def _sequence(self, operands: list[Texts]) -> Texts:
         """Return parts in a row, from the last one on, which those that are lazy look at."""
         rest: list[Texts] = []
-        for part in reversed(parts):
-            rest.insert(0, self._shortest(part, rest) if isinstance(part, _Loop) else part)
+        for operand in reversed(operands):
+            rest.insert(0, self._shortest(operand, rest) if isinstance(operand, _Loop) else operand)
         return self._builder.sequence(rest)
 
     def _shortest(self, loop: _Loop, rest: list[Texts]) -> Texts:
@@ -232,7 +234,7 @@ class Lexer:
                 taken = union(taken, _beginning(option)[1])
                 options.append(option)
         body = self._builder.alternation(options)
-        solid = [index for index, part in enumerate(rest) if not _beginning(part)[0]]
+        solid = [index for index, operand in enumerate(rest) if not _beginning(operand)[0]]
         if not solid:
             return self._builder.repetition(body, loop.low, loop.low)
         end = rest[: solid[-1] + 1]
@@ -270,16 +272,16 @@ class Lexer:
         return self._builder.characters(union(fold_case(points, unicode=False), others))
 
     def _rebuilt(self, texts: Texts, change: Callable[[CodePoints], Texts]) -> Texts:
-        def one(node: Texts, parts: list[Texts]) -> Texts:
+        def one(node: Texts, operands: list[Texts]) -> Texts:
             match node:
                 case CharacterSet(points):
                     return change(points)
                 case Choice():
-                    return self._builder.alternation(parts)
+                    return self._builder.alternation(operands)
                 case Repeat(_, low, high):
-                    return self._builder.repetition(parts[0], low, high)
+                    return self._builder.repetition(operands[0], low, high)
                 case _:
-                    return self._builder.sequence(parts)
+                    return self._builder.sequence(operands)
 
         return algebra.fold(texts, one)
 
@@ -291,19 +293,19 @@ def _may_end(leaf: Texts) -> bool:
 def _beginning(expression: Texts) -> tuple[bool, CodePoints]:
     """Return whether a text may be empty, and the characters that texts may begin with."""
 
-    def one(node: Texts, parts: list[tuple[bool, CodePoints]]) -> tuple[bool, CodePoints]:
+    def one(node: Texts, operands: list[tuple[bool, CodePoints]]) -> tuple[bool, CodePoints]:
         points: CodePoints = ()
         match node:
             case CharacterSet(points):
                 return False, points
             case Choice():
-                for _, more in parts:
+                for _, more in operands:
                     points = union(points, more)
-                return any(nullable for nullable, _ in parts), points
+                return any(nullable for nullable, _ in operands), points
             case Repeat(_, low):
-                return parts[0][0] or low == 0, parts[0][1]
+                return operands[0][0] or low == 0, operands[0][1]
             case _:
-                for nullable, more in parts:
+                for nullable, more in operands:
                     points = union(points, more)
                     if not nullable:
                         return False, points

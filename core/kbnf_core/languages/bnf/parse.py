@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 _SIMPLE = {"t": b"\t", "n": b"\n", "r": b"\r"}
 
-_PIECE = re.compile(
+_CHARACTER = re.compile(
     r"""(?P<plain>[^\\]+)
       | \\(?:x(?P<byte>[0-9A-Fa-f]{2}) | u(?P<four>(?![dD][89a-fA-F])[0-9A-Fa-f]{4})
       | (?P<simple>[^xu\x80-\U0010ffff]))
@@ -99,9 +99,9 @@ class BnfPiece(NamedTuple):
     span: Span
 
 
-def pieces(text: str, start: int) -> Iterator[BnfPiece]:
+def characters(text: str, start: int) -> Iterator[BnfPiece]:
     """Split ``text``, without its quotes, that is at ``start``."""
-    for match in _PIECE.finditer(text):
+    for match in _CHARACTER.finditer(text):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
         yield BnfPiece(_data(kind, match[kind]), span)
@@ -109,7 +109,7 @@ def pieces(text: str, start: int) -> Iterator[BnfPiece]:
 
 def decode(text: str) -> bytes:
     """Return the bytes that ``text`` spells; invalid escapes are left out."""
-    return b"".join(piece.data or b"" for piece in pieces(text, 0))
+    return b"".join(character.data or b"" for character in characters(text, 0))
 
 
 def _data(kind: str, written: str) -> bytes | None:
@@ -135,30 +135,30 @@ _Branch: TypeAlias = list[Expression]
 class BnfBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: list[Word | list[_Branch]]) -> Definition:
+    def definition(self, values: list[Word | list[_Branch]]) -> Definition:
         """``<name>::=alternation``."""
-        name = cast(Word, parts[0])
-        body = _join(cast(list[_Branch], parts[2]))
+        name = cast(Word, values[0])
+        body = _join(cast(list[_Branch], values[2]))
         return Definition(_name(name), body, span_of(name).cover(body.span))
 
-    def alternation(self, parts: list[Word | _Branch]) -> list[_Branch]:
+    def alternation(self, operands: list[Word | _Branch]) -> list[_Branch]:
         """``x | y``."""
-        return [part for part in parts if not isinstance(part, Word)]
+        return [operand for operand in operands if not isinstance(operand, Word)]
 
     def sequence(self, items: list[Expression]) -> _Branch:
         """``x y``."""
         return items
 
-    def reference(self, parts: list[Word]) -> Reference:
+    def reference(self, words: list[Word]) -> Reference:
         """``<name>``, ``<any!>`` or ``<except!(..)>``."""
-        return Reference(_name(parts[0]), span_of(parts[0]))
+        return Reference(_name(words[0]), span_of(words[0]))
 
     any = reference
     except_ = reference
 
-    def string(self, parts: list[Word]) -> Terminal | ByteString:
+    def string(self, words: list[Word]) -> Terminal | ByteString:
         """``'text'``: a text where it is one, else bytes."""
-        return text_or_bytes(decode(parts[0].value[1:-1]), span_of(parts[0]))
+        return text_or_bytes(decode(words[0].value[1:-1]), span_of(words[0]))
 
 
 def _name(word: Word) -> Name:
@@ -247,7 +247,7 @@ def parse_bnf(
     if vocabulary is not None and not findings:
         rough = Document(source, (*definitions, *made), ())
         made = fill_vocabulary(rough, made, vocabulary, limits)
-        losses, generated = [], frozenset(each.span for each in made)
+        losses, generated = [], frozenset(definition.span for definition in made)
         definitions = without_asked(definitions)
     document = Document(
         source,
@@ -255,7 +255,7 @@ def parse_bnf(
         (),
         frozenset(read.broken),
         generated,
-        frozenset(each.name.value for each in made),
+        frozenset(definition.name.value for definition in made),
     )
     ordered = tuple(sorted(findings, key=Diagnostic.sort_key))
     return Parsed(document, ordered, losses=tuple(losses))
@@ -319,11 +319,11 @@ def _check_texts(source: Source, words: list[Word]) -> list[Diagnostic]:
     result = []
     for word in words:
         if word.type == "STRING" and "\\" in word.value:
-            for piece in pieces(word.value[1:-1], span_of(word).start + 1):
-                if piece.data is None:
-                    message = f"{shown(source.slice(piece.span))} is not an escape"
+            for character in characters(word.value[1:-1], span_of(word).start + 1):
+                if character.data is None:
+                    message = f"{shown(source.slice(character.span))} is not an escape"
                     helps = (r"there are \t \n \r \xHH \uHHHH, and \ before any ASCII character",)
-                    result.append(Diagnostic("E007", message, source, piece.span, helps=helps))
+                    result.append(Diagnostic("E007", message, source, character.span, helps=helps))
     return result
 
 
@@ -380,7 +380,7 @@ def define_vocabulary(
     made = [Definition(name, _body(name, branches), name.span) for name in uses.values()]
     circular = _excluding_themselves(called, uses)
     wrong = [_mistake(source, name, called, circular) for name in uses.values()]
-    return made, [_loss(name) for name in uses.values()], [each for each in wrong if each]
+    return made, [_loss(name) for name in uses.values()], [loss for loss in wrong if loss]
 
 
 def fill_vocabulary(
@@ -392,12 +392,12 @@ def fill_vocabulary(
     """
     tokens = sorted(data for data in set(vocabulary.tokens.values()) if data)
     filled = []
-    for each in made:
+    for definition in made:
         texts = tokens
-        if words := _excluded(rough, each.name.value, vocabulary, limits):
+        if words := _excluded(rough, definition.name.value, vocabulary, limits):
             excluded = WordSet(words)
             texts = [data for data in tokens if next(excluded.within(data), None) is None]
-        filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
+        filled.append(Definition(definition.name, _any_of(texts, definition.span), definition.span))
     return filled
 
 
@@ -415,7 +415,7 @@ def without_asked(definitions: list[Definition]) -> list[Definition]:
     within = {name: names & uses.keys() for name, names in uses.items()}
     below = reachable(asked & uses.keys(), within)
     others = reachable(uses.keys() - below, within)
-    return [each for each in definitions if each.name.value not in below - others]
+    return [kept for kept in definitions if kept.name.value not in below - others]
 
 
 def _excluded(
@@ -481,8 +481,8 @@ def _body(name: Name, branches: _Branches) -> Expression:
 
 def _is_plain(branches: Iterable[Expression]) -> bool:
     """Return whether the alternatives of a name are made of texts only."""
-    parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
-    return bool(parts) and all(isinstance(part, Terminal) for part in parts)
+    operands = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
+    return bool(operands) and all(isinstance(operand, Terminal) for operand in operands)
 
 
 def _words(name: str, branches: _Branches) -> list[str]:
@@ -490,11 +490,11 @@ def _words(name: str, branches: _Branches) -> list[str]:
     words: list[str] = []
     waiting, seen = [name], {name}
     while waiting:
-        each = waiting.pop()
-        for branch in branches.get(each, ()):
-            parts = branch.items if isinstance(branch, Sequence) else (branch,)
-            texts = [part.text.value for part in parts if isinstance(part, Terminal)]
-            if len(texts) == len(parts):
+        excluded = waiting.pop()
+        for branch in branches.get(excluded, ()):
+            operands = branch.items if isinstance(branch, Sequence) else (branch,)
+            texts = [operand.text.value for operand in operands if isinstance(operand, Terminal)]
+            if len(texts) == len(operands):
                 words.append("".join(texts))
             elif isinstance(branch, Reference) and not is_vocabulary(branch.name.value):
                 waiting += {branch.name.value} - seen

@@ -126,14 +126,14 @@ class Ebnf(Notation):
         """Return the name of a rule: without brackets around it, and with ``_`` for blanks."""
         return Name("_".join(word.value.strip("<>").split()), span_of(word))
 
-    def difference(self, parts: list[Any]) -> Expression:
+    def difference(self, values: list[Any]) -> Expression:
         """``x - y``."""
-        return _difference(parts[0], parts[2])
+        return _difference(values[0], values[2])
 
-    def prose(self, parts: list[Word]) -> Expression:
+    def prose(self, words: list[Word]) -> Expression:
         """``? ... ?`` or ``!! ...``."""
-        span = span_of(parts[0])
-        return Prose(_unnamed(span), span, text=parts[0].value.strip("?! \t"))
+        span = span_of(words[0])
+        return Prose(_unnamed(span), span, text=words[0].value.strip("?! \t"))
 
 
 class W3C(Ebnf):
@@ -169,21 +169,21 @@ class W3C(Ebnf):
             return _first(word, "LSQB")
         return word.as_kind("JUNK") if word.type == "WORD" else word
 
-    def word(self, parts: list[Word]) -> Expression:
+    def word(self, words: list[Word]) -> Expression:
         """``SELECT``."""
-        return build.text(parts[0].value, span_of(parts[0]))
+        return build.text(words[0].value, span_of(words[0]))
 
-    def code(self, parts: list[Word]) -> Expression:
+    def code(self, words: list[Word]) -> Expression:
         """``#x41``."""
-        return one_of(_ranges(parts[0].value), span_of(parts[0]))
+        return one_of(_ranges(words[0].value), span_of(words[0]))
 
-    def set_(self, parts: list[Word]) -> Expression:
+    def set_(self, words: list[Word]) -> Expression:
         """``[a-z]`` or ``[^a-z]``."""
-        written = parts[0].value[1:-1]
+        written = words[0].value[1:-1]
         ranges = _ranges(written.removeprefix("^"))
         if written.startswith("^"):
             ranges = iter(complement(from_ranges(ranges)))
-        return one_of(ranges, span_of(parts[0]))
+        return one_of(ranges, span_of(words[0]))
 
 
 class InBrackets(W3C):
@@ -248,17 +248,17 @@ class Iso(Ebnf):
         if words:
             yield Statement(words)
 
-    def once_or_more(self, parts: list[Any]) -> Expression:
+    def once_or_more(self, values: list[Any]) -> Expression:
         """``{ x } -``: all but the empty text, where that is once or more."""
-        match parts[0]:
+        match values[0]:
             case Repetition(body, 0, high):
-                return build.repeated(body, 1, high, parts[0].span)
+                return build.repeated(body, 1, high, values[0].span)
             case kept:
-                return _difference(kept, build.text("", span_of(parts[1])))
+                return _difference(kept, build.text("", span_of(values[1])))
 
-    def counted(self, parts: list[Any]) -> Expression:
+    def counted(self, values: list[Any]) -> Expression:
         """``4 * x``."""
-        count, _, body = parts
+        count, _, body = values
         times = number(count.value)
         return build.repeated(body, times, times, cover([build.text("", span_of(count)), body]))
 

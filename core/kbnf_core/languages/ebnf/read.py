@@ -77,7 +77,7 @@ class _Reader(ForeignReader):
             self.error("E010", "this file defines no rule", Span(0, 0), helps)
         if not definitions:
             return None
-        self.names = {each.name.value for each in definitions}
+        self.names = {definition.name.value for definition in definitions}
         self.made = FreshNames(self.names)
         start = self.start(definitions[0].name.value)
         definitions = self._without_differences(definitions)
@@ -89,7 +89,7 @@ class _Reader(ForeignReader):
         """Return rules with the automata of differences. Raises WorkLimitError."""
         pending: dict[str, Difference] = {}
         forms: dict[str, Expression] = {}
-        roots = [each.body for each in definitions]
+        roots = [definition.body for definition in definitions]
         for root in roots:
             for leaf in postorder(root):
                 if isinstance(leaf, Prose):
@@ -101,10 +101,17 @@ class _Reader(ForeignReader):
                     roots += (leaf.kept, leaf.excluded)
         while forms or pending:
             # Every round looks at the whole grammar; a long chain of differences takes many.
-            sides = (side for each in pending.values() for side in (each.kept, each.excluded))
-            roots = [*(each.body for each in definitions), *sides]
+            sides = (
+                side
+                for definition in pending.values()
+                for side in (definition.kept, definition.excluded)
+            )
+            roots = [*(definition.body for definition in definitions), *sides]
             self.budget.spend(_NODE * sum(1 for root in roots for _ in postorder(root)))
-            definitions = [replace(each, body=_replaced(each.body, forms)) for each in definitions]
+            definitions = [
+                replace(definition, body=_replaced(definition.body, forms))
+                for definition in definitions
+            ]
             pending = {
                 name: replace(
                     leaf,
@@ -144,10 +151,15 @@ class _Reader(ForeignReader):
 
     def _rules(self, definitions: Sequence[Definition]) -> dict[str, ir.Node]:
         """Return the rules that lead to no name without a definition, in the IR."""
-        graph = {each.name.value: {use.value for use in uses_in(each.body)} for each in definitions}
+        graph = {
+            definition.name.value: {use.value for use in uses_in(definition.body)}
+            for definition in definitions
+        }
         undefined = {name for uses in graph.values() for name in uses if name not in graph}
         unusable = reachable(undefined, callers_of(graph))
-        chosen = tuple(each for each in definitions if each.name.value not in unusable)
+        chosen = tuple(
+            definition for definition in definitions if definition.name.value not in unusable
+        )
         if not chosen:
             return {}
         document, start = Document(self.source, chosen, ()), chosen[0].name.value
@@ -159,8 +171,10 @@ class _Reader(ForeignReader):
         tokens = self._tokens(definitions)
         if start in tokens:
             return Scannerless(definitions, start)
-        bodies = [each for each in definitions if each.name.value not in tokens]
-        words = {leaf.text.value.encode() for each in bodies for leaf in _words(each.body)}
+        bodies = [definition for definition in definitions if definition.name.value not in tokens]
+        words = {
+            leaf.text.value.encode() for definition in bodies for leaf in _words(definition.body)
+        }
         for token in tokens.values():
             literals = [operations.literals(words)]
             self.losses += take(token, literals, self.request.limits, self.budget)
@@ -182,20 +196,29 @@ class _Reader(ForeignReader):
 
     def _tokens(self, definitions: Iterable[Definition]) -> dict[str, Token]:
         """Return the rules that are tokens."""
-        graph = {each.name.value: {use.value for use in uses_in(each.body)} for each in definitions}
-        with_words = {each.name.value for each in definitions if any(_words(each.body))}
+        graph = {
+            definition.name.value: {use.value for use in uses_in(definition.body)}
+            for definition in definitions
+        }
+        with_words = {
+            definition.name.value for definition in definitions if any(_words(definition.body))
+        }
         wordy = reachable(with_words, callers_of(graph))
         candidates = {
-            each.name.value: _as_loop(each) for each in definitions if each.name.value not in wordy
+            definition.name.value: _as_loop(definition)
+            for definition in definitions
+            if definition.name.value not in wordy
         }
         regulars = Regulars(self._rules([*candidates.values()]), self.request.limits, self.budget)
         tokens: dict[str, Token] = {}
         shape = compile_regex(_TOKEN).dfa
-        for name, each in candidates.items():
+        for name, definition in candidates.items():
             try:
-                dfa = regulars.of(ir.Call(name, each.span))
+                dfa = regulars.of(ir.Call(name, definition.span))
                 if shape is not None and operations.difference(dfa, shape).is_empty:
-                    tokens[name] = Token(each.name, _written(dfa, each.span), each.span)
+                    tokens[name] = Token(
+                        definition.name, _written(dfa, definition.span), definition.span
+                    )
             except NotRegularError:
                 continue
         return tokens
@@ -227,10 +250,14 @@ def _as_loop(definition: Definition) -> Definition:
                 before.append(build.sequence(*items))
             case _:
                 others.append(branch)
-    calls = any(use.value == name for each in (*before, *after, *others) for use in uses_in(each))
+    calls = any(
+        use.value == name for branch_ in (*before, *after, *others) for use in uses_in(branch_)
+    )
     if calls or not others or not (before or after):
         return definition
-    start, end = (build.repeated(build.alternation(each), 0, None) for each in (before, after))
+    start, end = (
+        build.repeated(build.alternation(branch_), 0, None) for branch_ in (before, after)
+    )
     body = build.sequence(start, build.alternation(others), end)
     return replace(definition, body=build.placed(body, definition.span))
 

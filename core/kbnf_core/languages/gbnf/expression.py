@@ -64,15 +64,15 @@ def one_of(points: CodePoints) -> Node:
     return NOTHING if dfa is None else Regular(dfa, NOWHERE)
 
 
-def remade(node: Node, parts: list[Node]) -> Node:
+def remade(node: Node, operands: list[Node]) -> Node:
     """Return ``node`` with other parts, flat; an empty branch stays one."""
     match node:
         case Sequence():
-            return sequence(*parts)
+            return sequence(*operands)
         case Choice():
-            return any_of(parts) or NOTHING
+            return any_of(operands) or NOTHING
         case Repeat(_, low, high):
-            return repeated(parts[0], low, high)
+            return repeated(operands[0], low, high)
         case _:
             return node
 
@@ -80,15 +80,15 @@ def remade(node: Node, parts: list[Node]) -> Node:
 def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``root`` with ``change`` applied to every part, parts before wholes."""
 
-    def changed(node: Node, parts: list[Node]) -> Node:
-        return change(node if tuple(parts) == children(node) else remade(node, parts))
+    def changed(node: Node, operands: list[Node]) -> Node:
+        return change(node if tuple(operands) == children(node) else remade(node, operands))
 
     return fold(root, children, changed)
 
 
 def callees_of(rules: Mapping[str, Node]) -> dict[str, list[str]]:
     """Return for every rule the names that it uses."""
-    return {name: [each.nonterminal for each in calls(body)] for name, body in rules.items()}
+    return {name: [site.nonterminal for site in calls(body)] for name, body in rules.items()}
 
 
 def reduced(rules: Rules, keep: Collection[str], *, endless: bool) -> Rules:
@@ -150,7 +150,7 @@ class Nonempty:
     def _strip(self, root: Node) -> tuple[Node | None, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
         result = without_empty(root, self.parts(root), lambda name: name + SUFFIX)
-        names = [] if result is None else [each.nonterminal for each in calls(result)]
+        names = [] if result is None else [site.nonterminal for site in calls(result)]
         return result, [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
 
 
@@ -185,9 +185,9 @@ def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
     pending = [*rules]
     for name in pending:
         if any(map(_is_unbounded, postorder(rules[name]))):
-            known = set(rules)
+            before = set(rules)
             rules[name] = rewrite(rules[name], change)
-            pending += [each for each in rules if each not in known]
+            pending += [added for added in rules if added not in before]
 
 
 def _is_unbounded(node: Node) -> TypeGuard[Repeat[Node]]:
@@ -204,12 +204,12 @@ def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]
     Returns the cycles of more than ``MOST_MEMBERS``, of which each rule becomes any text.
     """
     lost: list[list[str]] = []
-    found = cycles(first_calls(rules, nonempty.nullable))
-    recursive = {name for members in found for name in members}
+    cycles_found = cycles(first_calls(rules, nonempty.nullable))
+    recursive = {name for members in cycles_found for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
-        found = cycles(first_calls(rules, nonempty.nullable))
-    for members in found:
+        cycles_found = cycles(first_calls(rules, nonempty.nullable))
+    for members in cycles_found:
         if len(members) <= MOST_MEMBERS:
             _solve(rules, members, nonempty)
             continue
@@ -329,16 +329,16 @@ def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
     """Cut ``root``, of which no member is nullable, by the member it begins with."""
     nullable = nonempty.parts(root)
 
-    def cut(node: Node, parts: list[_Split]) -> _Split:
+    def cut(node: Node, splits: list[_Split]) -> _Split:
         match node:
             case Call(name) if name in members:
                 return _Split(None, {name: EMPTY})
-            case Choice() if any(part.rest for part in parts):
-                return _union(parts)
-            case Repeat() if parts[0].rest:
-                return _cut_repetition(node, parts[0], nullable, nonempty)
+            case Choice() if any(split.rest for split in splits):
+                return _union(splits)
+            case Repeat() if splits[0].rest:
+                return _cut_repetition(node, splits[0], nullable, nonempty)
             case Sequence():
-                return _cut_sequence(node, parts, nullable, nonempty)
+                return _cut_sequence(node, splits, nullable, nonempty)
             case Literal(b""):
                 return _Split(EMPTY)
             case _:
@@ -347,10 +347,10 @@ def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
     return fold(root, children, cut)
 
 
-def _union(parts: list[_Split]) -> _Split:
-    names = dict.fromkeys(name for part in parts for name in part.rest)
-    rest = {n: any_of(p.rest.get(n) for p in parts) or EMPTY for n in names}
-    return _Split(any_of(part.base for part in parts), rest)
+def _union(splits: list[_Split]) -> _Split:
+    names = dict.fromkeys(name for split in splits for name in split.rest)
+    rest = {n: any_of(p.rest.get(n) for p in splits) or EMPTY for n in names}
+    return _Split(any_of(split.base for split in splits), rest)
 
 
 def _cut_repetition(
@@ -365,13 +365,13 @@ def _cut_repetition(
 
 
 def _cut_sequence(
-    node: Sequence[Node], parts: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
+    node: Sequence[Node], splits: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
     """Cut at the first item, and at those after it that only empty ones are before."""
     result: list[_Split] = []
-    for index, (item, part) in enumerate(zip(node.parts, parts, strict=True)):
+    for index, (item, split) in enumerate(zip(node.parts, splits, strict=True)):
         behind = sequence(*node.parts[index + 1 :])
-        result.append(_followed(part, behind, nullable[id(item)], nonempty))
+        result.append(_followed(split, behind, nullable[id(item)], nonempty))
         if not nullable[id(item)]:
             break
     else:
@@ -381,10 +381,10 @@ def _cut_sequence(
     return _union(result)
 
 
-def _followed(part: _Split, behind: Node, may_be_empty: bool, nonempty: Nonempty) -> _Split:
-    """Return ``part``, if it is not empty, with ``behind`` after it."""
-    base = part.base
+def _followed(split: _Split, behind: Node, may_be_empty: bool, nonempty: Nonempty) -> _Split:
+    """Return ``split``, if it is not empty, with ``behind`` after it."""
+    base = split.base
     if base is not None and may_be_empty:
         base = nonempty.of(base)
-    rest = {name: sequence(node, behind) for name, node in part.rest.items()}
+    rest = {name: sequence(node, behind) for name, node in split.rest.items()}
     return _Split(None if base is None else sequence(base, behind), rest)

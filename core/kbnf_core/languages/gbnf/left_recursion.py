@@ -36,7 +36,10 @@ def check_left_recursion(
     source: Source, definitions: tuple[Definition, ...]
 ) -> Iterator[Diagnostic]:
     """Yield a finding for every rule that can begin with itself, or repeats an empty part."""
-    defined, budget = {each.name.value for each in definitions}, Budget(DEFAULT_LIMITS.work)
+    defined, budget = (
+        {defined_rule.name.value for defined_rule in definitions},
+        Budget(DEFAULT_LIMITS.work),
+    )
     rules = {d.name.value: meaning_of(d.body, _leaf, defined, budget) for d in definitions}
     first = first_calls(rules, nullable_names(rules))
     recursive = {name for members in cycles(first) for name in members}
@@ -63,7 +66,7 @@ def _is_bare(node: Expression, bare: set[str]) -> bool:
 
 def _has_empty_branch(body: Expression) -> bool:
     branches = body.branches if isinstance(body, Alternation) else (body,)
-    return any(isinstance(each, Terminal) and not each.text.value for each in branches)
+    return any(isinstance(branch, Terminal) and not branch.text.value for branch in branches)
 
 
 def _leaf(node: Leaf) -> ir.Node:

@@ -127,7 +127,7 @@ def _group(words: list[Word], first_of_line: list[bool]) -> list[Statement]:
 
 _SIMPLE = {"t": "\t", "n": "\n", "r": "\r"}
 
-_PIECE = re.compile(
+_CODE_POINT = re.compile(
     r"""(?P<plain>[^\\])
       | \\(?:(?P<simple>[tnr\\"\[\]-])
       | x(?P<two>[0-9A-Fa-f]{2})
@@ -164,9 +164,9 @@ class CharacterClass(NamedTuple):
     members: tuple[ClassMember, ...]
 
 
-def pieces(raw: str, start: int) -> Iterator[CodePoint]:
+def code_points(raw: str, start: int) -> Iterator[CodePoint]:
     """Split ``raw``, a string or class with its delimiters that is at ``start``."""
-    for match in _PIECE.finditer(raw, 1, len(raw) - 1):
+    for match in _CODE_POINT.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
         yield CodePoint(_point(kind, match[kind]), span, kind == "plain")
@@ -179,13 +179,13 @@ def is_scalar(point: int) -> bool:
 
 def read_class(raw: str, start: int) -> CharacterClass:
     """Read a class as llama.cpp does: any member may begin a range, if `-` and a member follow."""
-    found = [piece for piece in pieces(raw, start) if piece.point is not None]
+    points = [point_ for point_ in code_points(raw, start) if point_.point is not None]
     negated = raw.startswith("[^")
     members: list[ClassMember] = []
     at = 1 if negated else 0
-    while at < len(found):
-        ranged = at + 2 < len(found) and found[at + 1].plain and found[at + 1].point == ord("-")
-        low, high = found[at], found[at + 2 if ranged else at]
+    while at < len(points):
+        ranged = at + 2 < len(points) and points[at + 1].plain and points[at + 1].point == ord("-")
+        low, high = points[at], points[at + 2 if ranged else at]
         members.append(ClassMember(low.point or 0, high.point or 0, low.span.cover(high.span)))
         at += 3 if ranged else 1
     return CharacterClass(negated, tuple(members))
@@ -214,11 +214,11 @@ def string_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of ``"..."``; what contains no character at some place matches nothing."""
     if "\\" not in raw:
         return Terminal(Text(raw[1:-1], span, range(span.start + 1, span.end)), span)
-    result = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
+    result = [(p.point, p.span.start) for p in code_points(raw, span.start) if p.point is not None]
     if not all(is_scalar(point) for point, _ in result):
         return nothing(span)
     value = "".join(chr(point) for point, _ in result)
-    return Terminal(Text(value, span, (*(place for _, place in result), span.end - 1)), span)
+    return Terminal(Text(value, span, (*(offset for _, offset in result), span.end - 1)), span)
 
 
 def class_leaf(raw: str, span: Span) -> Leaf:
@@ -226,7 +226,7 @@ def class_leaf(raw: str, span: Span) -> Leaf:
     negated, members = read_class(raw, span.start)
     if not members:
         return text("", span)
-    ranges = [part for low, high, _ in members for part in from_ranges([(low, high)])]
+    ranges = [range_ for low, high, _ in members for range_ in from_ranges([(low, high)])]
     if not ranges:
         return any_leaf(span) if negated else nothing(span)
     inner = "".join(_range(low, high) for low, high in ranges)
@@ -274,9 +274,9 @@ EXCLUDED_NAME = "!"
 class GbnfBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: tuple[Word, Word, list[_Branch]]) -> Definition:
+    def definition(self, values: tuple[Word, Word, list[_Branch]]) -> Definition:
         """``name ::= alternation``."""
-        name, sign, branches = parts
+        name, sign, branches = values
         body = _join(branches, span_of(sign).end)
         span = span_of(name).cover(span_of(sign)).cover(body.span)
         return Definition(Name(name.value, span_of(name)), body, span)
@@ -291,37 +291,37 @@ class GbnfBuilder:
             return items[0] if items else None
         return Sequence(tuple(items), items[0].span.cover(items[-1].span))
 
-    def repetition(self, parts: tuple[Expression, Word]) -> Repetition:
+    def repetition(self, values: tuple[Expression, Word]) -> Repetition:
         """``x`` and its operator; an invalid count has a finding of its own."""
-        body, operator = parts
+        body, operator = values
         low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
         if high is not None and low <= LLAMA_LIMIT and high > DEFAULT_LIMITS.repetition:
             high = None
-        place = span_of(operator)
-        return Repetition(body, low, high, place, body.span.cover(place))
+        operator_span = span_of(operator)
+        return Repetition(body, low, high, operator_span, body.span.cover(operator_span))
 
-    def reference(self, parts: list[Word]) -> Reference:
+    def reference(self, words: list[Word]) -> Reference:
         """``name``."""
-        span = span_of(parts[0])
-        return Reference(Name(parts[0].value, span), span)
+        span = span_of(words[0])
+        return Reference(Name(words[0].value, span), span)
 
-    def string(self, parts: list[Word]) -> Leaf:
+    def string(self, words: list[Word]) -> Leaf:
         """``"..."``."""
-        return string_leaf(parts[0].value, span_of(parts[0]))
+        return string_leaf(words[0].value, span_of(words[0]))
 
-    def class_(self, parts: list[Word]) -> Leaf:
+    def class_(self, words: list[Word]) -> Leaf:
         """``[...]``."""
-        return class_leaf(parts[0].value, span_of(parts[0]))
+        return class_leaf(words[0].value, span_of(words[0]))
 
-    def any(self, parts: list[Word]) -> Leaf:
+    def any(self, words: list[Word]) -> Leaf:
         """``.``."""
-        return any_leaf(span_of(parts[0]))
+        return any_leaf(span_of(words[0]))
 
-    def token(self, parts: list[Word]) -> Leaf:
+    def token(self, words: list[Word]) -> Leaf:
         """``<[id]>``, ``<text>``, ``!<[id]>`` or ``!<text>``."""
-        span = span_of(parts[0])
-        excluded = parts[0].value.startswith("!")
-        text = parts[0].value.removeprefix("!")
+        span = span_of(words[0])
+        excluded = words[0].value.startswith("!")
+        text = words[0].value.removeprefix("!")
         if text.startswith("<["):
             token_id = min(number(text[2:-2]), MAX_TOKEN_ID)
             return TokenSet(((token_id, token_id),), excluded, span)
@@ -329,9 +329,9 @@ class GbnfBuilder:
             return Reference(Name(EXCLUDED_NAME + text, span), span)
         return TokenName(Text(text, span, tuple(range(span.start, span.end))), span)
 
-    def group(self, parts: tuple[Word, list[_Branch], Word]) -> Bracket:
+    def group(self, values: tuple[Word, list[_Branch], Word]) -> Bracket:
         """``( x )``."""
-        opening, branches, closing = parts
+        opening, branches, closing = values
         body = _join(branches, span_of(opening).end)
         return Bracket(BracketKind.GROUP, body, span_of(opening).cover(span_of(closing)))
 
@@ -347,14 +347,14 @@ def read_count(written: str) -> tuple[int, int | None] | None:
     return low, number(match["high"]) if match["high"] else None
 
 
-def _join(parts: list[_Branch], start: int) -> Expression:
+def _join(branches_: list[_Branch], start: int) -> Expression:
     """Return the branches as one expression; the first would be at ``start``."""
     branches: list[Expression] = []
-    for part in parts:
-        if isinstance(part, Word):
-            start = span_of(part).end
+    for branch in branches_:
+        if isinstance(branch, Word):
+            start = span_of(branch).end
         else:
-            branches.append(part or text("", Span(start, start)))
+            branches.append(branch or text("", Span(start, start)))
             start = branches[-1].span.end
     if len(branches) == 1:
         return branches[0]
@@ -405,7 +405,7 @@ def check_definition(
     symbols: dict[int, int] = {}
     sizes: dict[int, int] = {}
     for node in postorder(definition.body):
-        symbols[id(node)] = sum(symbols[id(part)] for part in children(node))
+        symbols[id(node)] = sum(symbols[id(node_)] for node_ in children(node))
         sizes[id(node)] = 1
         match node:
             case Reference(name) if name.value not in mentioned:
@@ -433,21 +433,21 @@ def _copies(node: Repetition) -> int:
 def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
     if word.value.isascii() and "\\" not in word.value and "\0" not in word.value:
         return
-    for piece in pieces(word.value, span_of(word).start):
-        if piece.point is None:
-            yield _bad_escape(source, piece, word.type)
-        elif not is_scalar(piece.point) or (piece.point == 0 and word.type == "STRING"):
-            yield _no_character(source, piece.point, piece.span)
-        elif source.slice(piece.span) == r"\-":
+    for point in code_points(word.value, span_of(word).start):
+        if point.point is None:
+            yield _bad_escape(source, point, word.type)
+        elif not is_scalar(point.point) or (point.point == 0 and word.type == "STRING"):
+            yield _no_character(source, point.point, point.span)
+        elif source.slice(point.span) == r"\-":
             message = r"llama.cpp before August 2026 refuses `\-`"
             help_ = "write `-` first or last in a class" if word.type == "CLASS" else "write `-`"
-            yield _refused(source, piece.span, message, "unknown escape at", help_)
+            yield _refused(source, point.span, message, "unknown escape at", help_)
 
 
-def _bad_escape(source: Source, piece: CodePoint, word: str) -> Diagnostic:
-    written = source.slice(piece.span)
+def _bad_escape(source: Source, point: CodePoint, word: str) -> Diagnostic:
+    written = source.slice(point.span)
     if written[1:] in about.CLASSES:
-        return about.class_escape(source, piece.span, word)
+        return about.class_escape(source, point.span, word)
     digits = _DIGITS.get(written[-1])
     if digits is not None:
         message = f"`{written}` is followed by {digits} hexadecimal digits"
@@ -455,7 +455,7 @@ def _bad_escape(source: Source, piece: CodePoint, word: str) -> Diagnostic:
     else:
         message, says = f"{shown(written)} is not an escape", "unknown escape at"
     helps = (r"GBNF knows \t \n \r \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH",)
-    return Diagnostic("E007", message, source, piece.span, notes=(llama_says(says),), helps=helps)
+    return Diagnostic("E007", message, source, point.span, notes=(llama_says(says),), helps=helps)
 
 
 def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
@@ -467,13 +467,13 @@ def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
 
 
 def _check_class(source: Source, word: Word) -> Iterator[Diagnostic]:
-    found = read_class(word.value, span_of(word).start)
+    class_read = read_class(word.value, span_of(word).start)
     if word.value in _EMPTY:
         notes = (
             "in llama.cpp it is the empty text; other readers treat it as nothing or anything",
         )
         yield Diagnostic("W413", "this class is empty", source, span_of(word), notes=notes)
-    for low, high, span in found.members:
+    for low, high, span in class_read.members:
         if high < low:
             notes = ("llama.cpp treats it as an empty range; other readers refuse it",)
             yield Diagnostic("W413", "this range is reversed", source, span, notes=notes)
@@ -532,13 +532,13 @@ def _check_repetition(
         if size > 1:
             message += f", and this part counts for {size:,}"
         yield Diagnostic("W414", message, source, node.operator, notes=notes)
-    elif high > LLAMA_LIMIT or _is_read_as_none(source, node):
+    elif high > LLAMA_LIMIT or _is_read_as_unbounded(source, node):
         message = f"llama.cpp reads an upper bound above {LLAMA_LIMIT} as none at all"
         bound = ("so it is read here, too",) if node.high is None else ()
         yield Diagnostic("W414", message, source, node.operator, notes=bound)
 
 
-def _is_read_as_none(source: Source, node: Repetition) -> bool:
+def _is_read_as_unbounded(source: Source, node: Repetition) -> bool:
     """Return whether a repetition without an upper bound is written with one."""
     written = read_count(source.slice(node.operator)) if node.high is None else None
     return written is not None and written[1] is not None
@@ -579,12 +579,12 @@ def _undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[s
     result: dict[str, Name] = {}
     for definition in definitions:
         for node in postorder(definition.body):
-            if isinstance(node, Reference) and not _is_known(node.name.value, defined):
+            if isinstance(node, Reference) and not _is_defined(node.name.value, defined):
                 result.setdefault(node.name.value, node.name)
     return result
 
 
-def _is_known(name: str, defined: frozenset[str]) -> bool:
+def _is_defined(name: str, defined: frozenset[str]) -> bool:
     return name in defined or name.startswith(EXCLUDED_NAME)
 
 

@@ -233,7 +233,7 @@ def as_mapping(options: Options | None) -> dict[str, Any]:
     """Return options that are not the default by their names as a language's."""
     options = options or Options()
     usual = Options()
-    values = {each.name: getattr(options, each.name) for each in fields(Options)}
+    values = {option.name: getattr(options, option.name) for option in fields(Options)}
     named = {name: value for name, value in values.items() if value != getattr(usual, name)}
     if "limits" in named:
         named["schema_limits"] = named.pop("limits")
@@ -278,7 +278,7 @@ def _choice(name: str, value: str) -> enum.Enum:
 def _wanted(name: str) -> str:
     """Return what an option may be, in words."""
     if name in _CHOICES:
-        return "one of " + ", ".join(repr(each.value) for each in _CHOICES[name])
+        return "one of " + ", ".join(repr(choice.value) for choice in _CHOICES[name])
     if name == "limits":
         return "a SchemaLimits"
     return "a text" if isinstance("", _TYPES[name]) else "true or false"

@@ -129,12 +129,12 @@ def contradictions(schemas: Schemas, dead: Set[str] = frozenset()) -> Iterable[P
 
     ``dead`` are pointers of schemas that certainly have no value.
     """
-    told: dict[str, Problem] = {}
+    by_pointer: dict[str, Problem] = {}
     # What took too much work so far is left unanswered.
     with suppress(WorkLimitError, ProblemError):
         for problem in _Doubts(schemas).contradictions(dead):
-            told.setdefault(problem.pointer, problem)
-    return told.values()
+            by_pointer.setdefault(problem.pointer, problem)
+    return by_pointer.values()
 
 
 def contradiction(schemas: Schemas) -> Problem | None:
@@ -142,8 +142,8 @@ def contradiction(schemas: Schemas) -> Problem | None:
     with suppress(WorkLimitError, ProblemError):
         doubts = _Doubts(schemas)
         root = doubts.document.root()
-        found = doubts.why(root) if isinstance(root, Ref) else None
-        return found and found._replace(code=UNSATISFIABLE)
+        problem = doubts.why(root) if isinstance(root, Ref) else None
+        return problem and problem._replace(code=UNSATISFIABLE)
     return None
 
 
@@ -240,7 +240,7 @@ def _misspelt_in(visited: Visited, compared: set[str]) -> Iterator[Problem]:
     if len(compared) > COMPARISONS:
         return
     for name in filter(strange.__contains__, value):
-        meant = next((each for each in _near_keywords(name) if each not in value), None)
+        meant = next((keyword for keyword in _near_keywords(name) if keyword not in value), None)
         if meant is not None and may_hold(meant, value[name]):
             message = f"`{name}` is not a keyword and restricts nothing"
             yield _misnamed(message, f"{pointer}/{escape(name)}", meant)
@@ -267,9 +267,9 @@ def _misnamed(message: str, pointer: str, meant: str) -> Problem:
     return Problem(MISSPELT, message, pointer, f"did you mean `{meant}`?", replacement=meant)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the one of ``known`` that is a letter or two off, by the length of the name."""
-    return next(iter(_near(_Word.of(name), map(_Word.of, known))), None)
+def _nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of ``names`` that is a letter or two off, by the length of the name."""
+    return next(iter(_near(_Word.of(name), map(_Word.of, names))), None)
 
 
 @lru_cache(maxsize=1_024)
@@ -301,14 +301,14 @@ class _Word(NamedTuple):
         return cls(name, plain, letters)
 
 
-def _near(word: _Word, known: Iterable[_Word]) -> list[str]:
+def _near(word: _Word, words: Iterable[_Word]) -> list[str]:
     """Return the names that are a letter or two off a word, the nearest first."""
     letters, length = word.letters, len(word.plain)
     most = _edits_of(length)
     # A letter more or less is at most one bit of the set, another letter at most two.
     alike = [
         (edits(word.plain, plain, most), name)
-        for name, plain, others in known
+        for name, plain, others in words
         if (letters ^ others).bit_count() <= 2 * most - abs(len(plain) - length) >= most
     ]
     return [name for cost, name in sorted(alike) if cost <= most]
@@ -335,16 +335,16 @@ def _plain(name: str) -> str:
     return name.translate(_SEPARATORS).casefold()
 
 
-def _note_older_forms(visited: Visited, found: dict[Older, list[str]]) -> None:
-    for keyword, held in visited.contents.items():
-        older = OLDER.get((keyword, type(held)))
+def _note_older_forms(visited: Visited, older_forms: dict[Older, list[str]]) -> None:
+    for keyword, value in visited.contents.items():
+        older = OLDER.get((keyword, type(value)))
         if older is not None and older.is_read:
-            found.setdefault(older, []).append(f"{visited.pointer}/{escape(keyword)}")
+            older_forms.setdefault(older, []).append(f"{visited.pointer}/{escape(keyword)}")
 
 
-def _of_older_drafts(found: Mapping[Older, Sequence[str]]) -> Iterator[Problem]:
+def _of_older_drafts(older_forms: Mapping[Older, Sequence[str]]) -> Iterator[Problem]:
     """Yield each form of older drafts in a schema that names none, at its first place."""
-    for older, (first, *more) in found.items():
+    for older, (first, *more) in older_forms.items():
         others = f" ({len(more):,} more)" if more else ""
         message = f"{older.meaning}, and it is read so here{others}"
         help_ = f"{older.instead}, or name the draft in `$schema`"
@@ -355,8 +355,8 @@ def _python_code(visited: Visited) -> Iterator[Problem]:
     """Yield the check of a class that its schema names and no grammar keeps."""
     comment = visited.contents.get("$comment")
     if isinstance(comment, str) and comment.startswith(UNKEPT):
-        what = comment.removeprefix(UNKEPT)
-        message = f"`{what}` decides in Python which of these values are valid"
+        check = comment.removeprefix(UNKEPT)
+        message = f"`{check}` decides in Python which of these values are valid"
         help_ = "validate the text, and ask again where it is refused"
         yield Problem(PYTHON_CODE, message, visited.pointer, help_)
 
@@ -366,7 +366,7 @@ _SAYS_NOTHING = ("not", "if")
 """Keywords whose schemas have fewer values than the schemas around them."""
 
 
-_IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "then", "else"})
+_SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "then", "else"})
 """What applies to the same object, which is closed with it."""
 
 
@@ -384,7 +384,7 @@ class _Objects:
         if around is not None:
             if visited.keyword in _SAYS_NOTHING or around.pointer not in self._closed:
                 return
-            is_closed = visited.keyword in _IN_PLACE and (
+            is_closed = visited.keyword in _SAME_VALUE and (
                 self._closed[around.pointer] or "unevaluatedProperties" in around.contents
             )
         self._closed[visited.pointer] = is_closed
@@ -395,8 +395,8 @@ class _Objects:
         """Yield how many objects are open, if any is."""
         if self._open:
             count = len(self._open)
-            what = "1 object allows" if count == 1 else f"{count:,} objects allow"
-            message = f"{what} properties that the schema does not name"
+            subject = "1 object allows" if count == 1 else f"{count:,} objects allow"
+            message = f"{subject} properties that the schema does not name"
             help_ = "`--closed` (in Python `closed=True`) allows the named ones only"
             yield Problem(OPEN, message, min(self._open, key=len), help_)
 
@@ -451,8 +451,8 @@ class _Doubts:
     def _is_empty(self, place: Place) -> bool:
         """Return whether a schema certainly has no value."""
         try:
-            parts = Reader(self._schemas, place, self._options).read()
-            shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in parts]
+            forms = Reader(self._schemas, place, self._options).read()
+            shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in forms]
             return is_shape_unsatisfiable(self._schemas, self._schemas.meet(shapes))
         except (ProblemError, LimitError):
             return False
@@ -482,10 +482,10 @@ class _Doubts:
             kept = self._needed(place, is_empty)
             guilty = list(self._guilty(place, kept, is_empty))
             if not guilty:
-                return _contradiction(place, kept, [*self._told(place, kept, is_empty)])
-            at = next((each for each in guilty if each not in seen), guilty[0])
+                return _contradiction(place, kept, [*self._contradicting(place, kept, is_empty)])
+            at = next((ref for ref in guilty if ref not in seen), guilty[0])
         way = list(seen)
-        circle = (each.pointer for each in way[way.index(at) :])
+        circle = (ref.pointer for ref in way[way.index(at) :])
         return Problem(CONTRADICTION, "every value needs another one inside", min(circle, key=len))
 
     def _needed(self, place: Place, is_empty: Callable[[Place], bool]) -> dict[str, Json]:
@@ -505,7 +505,7 @@ class _Doubts:
                 kept = self._shortened(place, kept, keyword, instead, is_empty)
         return kept
 
-    def _told(
+    def _contradicting(
         self, place: Place, kept: dict[str, Json], is_empty: Callable[[Place], bool]
     ) -> Iterator[str]:
         """Yield the keywords of an empty schema that contradict each other."""
@@ -527,10 +527,10 @@ class _Doubts:
         values = kept[keyword]
         for number in range(len(values)):
             tried = [*values[:number], instead, *values[number + 1 :]]
-            fewer = {**kept, keyword: [each for each in tried if each is not None]}
+            fewer = {**kept, keyword: [value for value in tried if value is not None]}
             if is_empty(place._replace(contents=fewer)):
                 values = tried
-        return {**kept, keyword: [each for each in values if each is not None]}
+        return {**kept, keyword: [value for value in values if value is not None]}
 
     def _guilty(
         self, place: Place, kept: dict[str, Json], is_empty: Callable[[Place], bool]
@@ -560,13 +560,15 @@ def _says_nothing(place: Place) -> bool:
 def _with_anything(contents: dict[str, Json], steps: tuple[str, ...]) -> dict[str, Json]:
     """Return a schema in which the one below ``steps`` allows everything."""
     keyword, *rest = steps
-    held = contents[keyword]
+    subschema = contents[keyword]
     if not rest:
         return {**contents, keyword: True}
-    if isinstance(held, list):
-        changed = [True if str(number) == rest[0] else each for number, each in enumerate(held)]
+    if isinstance(subschema, list):
+        changed = [
+            True if str(number) == rest[0] else schema for number, schema in enumerate(subschema)
+        ]
         return {**contents, keyword: changed}
-    return {**contents, keyword: {**held, rest[0]: True}}
+    return {**contents, keyword: {**subschema, rest[0]: True}}
 
 
 _ALONE = {
@@ -586,7 +588,14 @@ def _contradiction(place: Place, kept: dict[str, Json], names: list[str]) -> Pro
     message = NO_VALUE
     required, properties = kept.get("required", []), kept.get("properties", {})
     if kept.keys() <= _OF_MEMBERS | {"required", "properties", "unevaluatedProperties"}:
-        name = next((each for each in required if properties.get(each, False) is False), None)
+        name = next(
+            (
+                name_required
+                for name_required in required
+                if properties.get(name_required, False) is False
+            ),
+            None,
+        )
         if name is not None:
             number = str(place.contents["required"].index(name))
             meant = None if name in properties else _nearest(name, properties)
@@ -730,19 +739,19 @@ def check_service(document: Document, service: Service) -> list[Problem]:
     """Return what the strict mode of a service refuses in a schema, in the order of the text."""
     rules = _RULES[service]
     counts = _Counts()
-    found = list(_root(document.value, rules))
+    findings = list(_root(document.value, rules))
     depths = {"": 0}
     for visited in walk(document.value):
-        found += _one(visited.contents, visited.pointer, rules, counts)
+        findings += _one(visited.contents, visited.pointer, rules, counts)
         # A schema is visited after the one around it, whose depth is therefore known.
         outer = visited.around.pointer if visited.around else ""
         depths[visited.pointer] = depths[outer] + ("properties" in visited.contents)
     counts.depth = max(depths.values())
     if not rules.recursion:
-        found += _recursive(document)
-    found += _totals(counts, rules)
+        findings += _recursive(document)
+    findings += _totals(counts, rules)
     by = f"{service.value} {_REFUSES[service]}: "
-    return [Problem(NOT_FOR_SERVICE, by + message, at, help_) for at, message, help_ in found]
+    return [Problem(NOT_FOR_SERVICE, by + message, at, help_) for at, message, help_ in findings]
 
 
 _REFUSES = {
@@ -842,8 +851,8 @@ def _recursive(document: Document) -> Iterator[_Finding]:
 
 def _definitions(value: dict[str, Json]) -> Iterator[str]:
     for keyword in ("$defs", "definitions"):
-        if isinstance(held := value.get(keyword), dict):
-            yield from held
+        if isinstance(definitions := value.get(keyword), dict):
+            yield from definitions
 
 
 def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_Finding]:
@@ -852,23 +861,31 @@ def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_
     if isinstance(name, str) and rules.formats is not None and name not in rules.formats:
         yield f"{pointer}/format", f"the format `{name}`", "describe the format with `pattern`"
     values = value.get("enum")
-    texts = [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+    texts = (
+        [value_listed for value_listed in values if isinstance(value_listed, str)]
+        if isinstance(values, list)
+        else []
+    )
     if rules.long_enum is not None and len(texts) > rules.long_enum[0]:
         count, most = sum(map(len, texts)), rules.long_enum[1]
         if count > most:
-            what = f"{count:,} characters in one `enum`, where {most:,} are allowed"
-            yield f"{pointer}/enum", what, "use shorter names, and translate them afterwards"
+            message = f"{count:,} characters in one `enum`, where {most:,} are allowed"
+            yield f"{pointer}/enum", message, "use shorter names, and translate them afterwards"
     reference = value.get("$ref")
     if isinstance(reference, str) and not reference.startswith("#"):
         yield f"{pointer}/$ref", "a reference to another document", "put it under `$defs`"
     if rules.enum_of_scalars and isinstance(values, list):
-        others = [each for each in values if each is None or isinstance(each, bool | dict | list)]
+        others = [
+            value_listed
+            for value_listed in values
+            if value_listed is None or isinstance(value_listed, bool | dict | list)
+        ]
         if others:
             yield f"{pointer}/enum", "what is not a string or number in `enum`", "use `anyOf`"
     written = value.get("pattern")
     if rules.signs is not None and isinstance(written, str) and rules.signs.search(written):
-        what = "`^`, `$` or look-ahead in a pattern"
-        yield f"{pointer}/pattern", what, "write the whole string, which the pattern is for"
+        message = "`^`, `$` or look-ahead in a pattern"
+        yield f"{pointer}/pattern", message, "write the whole string, which the pattern is for"
     if rules.is_compiled:
         yield from _not_compiled(value, pointer)
 
@@ -879,18 +896,22 @@ def _not_compiled(value: dict[str, Json], pointer: str) -> Iterator[_Finding]:
         yield f"{pointer}/minItems", "`minItems` above 1", _AFTERWARDS
     pattern = value.get("pattern")
     if isinstance(pattern, str) and _BEYOND_COMPILER.search(pattern):
-        what = "look-around, a back-reference or a word boundary in a pattern"
-        yield f"{pointer}/pattern", what, "write out what is allowed"
+        finding = "look-around, a back-reference or a word boundary in a pattern"
+        yield f"{pointer}/pattern", finding, "write out what is allowed"
     values = value.get("enum")
-    if isinstance(values, list) and any(isinstance(each, dict | list) for each in values):
+    if isinstance(values, list) and any(
+        isinstance(value_listed, dict | list) for value_listed in values
+    ):
         yield f"{pointer}/enum", "an object or array in `enum`", "use `anyOf` with schemas of them"
-    parts = value.get("allOf")
-    if isinstance(parts, list) and any(isinstance(part, dict) and "$ref" in part for part in parts):
+    schemas = value.get("allOf")
+    if isinstance(schemas, list) and any(
+        isinstance(schema, dict) and "$ref" in schema for schema in schemas
+    ):
         yield f"{pointer}/allOf", "`$ref` inside `allOf`", "write out what it refers to"
 
 
 def _totals(counts: _Counts, rules: _Rules) -> Iterator[_Finding]:
-    for count, most, what in (
+    for count, most, counted in (
         (counts.properties, rules.properties, "properties"),
         (counts.depth, rules.depth, "objects nested in one another"),
         (counts.enum_values, rules.enum_values, "values in `enum`"),
@@ -899,4 +920,4 @@ def _totals(counts: _Counts, rules: _Rules) -> Iterator[_Finding]:
         (counts.unions, rules.unions, "unions (`anyOf`, several types)"),
     ):
         if most is not None and count > most:
-            yield "", f"{count:,} {what}, where {most:,} are allowed", "split the schema"
+            yield "", f"{count:,} {counted}, where {most:,} are allowed", "split the schema"

@@ -173,25 +173,25 @@ NOTHING = AnyOf(())
 
 def both(parts: Iterable[Expression]) -> Expression:
     """Return what all the parts allow."""
-    found: dict[Expression, None] = {}
+    expressions: dict[Expression, None] = {}
     for part in parts:
         if part == NOTHING:
             return NOTHING
-        found.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
+        expressions.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
     # A contradiction of two expressions is seen here, without the normal form of either.
-    if any(isinstance(part, Not) and part.part in found for part in found):
+    if any(isinstance(part, Not) and part.part in expressions for part in expressions):
         return NOTHING
-    return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
+    return next(iter(expressions)) if len(expressions) == 1 else AllOf(tuple(expressions))
 
 
 def either(parts: Iterable[Expression]) -> Expression:
     """Return what any of the parts allows."""
-    found: dict[Expression, None] = {}
+    expressions: dict[Expression, None] = {}
     for part in parts:
         if part == ANYTHING:
             return ANYTHING
-        found.update(dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,)))
-    return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
+        expressions.update(dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,)))
+    return next(iter(expressions)) if len(expressions) == 1 else AnyOf(tuple(expressions))
 
 
 def other(part: Expression) -> Expression:
@@ -214,13 +214,13 @@ Excludes: TypeAlias = Callable[[Expression, Expression], bool]
 def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
     """Return whether a part certainly has only values of the whole; False means unknown."""
     if isinstance(whole, AllOf):
-        return all(is_within(part, each, excludes) for each in whole.parts)
+        return all(is_within(part, operand, excludes) for operand in whole.parts)
     if isinstance(part, AnyOf):
-        return all(is_within(each, whole, excludes) for each in part.parts)
+        return all(is_within(operand, whole, excludes) for operand in part.parts)
     if isinstance(part, AllOf):
-        return any(is_within(each, whole, excludes) for each in part.parts)
+        return any(is_within(operand, whole, excludes) for operand in part.parts)
     if isinstance(whole, AnyOf):
-        return any(is_within(part, each, excludes) for each in whole.parts)
+        return any(is_within(part, operand, excludes) for operand in whole.parts)
     return part == whole or (isinstance(whole, Not) and excludes(part, whole.part))
 
 
@@ -236,7 +236,7 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
         return NOTHING if excludes(one, two) else AllOf((one, two))
     if NOTHING in (one, two):
         return NOTHING
-    left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
+    left, right = (side.parts if isinstance(side, AllOf) else (side,) for side in (one, two))
     if any(excludes(*pair) for pair in product(left, right)):
         return NOTHING
     # Conditions that the other side implies are left out, so that expressions stay small.
@@ -283,8 +283,8 @@ class Objects:
         """Return what the member with a name contains."""
         if name in self._by_name:
             return self._by_name[name]
-        found = (value for keys, value in self.regions if keys.holds(name))
-        return next(found, NOTHING)
+        matching = (value for keys, value in self.regions if keys.holds(name))
+        return next(matching, NOTHING)
 
     def is_within(self, more: "Objects", excludes: Excludes) -> bool:
         """Return whether all of these are certainly among others; False means unknown."""
@@ -320,11 +320,11 @@ class Objects:
             # Most pairs of alternatives have nothing in common, and are not looked at further.
             if value == NOTHING and (name in self.required or name in more.required):
                 return None
-        held = self._by_name | more._by_name | values
+        members = self._by_name | more._by_name | values
         highs = [high for high in (self.high, more.high) if high is not None]
         return checked(
             Objects(
-                tuple(held.items()),
+                tuple(members.items()),
                 common_regions(self.regions, more.regions, budget),
                 tuple(dict.fromkeys((*self.required, *more.required))),
                 max(self.low, more.low),
@@ -382,7 +382,7 @@ def common_regions(
     left: tuple[Region, ...], right: tuple[Region, ...], budget: Budget
 ) -> tuple[Region, ...]:
     """Return disjoint regions that refine both."""
-    found = []
+    regions = []
     # Where one side is all names the other is not looked at.
     for keys, value in left:
         for more, also in right:
@@ -390,8 +390,8 @@ def common_regions(
             if shared is None:
                 continue
             if shared in (keys, more) or not is_unsatisfiable(shared, budget):
-                found.append((shared, both((value, also))))
-    return tuple(found)
+                regions.append((shared, both((value, also))))
+    return tuple(regions)
 
 
 def is_unsatisfiable(keys: Restricted, budget: Budget) -> bool:
@@ -415,22 +415,22 @@ def split_regions(
         # Only patterns whose names may begin alike can overlap: others need no product.
         near = index.near(_names_like(keys))
         insides = [
-            _common(known, keys, budget) if values and not within & ~near else None
-            for known, values, within in regions
+            _common(names, keys, budget) if values and not within & ~near else None
+            for names, values, within in regions
         ]
         is_apart = not any(insides)
-        for inside, (known, values, within) in zip(insides, regions, strict=True):
+        for inside, (names, values, within) in zip(insides, regions, strict=True):
             shared = inside
             if not values:
                 # Names of a pattern that shares none with the others need no condition on them.
-                shared = keys if is_apart else _common(known, keys, budget)
+                shared = keys if is_apart else _common(names, keys, budget)
             if shared is None:
-                split.append((known, values, within))
+                split.append((names, values, within))
                 continue
             split.append((shared, (*values, value), within | 1 << number))
             for outside in keys.remainder(budget):
                 # Whether other names are left is asked once, of all patterns.
-                left = _common(known, outside, budget) if values else known.meet(outside, budget)
+                left = _common(names, outside, budget) if values else names.meet(outside, budget)
                 if left is not None:
                     split.append((left, values, within))
         regions = split
@@ -451,55 +451,55 @@ def _names_like(keys: Restricted) -> Dfa:
 
 def _common(one: Restricted, two: Restricted, budget: Budget) -> Restricted | None:
     """Return the names that two sets share; None for none."""
-    found = one.meet(two, budget)
-    return None if found is None or is_unsatisfiable(found, budget) else found
+    shared = one.meet(two, budget)
+    return None if shared is None or is_unsatisfiable(shared, budget) else shared
 
 
-def checked(found: Objects) -> Objects | None:
+def checked(objects: Objects) -> Objects | None:
     """Return the objects, or None where a member that is needed cannot be."""
-    impossible = any(found.lookup(name) == NOTHING for name in found.required)
-    too_few = found.high is not None and found.high < max(found.low, len(found.required))
+    impossible = any(objects.lookup(name) == NOTHING for name in objects.required)
+    too_few = objects.high is not None and objects.high < max(objects.low, len(objects.required))
     if impossible or too_few:
         return None
-    if any(_is_met(found, region) for region in found.present):
-        left = tuple(region for region in found.present if not _is_met(found, region))
-        found = replace(found, present=left)
-    if found.present and all(value == NOTHING for _, value in found.regions):
-        return _with_single_fits(found)
+    if any(_is_met(objects, region) for region in objects.present):
+        left = tuple(region for region in objects.present if not _is_met(objects, region))
+        objects = replace(objects, present=left)
+    if objects.present and all(value == NOTHING for _, value in objects.regions):
+        return _with_single_fits(objects)
     # So many members are there anyway.
-    is_implied = 0 < found.low <= len(found.required)
-    return replace(found, low=0) if is_implied else found
+    is_implied = 0 < objects.low <= len(objects.required)
+    return replace(objects, low=0) if is_implied else objects
 
 
-def _is_met(found: Objects, region: Region) -> bool:
+def _is_met(objects: Objects, region: Region) -> bool:
     """Return whether a member that is required certainly fits a region."""
     keys, value = region
     return any(
-        is_within(found.lookup(name), value, lambda _one, _two: False)
-        for name in found.required
+        is_within(objects.lookup(name), value, lambda _one, _two: False)
+        for name in objects.required
         if keys.holds(name)
     )
 
 
-def _with_single_fits(found: Objects) -> Objects | None:
+def _with_single_fits(objects: Objects) -> Objects | None:
     """Return objects without other members than the named ones, with fewer of ``present``.
 
     One that only the member of one name can fit asks for that member.
     """
     present = []
-    for keys, value in found.present:
-        names = [name for name, held in found.named if held != NOTHING and keys.holds(name)]
+    for keys, value in objects.present:
+        names = [name for name, member in objects.named if member != NOTHING and keys.holds(name)]
         if not names:
             return None
         # Any of several members may be the one that fits, so the condition stays.
         if len(names) > 1:
             present.append((keys, value))
             continue
-        named = {**found._by_name, names[0]: both((found.lookup(names[0]), value))}
-        required = tuple(dict.fromkeys((*found.required, *names)))
-        found = replace(found, named=tuple(named.items()), required=required)
-    rest = replace(found, present=tuple(present))
-    return rest if rest.present == found.present else checked(rest)
+        named = {**objects._by_name, names[0]: both((objects.lookup(names[0]), value))}
+        required = tuple(dict.fromkeys((*objects.required, *names)))
+        objects = replace(objects, named=tuple(named.items()), required=required)
+    rest = replace(objects, present=tuple(present))
+    return rest if rest.present == objects.present else checked(rest)
 
 
 class Contains(NamedTuple):
@@ -524,9 +524,9 @@ class Arrays:
     contains: tuple[Contains, ...] = ()
     unique: bool = False
 
-    def item(self, place: int) -> Expression:
+    def item(self, index: int) -> Expression:
         """Return the expression of the item at an index."""
-        return self.prefix[place] if place < len(self.prefix) else self.rest
+        return self.prefix[index] if index < len(self.prefix) else self.rest
 
     def meet(self, more: "Arrays", budget: Budget) -> "Arrays | None":
         """Return the common arrays; None where there is certainly none."""
@@ -551,15 +551,17 @@ class Arrays:
         # An array that is as long has every item of the prefix.
         budget.spend(STEPS + len(self.prefix) ** 2)
         if self.unique:
-            said = "arrays that repeat an item (`uniqueItems` under `not`)"
-            raise NarrowableError(unsupported(said, "").problem)
-        found = [*self._of_other_size(), *self._with_other_items()]
-        for each in self.contains:
-            if each.low:
-                found.append(Arrays(contains=(each._replace(low=0, high=each.low - 1),)))
-            if each.high is not None:
-                found.append(Arrays(contains=(each._replace(low=each.high + 1, high=None),)))
-        return tuple(found)
+            construct = "arrays that repeat an item (`uniqueItems` under `not`)"
+            raise NarrowableError(unsupported(construct, "").problem)
+        others = [*self._of_other_size(), *self._with_other_items()]
+        for contained in self.contains:
+            if contained.low:
+                others.append(Arrays(contains=(contained._replace(low=0, high=contained.low - 1),)))
+            if contained.high is not None:
+                others.append(
+                    Arrays(contains=(contained._replace(low=contained.high + 1, high=None),))
+                )
+        return tuple(others)
 
     def _of_other_size(self) -> Iterator["Arrays"]:
         if self.low:
@@ -568,9 +570,9 @@ class Arrays:
             yield Arrays(low=self.high + 1)
 
     def _with_other_items(self) -> Iterator["Arrays"]:
-        for place, item in enumerate(self.prefix):
+        for index, item in enumerate(self.prefix):
             if item != ANYTHING:
-                yield Arrays((*(ANYTHING,) * place, other(item)), low=place + 1)
+                yield Arrays((*(ANYTHING,) * index, other(item)), low=index + 1)
         if self.rest == NOTHING:
             yield Arrays(low=len(self.prefix) + 1)
         elif self.rest != ANYTHING:
@@ -579,15 +581,15 @@ class Arrays:
             yield Arrays(contains=(Contains(other(self.rest), 1, None),))
 
 
-def checked_array(found: Arrays) -> Arrays | None:
+def checked_array(arrays: Arrays) -> Arrays | None:
     """Close off items that cannot be; None where so many are needed."""
-    closed = next((i for i, item in enumerate(found.prefix) if item == NOTHING), None)
-    if closed is None and found.rest == NOTHING:
-        closed = len(found.prefix)
+    closed = next((i for i, item in enumerate(arrays.prefix) if item == NOTHING), None)
+    if closed is None and arrays.rest == NOTHING:
+        closed = len(arrays.prefix)
     if closed is not None:
-        high = closed if found.high is None else min(found.high, closed)
-        found = replace(found, prefix=found.prefix[:closed], rest=NOTHING, high=high)
-    return None if found.high is not None and found.high < found.low else found
+        high = closed if arrays.high is None else min(arrays.high, closed)
+        arrays = replace(arrays, prefix=arrays.prefix[:closed], rest=NOTHING, high=high)
+    return None if arrays.high is not None and arrays.high < arrays.low else arrays
 
 
 class Type(enum.Enum):
@@ -648,11 +650,11 @@ def shape_of(type_: Type, part: Part | None) -> NormalForm:
 
 def union(shapes: Iterable[NormalForm]) -> NormalForm:
     """Return what any of the shapes contains."""
-    found: dict[Type, list[Part]] = {}
+    by_type: dict[Type, list[Part]] = {}
     for shape in shapes:
         for type_, parts in shape.items():
-            found.setdefault(type_, []).extend(parts)
-    return {type_: _merged(type_, parts) for type_, parts in found.items()}
+            by_type.setdefault(type_, []).extend(parts)
+    return {type_: _merged(type_, parts) for type_, parts in by_type.items()}
 
 
 def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -682,12 +684,12 @@ class Products:
 
     def meet(self, left: NormalForm, right: NormalForm) -> NormalForm:
         """Return what both shapes contain."""
-        found = {type_: self._parts(type_, left[type_], right.get(type_, ())) for type_ in left}
-        return {type_: parts for type_, parts in found.items() if parts}
+        products = {type_: self._parts(type_, left[type_], right.get(type_, ())) for type_ in left}
+        return {type_: parts for type_, parts in products.items() if parts}
 
     def complement(self, shape: NormalForm) -> NormalForm:
         """Return everything that the shape does not contain."""
-        found = {}
+        remainders = {}
         for type_, full in FULL.items():
             parts: Parts = (full,)
             for part in shape.get(type_, ()):
@@ -698,22 +700,22 @@ class Products:
                 # The values outside of all parts: the intersection of what each leaves.
                 parts = self._parts(type_, parts, left.remainder(self.budget))
             if parts:
-                found[type_] = parts
-        return found
+                remainders[type_] = parts
+        return remainders
 
     def _parts(self, type_: Type, left: Parts, right: Parts) -> Parts:
         if not left or not right:
             return ()
         if FULL[type_] in (left[0], right[0]):
             return right if left[0] == FULL[type_] else left
-        found: dict[Part, None] = {}
+        products: dict[Part, None] = {}
         # Listed alternatives stay as many; only combinations multiply.
         listed = max(self.most, len(left), len(right))
         pairs = _diagonally(left, right) if self.is_narrow else product(left, right)
         if isinstance(left[0], Objects) and max(len(left), len(right)) > 1:
             pairs = self._telling(pairs, left, right)
         for part, more in pairs:
-            if len(found) > listed:
+            if len(products) > listed:
                 if self.is_narrow:
                     break
                 raise too_many_kinds(type_.value, self.most)
@@ -723,8 +725,8 @@ class Products:
             else:
                 common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, self.budget)
             if common is not None:
-                found[common] = None
-        return _merged(type_, list(found)) if found else ()
+                products[common] = None
+        return _merged(type_, list(products)) if products else ()
 
     def _telling(self, pairs: Iterable[Pair], left: Parts, right: Parts) -> Iterator[Pair]:
         """Yield the pairs of objects without those whose common objects another pair has, too.
@@ -743,9 +745,9 @@ class Products:
     def _around(self, part: Part, others: Parts) -> Part | None:
         """Return the first one that certainly contains all objects of a part."""
         whole = (
-            each
-            for each in others
-            if cast(Objects, part).is_within(cast(Objects, each), self.excludes)
+            container
+            for container in others
+            if cast(Objects, part).is_within(cast(Objects, container), self.excludes)
         )
         return next(whole, None)
 
@@ -753,8 +755,8 @@ class Products:
 def _diagonally(left: Parts, right: Parts) -> Iterator[Pair]:
     """Yield all pairs, those of the first parts of both sides first."""
     for total in range(len(left) + len(right) - 1):
-        for place in range(max(0, total - len(right) + 1), min(total + 1, len(left))):
-            yield left[place], right[total - place]
+        for index in range(max(0, total - len(right) + 1), min(total + 1, len(left))):
+            yield left[index], right[total - index]
 
 
 def constant_shape(constant_: Constant) -> NormalForm:
@@ -774,8 +776,8 @@ def constant_shape(constant_: Constant) -> NormalForm:
             return shape_of(Type.ARRAY, Arrays(items, NOTHING, len(items), len(items)))
         case _:
             named = tuple((name, constant(item)) for name, item in value.items())
-            found = Objects(named, ((KEYS, NOTHING),), tuple(value))
-            return shape_of(Type.OBJECT, found)
+            objects = Objects(named, ((KEYS, NOTHING),), tuple(value))
+            return shape_of(Type.OBJECT, objects)
 
 
 Signs = frozenset[Hashable]
@@ -791,16 +793,16 @@ def sharers(find: Find, alternatives: Sequence[NormalForm | None]) -> Iterator[l
     """
     name = _discriminator(find, alternatives)
     signs = [None if shape is None else signs_of(find, shape, name) for shape in alternatives]
-    unlisted = [i for i, found in enumerate(signs) if found is None]
+    unlisted = [i for i, listed in enumerate(signs) if listed is None]
     by_sign: dict[Hashable, list[int]] = {}
-    for i, found in enumerate(signs):
-        for sign in found or ():
+    for i, listed in enumerate(signs):
+        for sign in listed or ():
             by_sign.setdefault(sign, []).append(i)
-    for i, found in enumerate(signs):
-        if found is None:
+    for i, listed in enumerate(signs):
+        if listed is None:
             yield list(range(i + 1, len(signs)))
             continue
-        others = {*unlisted, *(j for sign in found for j in by_sign[sign])}
+        others = {*unlisted, *(j for sign in listed for j in by_sign[sign])}
         yield sorted(j for j in others if j > i)
 
 
@@ -809,14 +811,14 @@ def _discriminator(find: Find, alternatives: Sequence[NormalForm | None]) -> str
     for shape in filter(None, alternatives):
         for part in shape.get(Type.OBJECT, ()):
             if isinstance(part, Objects):
-                found = (name for name in part.required if _member(find, part, name))
-                return next(found, None)
+                names = (name for name in part.required if _member(find, part, name))
+                return next(names, None)
     return None
 
 
 def signs_of(find: Find, shape: NormalForm, name: str | None = None) -> Signs | None:
     """Return the values of a shape by type; of objects with a member ``name`` its values."""
-    found: set[Hashable] = set()
+    signs: set[Hashable] = set()
     for type_, parts in shape.items():
         for part in parts:
             values = _listed(part)
@@ -824,8 +826,8 @@ def signs_of(find: Find, shape: NormalForm, name: str | None = None) -> Signs | 
                 values = _member(find, part, name)
             if values is None:
                 return None
-            found.update((type_, value) for value in values)
-    return frozenset(found)
+            signs.update((type_, value) for value in values)
+    return frozenset(signs)
 
 
 def _member(find: Find, part: Objects, name: str) -> Signs | None:

@@ -176,7 +176,9 @@ class CountedItems:
         self._hint = hint
         self._limits = writer.limits
         self._budget = writer.schemas.budget
-        self._contains = [each for each in part.contains if each.low or each.high is not None]
+        self._contains = [
+            contained for contained in part.contains if contained.low or contained.high is not None
+        ]
         self._values = self._listed() if part.unique else ()
         self._in_order = len(self._values) > self._limits.distinct
         self._most = max(len(part.prefix), part.low, part.high or 0)
@@ -184,19 +186,19 @@ class CountedItems:
         self._forms: dict[Expression, Node | None] = {}
 
     def _listed(self) -> tuple[Expression, ...]:
-        found = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
-        if found is None:
+        values = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
+        if values is None:
             raise unsupported(
                 "`uniqueItems` over values that are not listed", "",
                 "list the values with `enum`, allow at most one (`maxItems`), or leave it out"
                 " and check the value afterwards",
             )  # fmt: skip
-        if len(found) > self._limits.distinct:
+        if len(values) > self._limits.distinct:
             message = (
                 f"more than {self._limits.distinct} different values are allowed in one order only"
             )
             self._writer.rules.note(narrowed(message, "uniqueItems"))
-        return found
+        return values
 
     def write(self) -> Node | None:
         """Return the whole array."""
@@ -208,7 +210,9 @@ class CountedItems:
 
     def _step(self, state: _ArrayState) -> Step[_ArrayState]:
         count, fitting, left = state
-        enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
+        enough = all(
+            n >= contained.low for n, contained in zip(fitting, self._contains, strict=True)
+        )
         edges: list[tuple[Node, _ArrayState]] = []
         if self._part.high is None or count < self._part.high:
             for kind, fits, after in self._choices(count, left):
@@ -233,24 +237,26 @@ class CountedItems:
         kinds = self._kinds(self._part.item(count))
         self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
         if not self._part.unique:
-            return [(known, fits, left) for known, fits in kinds]
+            return [(kind_of, fits, left) for kind_of, fits in kinds]
         return [
-            (both((known, self._values[left[place]])), fits, self._without(left, place))
-            for known, fits in kinds
-            for place in range(min(len(left), 1 if self._in_order else len(left)))
+            (both((kind_of, self._values[left[index]])), fits, self._without(left, index))
+            for kind_of, fits in kinds
+            for index in range(min(len(left), 1 if self._in_order else len(left)))
         ]
 
     def _kinds(self, item: Expression) -> list[_ItemKind]:
         if item not in self._known:
             excludes = self._writer.schemas.excludes
             kinds: list[_ItemKind] = [(item, ())]
-            for each in self._contains:
+            for contained in self._contains:
                 # Where only a lower bound matters, an item that fits may as well not be counted.
-                unfit = ANYTHING if each.high is None else other(each.item)
+                unfit = ANYTHING if contained.high is None else other(contained.item)
                 kinds = [
-                    (both((known, each.item if fits else unfit)), (*before, fits))
-                    for known, before in kinds
-                    for fits in ((True,) if is_within(item, each.item, excludes) else (True, False))
+                    (both((expression, contained.item if fits else unfit)), (*before, fits))
+                    for expression, before in kinds
+                    for fits in (
+                        (True,) if is_within(item, contained.item, excludes) else (True, False)
+                    )
                 ]
                 self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
             self._known[item] = kinds
@@ -261,17 +267,17 @@ class CountedItems:
             self._forms[item] = self._writer.place(item, f"{self._hint}_item")
         return self._forms[item]
 
-    def _without(self, left: tuple[int, ...], place: int) -> tuple[int, ...]:
-        return left[place + 1 :] if self._in_order else left[:place] + left[place + 1 :]
+    def _without(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
+        return left[index + 1 :] if self._in_order else left[:index] + left[index + 1 :]
 
     def _count(self, fitting: tuple[int, ...], fits: tuple[bool, ...]) -> tuple[int, ...] | None:
-        found = []
-        for n, one, each in zip(fitting, fits, self._contains, strict=True):
-            top = each.low if each.high is None else each.high
-            if one and each.high is not None and n == each.high:
+        counts = []
+        for n, one, contained in zip(fitting, fits, self._contains, strict=True):
+            top = contained.low if contained.high is None else contained.high
+            if one and contained.high is not None and n == contained.high:
                 return None
-            found.append(min(n + one, top))
-        return tuple(found)
+            counts.append(min(n + one, top))
+        return tuple(counts)
 
 
 MOST_STRINGS = 100
@@ -285,18 +291,18 @@ def list_values(
     schemas: "Schemas", expressions: Iterable[Expression]
 ) -> tuple[Constant, ...] | None:
     """Return every value that some expression allows, each once; None if they are not listed."""
-    found: dict[Hashable, Constant] = {}
+    listed_values: dict[Hashable, Constant] = {}
     for expression in expressions:
         if expression == ANYTHING or (isinstance(expression, AllOf) and not expression.parts):
             return None
         if isinstance(expression, Constant):
-            found[expression.key] = expression
+            listed_values[expression.key] = expression
             continue
         if isinstance(expression, AnyOf):
             inner = list_values(schemas, expression.parts)
             if inner is None:
                 return None
-            found.update((each.key, each) for each in inner)
+            listed_values.update((each.key, each) for each in inner)
             continue
         try:
             shape = schemas.shape(expression)
@@ -308,8 +314,8 @@ def list_values(
                 if values is None:
                     return None
                 listed = map(constant, values)
-                found.update((each.key, each) for each in listed)
-    return tuple(found.values())
+                listed_values.update((each.key, each) for each in listed)
+    return tuple(listed_values.values())
 
 
 def _values(part: Part, budget: Budget) -> tuple[object, ...] | None:
@@ -480,11 +486,11 @@ class CountedMembers:
         self._all_met = (1 << len(self._part.present)) - 1
         # That members with the required names are there says no more of one other member.
         self._counts_names = self._part.low > len(self._part.required) + 1
-        self._single, self._others = self._told_apart()
+        self._single, self._others = self._singles_and_others()
         # The same in all states, but that the first member has no comma before it.
         self._known: dict[tuple[int | None, bool], list[_FittingNode]] = {}
 
-    def _told_apart(self) -> tuple[list[Region], list[Region]]:
+    def _singles_and_others(self) -> tuple[list[Region], list[Region]]:
         """Return the regions that are single names, and others; note where those may repeat."""
         together: tuple[list[Region], list[Region]] = [], list(self._part.regions)
         if not self._counts_names and all(value == ANYTHING for _, value in self._part.present):
@@ -512,11 +518,11 @@ class CountedMembers:
             return False
         if self._counts_names:
             return True
-        keys, held = region
+        keys, member_value = region
         schemas = self._layout.writer.schemas
         return any(
             keys.meet(more, schemas.budget) is not None
-            and not is_unsatisfiable(schemas, both((held, other(value))))
+            and not is_unsatisfiable(schemas, both((member_value, other(value))))
             for more, value in self._part.present
         )
 
@@ -562,8 +568,8 @@ class CountedMembers:
         They are those that were counted, until enough are, and those of members that must be.
         """
         is_counted = self._counts_names and count < self._part.low
-        found = taken | name if is_counted or needed else taken
-        return 0 if count + 1 >= self._part.low and not self._part.present else found
+        counted = taken | name if is_counted or needed else taken
+        return 0 if count + 1 >= self._part.low and not self._part.present else counted
 
     def _missing(self, done: int) -> bool:
         """Return whether a required member is still to come."""
@@ -578,11 +584,11 @@ class CountedMembers:
         Last comes the single name that the member has, as a bit; 0 for others.
         """
         count = len(self._layout.members)
-        places = [place for place in range(count) if not done >> place & 1]
-        for place in places if self._any else places[:1]:
-            for form in self._forms(place, is_first):
-                yield form, done | 1 << place, 0
-        if places and not self._any:
+        indices = [index for index in range(count) if not done >> index & 1]
+        for index in indices if self._any else indices[:1]:
+            for form in self._forms(index, is_first):
+                yield form, done | 1 << index, 0
+        if indices and not self._any:
             return
         for number in range(len(self._single)):
             if not taken >> number & 1:
@@ -596,34 +602,34 @@ class CountedMembers:
 
         After the places of named members come those of single names; None is for the others.
         """
-        known = self._known.get((place, is_first))
-        if known is None and is_first:
+        cached = self._known.get((place, is_first))
+        if cached is None and is_first:
             sure = self._sure(place)
             every = (fits for fits in range(self._all_met + 1) if not fits & sure)
             forms = [(self._fitting(place, fits), fits) for fits in every]
-            known = [(form, fits, sure) for form, fits in forms if form is not None]
-        elif known is None:
+            cached = [(form, fits, sure) for form, fits in forms if form is not None]
+        elif cached is None:
             comma = self._layout.writer.prelude.comma
             forms_first = self._forms(place, True)
-            known = [(sequence(comma, form), fits, sure) for form, fits, sure in forms_first]
-        self._known[place, is_first] = known
-        return known
+            cached = [(sequence(comma, form), fits, sure) for form, fits, sure in forms_first]
+        self._known[place, is_first] = cached
+        return cached
 
     def _sure(self, place: int | None) -> int:
         """Return which of ``present`` a member fits whatever its value, as bits."""
         part, excludes = self._part, self._layout.writer.schemas.excludes
         names: tuple[str, ...] = ()
-        held = [value for _, value in self._others if value != NOTHING]
+        member_values = [value for _, value in self._others if value != NOTHING]
         if place is not None and place < len(self._layout.members):
             names = (self._layout.names[place],)
-            held = [part.lookup(names[0])]
+            member_values = [part.lookup(names[0])]
         elif place is not None:
             keys, value = self._single[place - len(self._layout.members)]
-            names, held = keys.finite or (), [value]
+            names, member_values = keys.finite or (), [value]
         return sum(
             1 << i
             for i, (keys, value) in enumerate(part.present)
-            if all(is_within(each, value, excludes) for each in held)
+            if all(is_within(member_value, value, excludes) for member_value in member_values)
             and (all(map(keys.holds, names)) if names else self._layout.leaves_out_named(keys))
         )
 

@@ -70,8 +70,8 @@ def read_json(text: str) -> Json:
     except NoJsonError as error:
         place = Source(text).position(error.span.start)
         where = f"line {place.line}, column {place.column}"
-        found = invalid(f"the schema is not JSON: {error.reason} at {where}", "")
-        raise ProblemError(found.problem._replace(span=error.span)) from None
+        problem = invalid(f"the schema is not JSON: {error.reason} at {where}", "")
+        raise ProblemError(problem.problem._replace(span=error.span)) from None
 
 
 _HOST = "://json-schema.org/"
@@ -232,10 +232,10 @@ class Document:
         leads there.
         """
         start = Target(schema, pointer, self._base_at(pointer))
-        found = copy(self)
-        found._start = start
-        found._refs, found._places, found._beside = {}, {}, {}
-        return found
+        document = copy(self)
+        document._start = start
+        document._refs, document._places, document._beside = {}, {}, {}
+        return document
 
     @cached_property
     def _pointers(self) -> dict[int, str]:
@@ -367,8 +367,8 @@ class Document:
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
         target = self.target(value["$ref"]) if beside else None
         # Of what the target says itself nothing is lost.
-        said = target.value if target and isinstance(target.value, dict) else {}
-        lost = (keyword for keyword in beside if said.get(keyword) != value[keyword])
+        target_value = target.value if target and isinstance(target.value, dict) else {}
+        lost = (keyword for keyword in beside if target_value.get(keyword) != value[keyword])
         self._beside.update((f"{pointer}/{escape(keyword)}", None) for keyword in lost)
         return {"$ref": value["$ref"]}
 
@@ -406,9 +406,9 @@ class Document:
 
         A schema that is not in the document has the references of the document as a whole.
         """
-        return self.target(schema.get(keyword), self._known_base(schema))
+        return self.target(schema.get(keyword), self._base_in_document(schema))
 
-    def _known_base(self, schema: Json) -> Base | None:
+    def _base_in_document(self, schema: Json) -> Base | None:
         """Return what references in a schema are relative to, None for the document as a whole."""
         if not self._has_identifiers:
             return None
@@ -491,13 +491,13 @@ class Document:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
         uri, _, anchor = reference.partition("#")
-        found = None
+        target = None
         if anchor and not anchor.startswith("/"):
             resource = self._resource(place, keyword, uri)
             marked = self._marks.of(resource).get(anchor)
-            found = None if marked is None else self._target_of(marked)
-        found = found or self._found(place, keyword, reference)
-        return self._there(found, place.scope, place.closing_of(keyword))
+            target = None if marked is None else self._target_of(marked)
+        target = target or self._resolved(place, keyword, reference)
+        return self._there(target, place.scope, place.closing_of(keyword))
 
     def follow_dynamic(self, place: Place, keyword: str) -> Expression:
         """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
@@ -517,12 +517,12 @@ class Document:
         return reference
 
     def _resource(self, place: Place, keyword: str, uri: str) -> Json:
-        return self._found(place, keyword, uri).value if uri else place.contents
+        return self._resolved(place, keyword, uri).value if uri else place.contents
 
-    def _found(self, place: Place, keyword: str, reference: str) -> Target:
+    def _resolved(self, place: Place, keyword: str, reference: str) -> Target:
         """Return the schema that a reference leads to. Raises ProblemError."""
-        found = self.target(reference, place.base)
-        if found is None:
+        target = self.target(reference, place.base)
+        if target is None:
             raise ProblemError(
                 Problem(
                     UNRESOLVED,
@@ -532,10 +532,10 @@ class Document:
                     " the schema's own folder, where the schema is in a file",
                 )
             )
-        if not isinstance(found.value, dict | bool):
+        if not isinstance(target.value, dict | bool):
             where = f"{place.pointer}/{escape(keyword)}"
             raise invalid("a schema is an object, `true` or `false`", where)
-        return found
+        return target
 
     def _at_address(self, uri: str) -> Base:
         """Return the schema with an address. Raises KeyError."""
@@ -553,22 +553,22 @@ class Document:
             self._marks.read(contents)
             self._read_identifiers(contents, Base(uri.rstrip("#"), contents), dialect_of(contents))
             pointers = _pointers(contents).items()
-            self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
+            self._pointers.update((schema, f"{uri}{pointer}") for schema, pointer in pointers)
 
     def _target_of(self, schema: dict[str, Json]) -> Target:
         """Return a schema of the document, or of the meta-schemas, with its pointer."""
         return Target(schema, self._pointers.get(id(schema), ""), self._base_of(schema, None))
 
-    def _there(self, found: Target, scope: Scope, closing: Closing) -> Expression:
-        scope = self._entered(scope, found.value)
-        return self._expression(found.value, found.pointer, found.base, scope, closing)
+    def _there(self, target: Target, scope: Scope, closing: Closing) -> Expression:
+        scope = self._entered(scope, target.value)
+        return self._expression(target.value, target.pointer, target.base, scope, closing)
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
         if not self.by_draft or self.dialect != "draft-03":
             return None
-        known = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
-        return next(iter(known), "required" if contents.get("required") is True else None)
+        keywords = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
+        return next(iter(keywords), "required" if contents.get("required") is True else None)
 
 
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
@@ -594,17 +594,17 @@ def _has_id(value: dict[str, Json]) -> bool:
 
 def _pointers(root: Json) -> dict[int, str]:
     """Return the pointer of every object, by identity."""
-    found: dict[int, str] = {}
+    pointers: dict[int, str] = {}
     pending = [(root, "")]
     for value, pointer in pending:
         if isinstance(value, dict):
-            found[id(value)] = pointer
+            pointers[id(value)] = pointer
         pending += [
             (item, f"{pointer}/{escape(name)}")
             for name, item in _children(value)
             if isinstance(item, dict | list)
         ]
-    return found
+    return pointers
 
 
 def _children(value: Json) -> list[tuple[str, Json]]:
@@ -644,7 +644,9 @@ def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: 
         try:
             is_changed |= bool(bundled(schema, path, imports, room).moved)
         except ProblemError as error:
-            problems = (each._replace(pointer=pointer + each.pointer) for each in error.problems)
+            problems = (
+                problem._replace(pointer=pointer + problem.pointer) for problem in error.problems
+            )
             raise ProblemError(*problems) from None
     return is_changed
 
@@ -662,8 +664,8 @@ def bundled(value: Json, path: str | None, imports: Imports, room: _Room | None 
     files = bundler.gather()
     if not files:
         return Bundle(value)
-    held = value.get(bundler.keyword)
-    value[bundler.keyword] = {**(held if isinstance(held, dict) else {}), **files}
+    definitions = value.get(bundler.keyword)
+    value[bundler.keyword] = {**(definitions if isinstance(definitions, dict) else {}), **files}
     return Bundle(value, tuple(bundler.moved))
 
 
@@ -705,34 +707,36 @@ class _Bundler:
     def gather(self) -> dict[str, Json]:
         """Read all files; return their contents by names that the schema does not have."""
         first = next(iter(self._files.values()))
-        waiting = [(each, each.pointer) for each in self._references(first)]
+        waiting = [(outgoing, outgoing.pointer) for outgoing in self._references(first)]
         while waiting:
             reference, shown = waiting.pop()
             path = self._path_of(reference.address)
-            found = None if path is None else self._files.get(path)
-            if path is not None and found is None:
-                found = self._read(path, reference.address, shown)
+            file = None if path is None else self._files.get(path)
+            if path is not None and file is None:
+                file = self._read(path, reference.address, shown)
                 # The contents of a file are shown at the reference in the schema that led there.
-                waiting += [(each, shown) for each in self._references(found)] if found else []
-            if found is not None:
-                fragment, target = reference.fragment, quote(found.pointer, safe="/~$")
+                waiting += (
+                    [(outgoing, shown) for outgoing in self._references(file)] if file else []
+                )
+            if file is not None:
+                fragment, target = reference.fragment, quote(file.pointer, safe="/~$")
                 if fragment and not fragment.startswith("/"):
-                    fragment = found.anchors.get(fragment, f"/{fragment}")
+                    fragment = file.anchors.get(fragment, f"/{fragment}")
                 around = self._own if reference.is_nested else ""
                 reference.holder["$ref"] = f"{around}#{target}{fragment}"
         own = list(self._files.values())[1:]
-        return {each.pointer.rpartition("/")[2]: each.value for each in own}
+        return {outgoing.pointer.rpartition("/")[2]: outgoing.value for outgoing in own}
 
     def _references(self, file: _File) -> Iterator[_Reference]:
         """Yield the references of a file to other resources; in files below, to itself too."""
-        found: list[_Reference] = []
-        known: set[str] = set()
+        references: list[_Reference] = []
+        addresses: set[str] = set()
         pending: list[tuple[Json, str, str]] = [(file.value, file.address, file.pointer)]
         while pending:
             value, around, pointer = pending.pop()
             if isinstance(value, dict):
                 base = _address_of(value, around) if value is not file.value else around
-                known |= {base} - {file.address}
+                addresses |= {base} - {file.address}
                 if isinstance(anchor := value.get("$anchor"), str):
                     file.anchors[anchor] = pointer.removeprefix(file.pointer)
                 reference = value.get("$ref")
@@ -741,15 +745,21 @@ class _Bundler:
                     address = base if reference.startswith("#") else address
                     fragment = reference[1:] if reference.startswith("#") else fragment
                     nested = base != file.address
-                    found.append(_Reference(value, address, fragment, f"{pointer}/$ref", nested))
-                below = ((name, each) for name, each in value.items() if name not in _DATA)
-                pending += [(each, base, f"{pointer}/{escape(name)}") for name, each in below]
+                    references.append(
+                        _Reference(value, address, fragment, f"{pointer}/$ref", nested)
+                    )
+                below = ((name, outgoing) for name, outgoing in value.items() if name not in _DATA)
+                pending += [
+                    (outgoing, base, f"{pointer}/{escape(name)}") for name, outgoing in below
+                ]
             elif isinstance(value, list):
-                pending += [(each, around, f"{pointer}/{n}") for n, each in enumerate(value)]
-        for each in found:
-            is_own = each.address == file.address and not file.pointer
-            if not is_own and each.address not in known:
-                yield each
+                pending += [
+                    (outgoing, around, f"{pointer}/{n}") for n, outgoing in enumerate(value)
+                ]
+        for outgoing in references:
+            is_own = outgoing.address == file.address and not file.pointer
+            if not is_own and outgoing.address not in addresses:
+                yield outgoing
 
     def _path_of(self, address: str) -> str | None:
         """Return the path of the file that an address means."""
@@ -781,8 +791,8 @@ class _Bundler:
                 del own[keyword]
         pointer = f"/{self.keyword}/{self._new_name(path)}"
         self.moved.append((pointer, shown))
-        found = self._files[path] = _File(own, address, pointer, {})
-        return found
+        file = self._files[path] = _File(own, address, pointer, {})
+        return file
 
     def _new_name(self, path: str) -> str:
         return self._names.fresh(basename(path).partition(".")[0] or "file")

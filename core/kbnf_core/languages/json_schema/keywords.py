@@ -74,8 +74,8 @@ class NarrowableError(ProblemError):
 
 def too_many_kinds(type_: str, limit: int) -> NarrowableError:
     """Return the error of more kinds of values in one place than are told apart."""
-    found = too_large(f"kinds of {type_}s in one place", limit, "alternatives")
-    return NarrowableError(found.problem)
+    error = too_large(f"kinds of {type_}s in one place", limit, "alternatives")
+    return NarrowableError(error.problem)
 
 
 def unsupported(message: str, pointer: str, help_: str = "") -> ProblemError:
@@ -121,9 +121,9 @@ def refers_to_itself(pointer: str) -> ProblemError:
     return ProblemError(Problem(UNSATISFIABLE, message, pointer))
 
 
-def too_large(what: str, limit: int, name: str, pointer: str = "") -> ProblemError:
+def too_large(counted: str, limit: int, name: str, pointer: str = "") -> ProblemError:
     """Return the error of a limit that was passed; ``name`` is its field of SchemaLimits."""
-    message = f"more than {limit:,} {what}"
+    message = f"more than {limit:,} {counted}"
     return ProblemError(
         Problem(TOO_LARGE, message, pointer, f"simplify the schema, or raise the limit `{name}`")
     )
@@ -243,15 +243,15 @@ def subschemas(schema: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
 
     Values of another form than their keyword requires are left out; a schema need not be valid.
     """
-    for keyword, held in schema.items() if isinstance(schema, dict) else ():
-        if keyword in SCHEMA and isinstance(held, dict | bool):
-            yield (keyword,), held
-        elif keyword in _BY_NAME and isinstance(held, dict):
-            for name, inner in held.items():
+    for keyword, value in schema.items() if isinstance(schema, dict) else ():
+        if keyword in SCHEMA and isinstance(value, dict | bool):
+            yield (keyword,), value
+        elif keyword in _BY_NAME and isinstance(value, dict):
+            for name, inner in value.items():
                 if isinstance(inner, dict | bool):
                     yield (keyword, name), inner
-        elif keyword in _LISTED and isinstance(held, list):
-            for number, inner in enumerate(held):
+        elif keyword in _LISTED and isinstance(value, list):
+            for number, inner in enumerate(value):
                 if isinstance(inner, dict | bool):
                     yield (keyword, str(number)), inner
 
@@ -333,9 +333,9 @@ def joined(reviews: Iterable[Review]) -> Review:
     every = list(reviews)
     return Review(
         (),
-        frozenset().union(*(each.strange for each in every)),
-        any(each.is_unlisted for each in every),
-        any(each.has_marks for each in every),
+        frozenset().union(*(review.strange for review in every)),
+        any(review.is_unlisted for review in every),
+        any(review.has_marks for review in every),
     )
 
 
@@ -398,14 +398,14 @@ class _Visit:
             if not (isinstance(schema, bool) and self._draft > 4):
                 self._problems.append(_no_schema(schema, _pointer_of(link), link is None))
             return
-        for keyword, held in schema.items():
+        for keyword, value in schema.items():
             form = self._forms.get(keyword)
             if form is None:
-                self._unknown(keyword, held)
-            elif not form.fits(held):
-                self._problems.append(_misused(keyword, held, _pointer_of(link), form.words))
+                self._unknown(keyword, value)
+            elif not form.fits(value):
+                self._problems.append(_misused(keyword, value, _pointer_of(link), form.words))
             elif form.inside is not None:
-                form.inside(self, (link, keyword, None), held)
+                form.inside(self, (link, keyword, None), value)
         if "required" in schema and "properties" in schema and not self._problems:
             self._is_unlisted |= not schema["properties"].keys() >= _listed(schema["required"])
         if self._draft <= 4:
@@ -429,9 +429,15 @@ class _Visit:
         """Visit a value other than a schema, though a reference may lead to a schema in it."""
         if isinstance(value, dict):
             self._has_marks |= "$dynamicAnchor" in value or "$recursiveAnchor" in value
-            self._others += (each for each in value.values() if isinstance(each, _CONTAINERS))
+            self._others += (
+                value_inside
+                for value_inside in value.values()
+                if isinstance(value_inside, _CONTAINERS)
+            )
         else:
-            self._others += (each for each in value if isinstance(each, _CONTAINERS))
+            self._others += (
+                value_inside for value_inside in value if isinstance(value_inside, _CONTAINERS)
+            )
 
     # Values inside of the value of a keyword, which fits.
 
@@ -456,12 +462,16 @@ class _Visit:
     def named(self, link: "_Link", value: Json) -> None:
         """Visit schemas by name."""
         around, keyword, _ = link
-        self._later += [(each, (around, keyword, name)) for name, each in value.items()]
+        self._later += [
+            (value_inside, (around, keyword, name)) for name, value_inside in value.items()
+        ]
 
     def listed(self, link: "_Link", value: Json) -> None:
         """Visit a list of schemas."""
         around, keyword, _ = link
-        self._later += [(each, (around, keyword, number)) for number, each in enumerate(value)]
+        self._later += [
+            (value_inside, (around, keyword, number)) for number, value_inside in enumerate(value)
+        ]
 
     def items(self, link: "_Link", value: Json) -> None:
         """Visit a schema, or a list of them."""
@@ -473,7 +483,9 @@ class _Visit:
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         kinds = dict if self._draft < 4 else dict | bool
         self._later += [
-            (each, (around, keyword, name)) for name, each in pairs if isinstance(each, kinds)
+            (value_inside, (around, keyword, name))
+            for name, value_inside in pairs
+            if isinstance(value_inside, kinds)
         ]
 
     def types(self, link: "_Link", value: Json) -> None:
@@ -505,8 +517,8 @@ def may_hold(keyword: str, value: Json) -> bool:
         # A type that is misspelt, too.
         return isinstance(value, str | list)
     forms = [_forms_of(draft).get(keyword) for draft in (_NEWEST, 4)]
-    known = [form for form in forms if form is not None]
-    return not known or any(form.fits(value) for form in known)
+    listed = [form for form in forms if form is not None]
+    return not listed or any(form.fits(value) for form in listed)
 
 
 def _draft(schema: Json) -> int:
@@ -584,7 +596,7 @@ def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
     """Return the problem that ``name`` is not a type; ``is_item`` says whether it is in a list."""
     from kbnf_core.text.suggest import Suggestions
 
-    listed = [f"`{each}`" for each in _NAMES_OF_TYPES]
+    listed = [f"`{form}`" for form in _NAMES_OF_TYPES]
     meant = Suggestions(TYPES).closest(name.lower()) if isinstance(name, str) else None
     return Problem(
         INVALID,
@@ -612,12 +624,12 @@ class _Form(NamedTuple):
 @cache
 def _forms_of(draft: int) -> dict[str, _Form]:
     """Return the forms of keywords in a draft; a keyword that it does not know has none."""
-    found = {}
+    newest = {}
     for keyword, forms in _FORMS.items():
-        known = [form for form in forms if form.since <= draft]
-        if known and known[-1].words:
-            found[keyword] = known[-1]
-    return found
+        until_draft = [form for form in forms if form.since <= draft]
+        if until_draft and until_draft[-1].words:
+            newest[keyword] = until_draft[-1]
+    return newest
 
 
 def _of(*kinds: type) -> Callable[[Json], bool]:
@@ -646,8 +658,8 @@ def _identifier(value: Json) -> bool:
 
 
 def _matching(pattern: str) -> Callable[[Json], bool]:
-    found = re.compile(pattern)
-    return lambda value: isinstance(value, str) and found.fullmatch(value) is not None
+    compiled = re.compile(pattern)
+    return lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None
 
 
 def _number(value: Json) -> bool:
@@ -692,7 +704,9 @@ def _flags_by_name(value: Json) -> bool:
 def _dependencies(fits: Callable[[Json], bool], *kinds: type) -> Callable[[Json], bool]:
     return lambda value: (
         isinstance(value, dict)
-        and all(isinstance(held, kinds) or fits(held) for held in value.values())
+        and all(
+            isinstance(inner_value, kinds) or fits(inner_value) for inner_value in value.values()
+        )
     )
 
 
@@ -712,7 +726,7 @@ def _type_or_schema(value: Json) -> bool:
     """Return whether this is a type of draft 3: a name, or a list of names and schemas."""
     if not isinstance(value, list):
         return isinstance(value, str)
-    return all(isinstance(each, str | dict) for each in value) and (
+    return all(isinstance(item, str | dict) for item in value) and (
         len(set(map(value_key, value))) == len(value)
     )
 

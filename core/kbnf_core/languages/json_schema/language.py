@@ -84,11 +84,11 @@ class SchemaLanguage(Language):
         the grammar; ``additional_properties`` is the contrary of ``closed``.
         """
         del source
-        found = {LIMITS if name == "limits" else name: value for name, value in options.items()}
-        additional = found.pop("additional_properties", None)
+        own = {LIMITS if name == "limits" else name: value for name, value in options.items()}
+        additional = own.pop("additional_properties", None)
         if additional is not None:
-            found.setdefault("closed", not additional)
-        return found
+            own.setdefault("closed", not additional)
+        return own
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise ``ConfigError`` for options that schemas have not, or not so."""
@@ -114,10 +114,10 @@ class _JsonSchema(SchemaLanguage):
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for a schema: types of Python are closed unless they are not."""
-        found = super().options_of(source, options)
-        if found.get("closed") is None and not isinstance(source, str | Mapping | bool):
-            found["closed"] = True
-        return found
+        own = super().options_of(source, options)
+        if own.get("closed") is None and not isinstance(source, str | Mapping | bool):
+            own["closed"] = True
+        return own
 
 
 JSON_SCHEMA: Language = _JsonSchema()
@@ -186,8 +186,8 @@ def _made(make: Any, lossless: bool) -> str:
 
 
 def _no_schema(error: Exception) -> ConfigError:
-    said = str(error).split("\n", 1)[0]
-    return ConfigError(f"there is no JSON Schema of this: {said}")
+    reason = str(error).split("\n", 1)[0]
+    return ConfigError(f"there is no JSON Schema of this: {reason}")
 
 
 def _as_json(value: object) -> str:

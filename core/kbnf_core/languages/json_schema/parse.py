@@ -81,20 +81,20 @@ _MAY_BE_NULL = frozenset({"whitespace_pattern", "json_allowed_escapes"})
 
 def guided(schema: Json, options: Options) -> Options:
     """Return ``options`` with everything said. Raises ProblemError for impossible hints."""
-    said = _hints(schema)
-    return _with(options, said) if said else _by_default(options)
+    hints = _hints(schema)
+    return _with(options, hints) if hints else _by_default(options)
 
 
-def _with(options: Options, said: dict[str, Any]) -> Options:
+def _with(options: Options, hints: dict[str, Any]) -> Options:
     defaults = _defaults(options.standard)
-    known = {
+    values = {
         name: value
         for name in defaults
-        if (value := _first(getattr(options, name), said.get(name), defaults[name])) is not None
+        if (value := _first(getattr(options, name), hints.get(name), defaults[name])) is not None
     }
     if options.whitespace is not None and options.whitespace_pattern is None:
-        known.pop("whitespace_pattern", None)
-    whole = replace(options, **known)
+        values.pop("whitespace_pattern", None)
+    whole = replace(options, **values)
     for name in ("whitespace_pattern", "item_separator", "key_separator"):
         _check_regex(getattr(whole, name), name)
     strange = sorted(set(whole.allowed_escapes or "") - set(LETTERS))
@@ -141,18 +141,18 @@ def _hints(schema: Json) -> dict[str, Any]:
     """Return what the schema says, by the names of the options."""
     if not isinstance(schema, dict) or KEYWORD not in schema:
         return {}
-    said = schema[KEYWORD]
-    if not isinstance(said, dict):
+    hints = schema[KEYWORD]
+    if not isinstance(hints, dict):
         raise invalid(f"`{KEYWORD}` is an object", f"/{KEYWORD}")
-    for key, value in said.items():
+    for key, value in hints.items():
         _check(key, value)
-    general = said.get("json_allow_general_unicode_escapes")
-    flexible = said.get("whitespace_flexible")
+    general = hints.get("json_allow_general_unicode_escapes")
+    flexible = hints.get("whitespace_flexible")
     return {
         "whitespace": None if flexible is None else _GAPS[flexible],
         "escapes": Escapes.UNICODE if general else None,
-        "allowed_escapes": said.get("json_allowed_escapes"),
-        **{name: said.get(name) for name in _SAME},
+        "allowed_escapes": hints.get("json_allowed_escapes"),
+        **{name: hints.get(name) for name in _SAME},
     }
 
 
@@ -162,9 +162,9 @@ _SAME = ("whitespace_pattern", "item_separator", "key_separator", "coerce_one_of
 
 def _check(key: str, value: Json) -> None:
     if key not in _TEXTS | _FLAGS:
-        known = ", ".join(f"`{name}`" for name in sorted(_TEXTS | _FLAGS))
+        names = ", ".join(f"`{name}`" for name in sorted(_TEXTS | _FLAGS))
         problem = invalid(f"`{KEYWORD}` knows no `{key}`", _pointer(key)).problem
-        raise ProblemError(problem._replace(help=f"it knows {known}"))
+        raise ProblemError(problem._replace(help=f"it knows {names}"))
     if value is None and key in _MAY_BE_NULL:
         return
     if key in _TEXTS and not isinstance(value, str):
@@ -201,15 +201,11 @@ class Outcome(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
-
-    ``schemas`` has its schemas as they were read.
-    """
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
 
     start: str
     definitions: tuple[tree.Definition, ...]
     outcome: Outcome
-    schemas: Schemas
 
 
 class SchemaText(NamedTuple):
@@ -238,22 +234,22 @@ class SchemaText(NamedTuple):
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
-        known = dict(self.moved)
+        moved = dict(self.moved)
         for inner in _around(pointer):
-            if inner in known:
-                return known[inner] + pointer[len(inner) :]
+            if inner in moved:
+                return moved[inner] + pointer[len(inner) :]
         return ""
 
     def places(self) -> Mapping[str, Span]:
         """Return the spans of the places in the schema, by their pointers."""
-        known: dict[str, list[str]] = {}
+        spans: dict[str, list[str]] = {}
         for inner, outer in self.moved:
-            known.setdefault(outer, []).append(inner)
+            spans.setdefault(outer, []).append(inner)
         return {
             inner + pointer[len(outer) :]: span
             for pointer, span in self.source.places.items()
             for outer in _around(pointer)
-            for inner in known.get(outer, ())
+            for inner in spans.get(outer, ())
         }
 
     def diagnostic(self, problem: Problem) -> Diagnostic:
@@ -262,8 +258,8 @@ class SchemaText(NamedTuple):
 
     def loss(self, problem: Problem) -> Loss:
         """Return the loss that a problem is."""
-        found = self.diagnostic(problem)
-        return Loss(problem.code, found.message, found.span)
+        finding = self.diagnostic(problem)
+        return Loss(problem.code, finding.message, finding.span)
 
 
 def _around(pointer: str) -> Iterator[str]:
@@ -420,17 +416,17 @@ class SchemaReading(Parsed):
             return
         from kbnf_core.languages.json_schema.advice import misspelt_once
 
-        for each in misspelt_once(self._text.value, facts):
-            warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
+        for problem in misspelt_once(self._text.value, facts):
+            warnings.warn(f"{problem.pointer}: {problem.message}; {problem.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return findings of likely mistakes, but those that the errors report."""
         from kbnf_core.languages.json_schema.advice import contradictions
 
         text, dead = self._text, self._dead()
-        found = [*self._oddities(), *contradictions(self._written().schemas, dead)]
+        problems = [*self._oddities(), *contradictions(self._written().schemas, dead)]
         why = self._why(None) if "" in dead else self._errors
-        return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
+        return tuple(untold(map(text.diagnostic, problems), map(text.diagnostic, why)))
 
     def _oddities(self) -> Iterable[Problem]:
         from kbnf_core.languages.json_schema.advice import oddities, repetitions
@@ -450,7 +446,7 @@ class SchemaReading(Parsed):
         alive = {copies[name] for name in copies.keys() - dead.keys()}
         dead = {name: body for name, body in dead.items() if copies.get(name) not in alive}
         graph = {
-            name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
+            name: dead.keys() & {call_inside.nonterminal for call_inside in ir.calls(body)}
             for name, body in dead.items()
         }
         return {self._pointers[name] for name in last_components(graph)}
@@ -460,30 +456,34 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
     """Yield findings of lints but those that an error about a schema without a value has."""
     from kbnf_core.languages.json_schema.advice import CONTRADICTION, MISSPELT
 
-    told = {each.span for each in errors if each.code == UNSATISFIABLE}
-    for each in findings:
-        if each.code not in (CONTRADICTION, MISSPELT) or each.span not in told:
-            yield each
+    unsatisfiable = {finding.span for finding in errors if finding.code == UNSATISFIABLE}
+    for finding in findings:
+        if finding.code not in (CONTRADICTION, MISSPELT) or finding.span not in unsatisfiable:
+            yield finding
 
 
 def rules_to_run(
-    document: Document, options: Options, start: str
-) -> tuple[Mapping[str, ir.Node], Outcome]:
-    """Return the rules of a document, the first one called ``start``. Raises ProblemError."""
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
-    return _made(writer, writer.rules_for)
+    document: Document, options: Options
+) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
+    """Return the rules of a document, and their writer. Raises ProblemError."""
+    writer = Writer(Schemas(document, guided(document.value, options)))
+    return *_made(writer, writer.rules_for), writer
+
+
+def rules_to_read(writer: Writer) -> tuple[tree.Definition, ...]:
+    """Return the rules that a writer has written, as people read them. Raises ProblemError."""
+    from kbnf_core.languages.json_schema.readable import Trees, with_texts
+
+    with _limited_work():
+        rules = Trees(writer).write(writer.start, with_texts(writer.start, writer.to_read()))
+    return tuple(definition(*rule) for rule in rules.items())
 
 
 def embed_json_schema(document: Document, options: Options, prefix: str = "") -> Embedded:
     """Return rules for a document, all names beginning with ``prefix``. Raises ProblemError."""
-    from kbnf_core.languages.json_schema.readable import Trees, with_texts
-
     writer = Writer(Schemas(document, guided(document.value, options)), prefix)
     start, outcome = _made(writer, writer.write_all)
-    with _limited_work():
-        rules = Trees(writer).write(start, with_texts(start, writer.to_read()))
-    definitions = tuple(definition(*rule) for rule in rules.items())
-    return Embedded(start, definitions, outcome, writer.schemas)
+    return Embedded(start, rules_to_read(writer), outcome)
 
 
 def raw_strings(
@@ -497,49 +497,51 @@ def raw_strings(
     """
     options = guided(schema, options)
     schemas = schemas_of(schema, options)
-    found: list[str | Dfa] = []
+    alternatives: list[str | Dfa] = []
     try:
-        for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
-            assert isinstance(part, Restricted)  # noqa: S101 - as strings are
-            if not part.literals:
+        for subset in schemas.some(schemas.document.root()).get(Type.STRING, ()):
+            assert isinstance(subset, Restricted)  # noqa: S101 - as strings are
+            if not subset.literals:
                 return None
-            is_bounded = part.length is not None and part.length.high is not None
-            few = part if is_bounded or options.digits is Digits.ANY else with_bounded_runs(part)
+            is_bounded = subset.length is not None and subset.length.high is not None
+            few = (
+                subset if is_bounded or options.digits is Digits.ANY else with_bounded_runs(subset)
+            )
             strings = few.dfa(schemas.budget)
             atom, wanted = few.literals[0]
             is_single = len(few.literals) == 1 and wanted and isinstance(atom, Matching)
             if is_single and operations.intersect(strings, avoided).is_empty:
-                found.append(f"(?:{cast(Matching, atom).regex})")
+                alternatives.append(f"(?:{cast(Matching, atom).regex})")
             else:
-                found.append(_narrowed(few, avoided, schemas.budget, note))
+                alternatives.append(_narrowed(few, avoided, schemas.budget, note))
     except LimitError:
         raise too_large("states of a counted string", options.limits.steps, "steps") from None
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
-    return found
+    return alternatives
 
 
 def _narrowed(
-    part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]
+    subset: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]
 ) -> str | Dfa:
     """Return a set of strings, without long ones where it is too large. Raises LimitError."""
-    length, kept = part.length, part
+    length, kept = subset.length, subset
     while True:
         strings: Dfa | None = None
         try:
             strings = operations.difference(kept.dfa(budget), avoided)
-            found = to_regex(strings)
+            problems = to_regex(strings)
         except LimitError:
             if length is None or length.high is None or length.high <= max(length.low, 1):
                 if strings is None:
                     raise
                 return strings
             length = Length(length.low, max(length.low, length.high // 2))
-            kept = Restricted(part.kind, (*part.of_any_length.literals, (length, True)))
+            kept = Restricted(subset.kind, (*subset.of_any_length.literals, (length, True)))
         else:
-            if kept is not part and length is not None:
+            if kept is not subset and length is not None:
                 note(f"strings of more than {length.high:,} characters are left out")
-            return found
+            return problems
 
 
 def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
@@ -574,8 +576,8 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
         names = contents.get("type", "number")
         return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
-    parts = alias.parts if isinstance(alias, AnyOf) else (alias,)
-    if all(part is not None and _says_object(schemas, part) for part in parts):
+    alternatives = alias.parts if isinstance(alias, AnyOf) else (alias,)
+    if all(strings is not None and _says_object(schemas, strings) for strings in alternatives):
         # Without reading them: those that are known have not been.
         return True
     return Type.NUMBER not in schemas.some(root)

@@ -137,8 +137,8 @@ class LosslessSchema(GenerateJsonSchema):
             return {"type": "string", "pattern": base64}
         module = getattr(function, "__module__", "")
         if module.startswith(_OWNERS) and name in _VALIDATORS:
-            known = _VALIDATORS[name]
-            return _unkept(written, name) if known is None else {**known}
+            validator_schema = _VALIDATORS[name]
+            return _unkept(written, name) if validator_schema is None else {**validator_schema}
         if module.startswith(_OWNERS) and name in _CHECKED:
             return _unkept({"type": "string", "pattern": _CHECKED[name]}, name)
         if module.startswith(_OWNERS) and name in _LISTED:
@@ -152,11 +152,11 @@ class LosslessSchema(GenerateJsonSchema):
         """Write a decimal as a number: that is one spelling, and its bounds are kept."""
         bounds = {key: value for key, value in schema.items() if isinstance(value, Decimal | int)}
         number = self.float_schema({**bounds, "type": "float"})  # type: ignore[typeddict-item]
-        digits, places = schema.get("max_digits"), schema.get("decimal_places")
-        if digits is None and places is None:
+        digits, decimals = schema.get("max_digits"), schema.get("decimal_places")
+        if digits is None and decimals is None:
             return number
         whole = _MOST_DIGITS if digits is None else digits
-        shapes = range(min(whole, _MOST_DIGITS) + 1) if places is None else [places]
+        shapes = range(min(whole, _MOST_DIGITS) + 1) if decimals is None else [decimals]
         choices = [_rounded(whole - fraction, fraction) for fraction in shapes]
         return {"allOf": [number, {"anyOf": choices} if len(choices) > 1 else choices[0]]}
 
@@ -269,12 +269,12 @@ def _validator(schema: Mapping[str, Any]) -> Any:
 def _writer(schema: Mapping[str, Any]) -> Any:
     """Return the method by which a class of others writes its JSON Schema itself, or None."""
     functions = schema.get("metadata", {}).get("pydantic_js_functions", ())
-    own = (each for each in functions if not each.__module__.startswith(_THEIRS))
+    own = (function for function in functions if not function.__module__.startswith(_THEIRS))
     return next(own, None)
 
 
-def _unkept(written: JsonSchemaValue, what: str) -> JsonSchemaValue:
-    return {**written, "$comment": f"{UNKEPT}{what}"}
+def _unkept(written: JsonSchemaValue, check: str) -> JsonSchemaValue:
+    return {**written, "$comment": f"{UNKEPT}{check}"}
 
 
 def _within_unkept_bounds(written: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
@@ -291,9 +291,9 @@ def _plain(value: Any) -> Any:
 
 def _rounded(whole: int, fraction: int) -> dict[str, Any]:
     """Return numbers of so many digits before and after the point."""
-    places = {"multipleOf": float(f"1e-{fraction}")} if fraction else {"type": "integer"}
+    multiple = {"multipleOf": float(f"1e-{fraction}")} if fraction else {"type": "integer"}
     most = 10 ** max(whole, 0)
-    return {**places, "exclusiveMinimum": -most, "exclusiveMaximum": most}
+    return {**multiple, "exclusiveMinimum": -most, "exclusiveMaximum": most}
 
 
 def _address(written: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
@@ -302,7 +302,7 @@ def _address(written: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     if not schemes:
         return {**written, "format": "uri"}
     most = schema.get("max_length")
-    others = [re.escape(each) for each in schemes if each != "file"]
+    others = [re.escape(allowed) for allowed in schemes if allowed != "file"]
     scheme = f"(?:{'|'.join(others)})" if others else "file"
     return {"type": "string", "pattern": f"^(?:{plain_address(scheme, most)})$"}
 
@@ -329,10 +329,14 @@ def _days(schema: Any, *, apart: int) -> dict[str, Any]:
 
 def _beyond(day: str, sign: int) -> str:
     """Return the beginnings of days after one (before one, where ``sign`` is -1)."""
-    found = []
+    patterns = []
     for index, digit in enumerate(day):
-        others = [each for each in "0123456789" if digit != "-" and (each > digit) == (sign > 0)]
-        others = [each for each in others if each != digit]
+        others = [
+            other_digit
+            for other_digit in "0123456789"
+            if digit != "-" and (other_digit > digit) == (sign > 0)
+        ]
+        others = [other_digit for other_digit in others if other_digit != digit]
         if others:
-            found.append(f"{day[:index]}[{''.join(others)}]")
-    return "|".join(found)
+            patterns.append(f"{day[:index]}[{''.join(others)}]")
+    return "|".join(patterns)

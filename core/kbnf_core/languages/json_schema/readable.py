@@ -99,12 +99,16 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
-def format_rules(known: Named) -> tuple[tuple[str, tree.Expression], ...]:
+def format_rules(format_: Named) -> tuple[tuple[str, tree.Expression], ...]:
     """Return the rules of a format and what they call, its own first, which is in quotes."""
-    own = rule_of(known.name)
-    find, order = rules(known.kind), [own]
+    own = rule_of(format_.name)
+    find, order = rules(format_.kind), [own]
     for rule in order:
-        order.extend(each for each in dict.fromkeys(called(find(rule))) if each not in order)
+        order.extend(
+            called_rule
+            for called_rule in dict.fromkeys(called(find(rule)))
+            if called_rule not in order
+        )
     return tuple((rule, find(rule)) for rule in order)
 
 
@@ -170,8 +174,8 @@ class Trees:
             case Listed(texts):
                 return alternation(map(text, texts))
             case Counted(lengths, length, most, hint):
-                found = self._scalars.by_rules(lengths, length, most, hint)
-                return EMPTY if found is None else self._form(found)
+                form = self._scalars.by_rules(lengths, length, most, hint)
+                return EMPTY if form is None else self._form(form)
             case Others(part, hint):
                 return self._others(part, hint)
             case Texts(hint):
@@ -197,15 +201,15 @@ class Trees:
         form = self._format(part)
         if form is not None:
             return form
-        found = as_written(part, self._builder)
-        if found is None:
+        expression = as_written(part, self._builder)
+        if expression is None:
             characters = to_characters(dfa)
             try:
-                found = to_expression(characters, self._builder, MOST_LEAVES)
+                expression = to_expression(characters, self._builder, MOST_LEAVES)
             except LimitError:
                 spell = self._prelude.spelling.spell
                 return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
-        return self._in_quotes(found)
+        return self._in_quotes(expression)
 
     def _others(self, part: Restricted, hint: str) -> Form:
         """Return the JSON texts of the strings other than some words."""
@@ -241,7 +245,9 @@ class Trees:
                 far = difference(far, whole)
                 shared = call(self._prelude.use(name).nonterminal)
                 calls.append(sequence(shared, self._some_numbers(behind, hint)))
-        apart = [self._some_numbers(each, hint) for each in (near, far) if not each.is_empty]
+        apart = [
+            self._some_numbers(numbers, hint) for numbers in (near, far) if not numbers.is_empty
+        ]
         return alternation([*apart, *calls])
 
     def _some_numbers(self, dfa: Dfa, hint: str) -> Form:
@@ -263,22 +269,24 @@ class Trees:
         # bounded.
         rules = self._writer.rules
         write = partial(regex_of, budget=rules.budget)
-        found = write_linear(0, step, rules, hint, len(characters.edges))
+        form = write_linear(0, step, rules, hint, len(characters.edges))
         name = self._fresh(hint)
-        self._forms[name] = EMPTY if found is None else self._form(found)
+        self._forms[name] = EMPTY if form is None else self._form(form)
         self._large[characters] = call(name)
         return self._large[characters]
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
-        known = format_of(part)
-        if known is None or not self._prelude.spelling.is_usual:
+        format_ = format_of(part)
+        if format_ is None or not self._prelude.spelling.is_usual:
             return None
-        found = format_rules(known)
-        whole = f"{found[0][0]}_string"
+        rules_of_format = format_rules(format_)
+        whole = f"{rules_of_format[0][0]}_string"
         if whole in self.format_names:
             return call(self.format_names[whole])
-        fresh = [(rule, body) for rule, body in found[1:] if rule not in self.format_names]
+        fresh = [
+            (rule, body) for rule, body in rules_of_format[1:] if rule not in self.format_names
+        ]
         for rule in (whole, *(rule for rule, _ in fresh)):
             self.format_names[rule] = self._fresh(rule)
         names = self.format_names
@@ -291,7 +299,7 @@ class Trees:
         quote = text('"')
         for rule, body in fresh:
             self._forms[names[rule]] = replaced(body, leaf)
-        own = sequence(quote, replaced(found[0][1], leaf), quote)
+        own = sequence(quote, replaced(rules_of_format[0][1], leaf), quote)
         self._forms[names[whole]] = own
         return call(names[whole])
 
@@ -300,41 +308,41 @@ class Trees:
         if isinstance(part, tree.Terminal):
             return text(spell_text(part.text.value)[1:-1])
         assert isinstance(part, tree.Pattern)  # noqa: S101 - the rules have no other leaves
-        found = self._builder.read(part.text.value)
-        if found is None or not fold(found, regex_children, _has_escapes):
+        text_ = self._builder.read(part.text.value)
+        if text_ is None or not fold(text_, regex_children, _has_escapes):
             return replace(part, span=NOWHERE)
-        return regex(print_expression(found, self._prelude.spelling.spell))
+        return regex(print_expression(text_, self._prelude.spelling.spell))
 
-    def _quoted(self, found: Regex) -> Form:
+    def _quoted(self, expression: Regex) -> Form:
         """Return the JSON texts of strings as one regular expression."""
-        inner = print_expression(found, self._prelude.spelling.spell)
-        return regex(f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"')
+        inner = print_expression(expression, self._prelude.spelling.spell)
+        return regex(f'"(?:{inner})"' if isinstance(expression, Choice) else f'"{inner}"')
 
-    def _in_quotes(self, found: Regex) -> Form:
+    def _in_quotes(self, expression: Regex) -> Form:
         """Return the JSON texts of strings, a long expression in pieces."""
-        if self._quoted_texts.of(found) is not None:
-            whole = self._quoted(found)
+        if self._quoted_texts.of(expression) is not None:
+            whole = self._quoted(expression)
             if not _is_long(whole, WIDTH):
                 return whole
-        return sequence(text('"'), self._pieces(found, self._quoted_texts), text('"'))
+        return sequence(text('"'), self._form_of(expression, self._quoted_texts), text('"'))
 
-    def _plain(self, found: Regex) -> Form:
+    def _plain(self, expression: Regex) -> Form:
         """Return texts as they are."""
-        return self._pieces(found, self._plain_texts)
+        return self._form_of(expression, self._plain_texts)
 
-    def _pieces(self, root: Regex, texts: ShortTexts) -> Form:
+    def _form_of(self, root: Regex, texts: ShortTexts) -> Form:
         """Return a regular expression as a form in which no piece is long."""
         written = texts.of(root)
         is_set = isinstance(root, CharacterSet)
         if written is not None and not (is_set and len(written) > LONG_SET):
-            return self._piece(root, written)
+            return self._pattern_of(root, written)
         match root:
             case CharacterSet(points):
                 return self._form(self._scalars.set_of(points))
             case Choice(items):
-                return alternation(self._pieces(item, texts) for item in items)
+                return alternation(self._form_of(item, texts) for item in items)
             case Repeat(item, low, high):
-                return repeated(self._pieces(item, texts), low, high)
+                return repeated(self._form_of(item, texts), low, high)
             case Sequence(items):
                 return sequence(*self._joined(items, texts))
 
@@ -352,10 +360,10 @@ class Trees:
 
     def _together(self, items: tuple[Regex, ...], written: str | None, texts: ShortTexts) -> Form:
         if written is None or len(items) == 1:
-            return self._pieces(items[0], texts)
-        return self._piece(Sequence(items), written)
+            return self._form_of(items[0], texts)
+        return self._pattern_of(Sequence(items), written)
 
-    def _piece(self, root: Regex, written: str) -> Form:
+    def _pattern_of(self, root: Regex, written: str) -> Form:
         """Return a regular expression, or the only text that it is."""
         items = root.parts if isinstance(root, Sequence) else (root,)
         letters = []
@@ -368,9 +376,9 @@ class Trees:
         return regex(written) if only is None else text(only[1:-1])
 
 
-def _has_escapes(root: Regex, parts: list[bool]) -> bool:
+def _has_escapes(root: Regex, flags: list[bool]) -> bool:
     """Return whether an expression has characters that JSON strings spell by an escape."""
-    return any(parts) or (isinstance(root, CharacterSet) and bool(intersect(root.points, ESCAPED)))
+    return any(flags) or (isinstance(root, CharacterSet) and bool(intersect(root.points, ESCAPED)))
 
 
 def _shared_leaf(node: Regular | Call) -> Form:
@@ -389,10 +397,10 @@ def _is_long(form: Form, most: int) -> bool:
     """Return whether a form is better a rule, or several pieces; ``most`` is the length of one."""
     if isinstance(form, tree.Pattern | tree.Terminal):
         return len(form.text.value) > most
-    parts = list(tree.postorder(form))
-    texts = [each.text.value for each in parts if isinstance(each, tree.Pattern | tree.Terminal)]
-    has_choice = any(isinstance(each, tree.Alternation) for each in parts)
-    return has_choice or len(parts) > _FEW or sum(map(len, texts)) > _SHORT
+    nodes = list(tree.postorder(form))
+    texts = [leaf.text.value for leaf in nodes if isinstance(leaf, tree.Pattern | tree.Terminal)]
+    has_choice = any(isinstance(leaf, tree.Alternation) for leaf in nodes)
+    return has_choice or len(nodes) > _FEW or sum(map(len, texts)) > _SHORT
 
 
 def called(form: Form) -> list[str]:
@@ -507,13 +515,21 @@ class Outline:
         place = next((self._document.place(e) for e in parts if isinstance(e, Ref)), None)
         if place is None:
             return
-        told = [place.contents.get(keyword) for keyword in ("title", "description")]
-        said = [" ".join(each.split()).rstrip(".") for each in told if isinstance(each, str)]
+        texts = [place.contents.get(keyword) for keyword in ("title", "description")]
+        sentences = [
+            " ".join(sentence.split()).rstrip(".")
+            for sentence in texts
+            if isinstance(sentence, str)
+        ]
         if name is not None and not place.contents.get("properties"):
-            said = [each for each in said if each.casefold() != _SPACE.sub(" ", name).casefold()]
-            if not any(said):
+            sentences = [
+                sentence
+                for sentence in sentences
+                if sentence.casefold() != _SPACE.sub(" ", name).casefold()
+            ]
+            if not any(sentences):
                 return
-        remark = ". ".join(each for each in said if each)
+        remark = ". ".join(sentence for sentence in sentences if sentence)
         if len(remark) > _LONGEST_REMARK:
             remark = textwrap.shorten(remark, _LONGEST_REMARK)
         pointer = self._pointer(place.pointer) or "the whole schema"
@@ -543,20 +559,20 @@ def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
         "JSON": writer.prelude.rules,
     }
     behind = dict.fromkeys(name for names in sections.values() for name in names)
-    found = tidied(start, written, comments.keys() | behind.keys(), trees.called)
-    callees = {name: trees.called(form) for name, form in found.items()}
+    rules_read = tidied(start, written, comments.keys() | behind.keys(), trees.called)
+    callees = {name: trees.called(form) for name, form in rules_read.items()}
     ordered = in_order(start, callees, comments, outline.members)
     order = [name for name in ordered if name not in behind]
     for title, names in sections.items():
-        used = [name for name in names if name in found]
+        used = [name for name in names if name in rules_read]
         order += used
         comments.update((name, others[name]) for name in used if name in others)
         if used:
-            told = comments.get(used[0])
-            comments[used[0]] = f"{title}. {told}" if told else title
+            comment = comments.get(used[0])
+            comments[used[0]] = f"{title}. {comment}" if comment else title
     spans = {name: outline.spans.get(name, NOWHERE) for name in order}
     definitions = [
-        definition(name, placed_form(found[name], spans[name]), spans[name]) for name in order
+        definition(name, placed_form(rules_read[name], spans[name]), spans[name]) for name in order
     ]
     return tree.Document(source, tuple(definitions), (), remarks=comments)
 
@@ -567,7 +583,7 @@ def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
     Where that is so of ``start`` itself all stays as it is; a reader of the rules reports it.
     """
     facts = analyse(ir.Grammar(start, rules)).facts
-    are_needless = facts[start].productive and not all(each.productive for each in facts.values())
+    are_needless = facts[start].productive and not all(form.productive for form in facts.values())
     return useful(rules) if are_needless else rules
 
 
@@ -582,7 +598,7 @@ def in_order(
     ``called`` are the rules that each calls. A rule without a title is part of one with a title,
     and is after that; ``members`` are after all other parts of theirs.
     """
-    found: dict[str, None] = {}
+    ordered: dict[str, None] = {}
     pending = [start]
     while pending:
         heads = [pending.pop()]
@@ -592,17 +608,17 @@ def in_order(
             behind: dict[str, None] = {}
             while parts:
                 part = parts.pop()
-                if part in found:
+                if part in ordered:
                     continue
-                found[part] = None
+                ordered[part] = None
                 callees = list(dict.fromkeys(called[part]))
-                inner.update((each, None) for each in callees if each in titles)
-                own = [each for each in callees if each not in titles]
-                behind.update((each, None) for each in own if each in members)
-                parts.extend(each for each in reversed(own) if each not in members)
+                inner.update((name, None) for name in callees if name in titles)
+                own = [name for name in callees if name not in titles]
+                behind.update((name, None) for name in own if name in members)
+                parts.extend(name for name in reversed(own) if name not in members)
             heads.extend(reversed(behind))
         pending.extend(reversed(inner))
-    return list(found)
+    return list(ordered)
 
 
 def tidied(
@@ -615,25 +631,25 @@ def tidied(
 
     ``kept`` are names that stay, ``start`` is the rule that is not called.
     """
-    found = dict(rules)
-    while empty := {name for name, form in found.items() if is_empty(form) and name != start}:
+    tidy = dict(rules)
+    while empty := {name for name, form in tidy.items() if is_empty(form) and name != start}:
         for name in empty:
-            del found[name]
+            del tidy[name]
 
         def left(leaf: tree.Leaf, empty: Container[str] = empty) -> Form:
             is_left_out = isinstance(leaf, tree.Reference) and leaf.name.value in empty
             return EMPTY if is_left_out else leaf
 
-        found = {name: replaced(form, left) for name, form in found.items()}
-    calls = Counter(chain.from_iterable(map(called, found.values())))
-    for name in list(found):
-        form = found.get(name)
+        tidy = {name: replaced(form, left) for name, form in tidy.items()}
+    calls = Counter(chain.from_iterable(map(called, tidy.values())))
+    for name in list(tidy):
+        form = tidy.get(name)
         while isinstance(form, tree.Reference):
             only = form.name.value
             if only in kept or calls[only] > 1 or only in (name, start):
                 break
-            form = found[name] = found.pop(only)
-    return found
+            form = tidy[name] = tidy.pop(only)
+    return tidy
 
 
 CHUNK = 32
@@ -697,7 +713,7 @@ class OtherNames:
                 ends.append(spelled[start])
         ways = [sequence(_lines(away), rest)]
         if whole:
-            ways += [sequence(alternation(map(text, whole)), each) for each in escaped]
+            ways += [sequence(alternation(map(text, whole)), way) for way in escaped]
         if ends or "" not in whole:
             begun = _lines(ends) if ends else EMPTY
             begun = begun if "" in whole or not ends else optional(begun)

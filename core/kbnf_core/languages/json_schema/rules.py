@@ -280,23 +280,25 @@ class Shared:
     def needed(self, name: str) -> tuple[str, ...]:
         """Return a rule and those that it needs, in the order of their first calls."""
         if name not in self._needed:
-            found: dict[str, None] = {}
+            names: dict[str, None] = {}
             pending = [name]
             while pending:
                 here = pending.pop()
-                if here not in found:
-                    found[here] = None
-                    called = [each.nonterminal for each in ir.calls(self.rule(here))]
-                    pending.extend(each.removeprefix(self._prefix) for each in reversed(called))
-            self._needed[name] = tuple(found)
+                if here not in names:
+                    names[here] = None
+                    called = [call_inside.nonterminal for call_inside in ir.calls(self.rule(here))]
+                    pending.extend(
+                        call_inside.removeprefix(self._prefix) for call_inside in reversed(called)
+                    )
+            self._needed[name] = tuple(names)
         return self._needed[name]
 
     def body(self, name: str) -> ir.Node:
         """Return the meaning of a rule: its automaton, unless it contains values."""
         if name not in self._bodies:
-            for each in reversed(self.needed(name)):
-                if each not in self._bodies:
-                    self._bodies[each] = self._meaning(each)
+            for needed in reversed(self.needed(name)):
+                if needed not in self._bodies:
+                    self._bodies[needed] = self._meaning(needed)
         return self._bodies[name]
 
     def _meaning(self, name: str) -> ir.Node:
@@ -458,19 +460,21 @@ class BlockShared(Shared):
         Where the set has a bound on lengths they have at most ``LONGEST`` characters.
         """
         lengths = [atom for atom, wanted in part.literals if wanted and isinstance(atom, Length)]
-        others = tuple(each for each in part.literals if each[0] not in lengths)
-        found = safe_strings()
+        others = tuple(literal for literal in part.literals if literal[0] not in lengths)
+        strings = safe_strings()
         try:
             if others:
-                found = operations.intersect(Restricted(part.kind, others).dfa(budget), found)
-            for each in lengths:
-                if each.low > LONGEST:
+                strings = operations.intersect(Restricted(part.kind, others).dfa(budget), strings)
+            for literal in lengths:
+                if literal.low > LONGEST:
                     return None
-                few = Length(each.low, None if each.high is None else min(each.high, LONGEST))
-                found = operations.intersect(found, few.dfa(), budget=budget)
+                few = Length(
+                    literal.low, None if literal.high is None else min(literal.high, LONGEST)
+                )
+                strings = operations.intersect(strings, few.dfa(), budget=budget)
         except LimitError:
             return None
-        return None if found.is_empty else ir.Regular(found, NOWHERE, Texts("plain"))
+        return None if strings.is_empty else ir.Regular(strings, NOWHERE, Texts("plain"))
 
 
 def _block(empty: str, content: Node) -> Node:
@@ -505,8 +509,8 @@ class Prelude:
         """Return a call of a shared rule."""
         if name not in self.rules:
             shared = self._shared
-            for each in shared.needed(name):
-                self.rules.setdefault(each, shared.rule(each))
+            for needed in shared.needed(name):
+                self.rules.setdefault(needed, shared.rule(needed))
         return self._shared.calls[name]
 
     def automaton(self, name: str) -> Dfa:
@@ -683,17 +687,19 @@ class Rules(dict[str, Node]):
         """
         callers: dict[str, str] = {}
         for rule, body in rules.items():
-            for each in calls(body):
-                callers.setdefault(each.nonterminal, rule)
-        found: dict[str, str] = {}
+            for call_inside in calls(body):
+                callers.setdefault(call_inside.nonterminal, rule)
+        pointers: dict[str, str] = {}
         for name in names:
             at, way = name, {name: None}
-            while at not in self.owners and at not in found and callers.get(at, at) not in way:
+            while at not in self.owners and at not in pointers and callers.get(at, at) not in way:
                 at = callers[at]
                 way[at] = None
-            known = found[at] if at in found else self._pointer_in(self.owners.get(at, ANYTHING))
-            found.update(dict.fromkeys(way, known))
-        return found
+            pointer = (
+                pointers[at] if at in pointers else self._pointer_in(self.owners.get(at, ANYTHING))
+            )
+            pointers.update(dict.fromkeys(way, pointer))
+        return pointers
 
     def _pointer_in(self, expression: Expression, keyword: str = "") -> str:
         inner = [expression, *getattr(expression, "parts", ())]
@@ -805,16 +811,16 @@ class _Layout:
                 mark = part.nonterminal
         return found
 
-    def _laid_out(self, at: _At, parts: list[Node]) -> Node:
+    def _laid_out(self, at: _At, operands: list[Node]) -> Node:
         node, column, mark = at
         match node:
             case ir.Sequence(notation=Block(empty)):
-                return self._collection(node.parts[0], empty, at, parts)
+                return self._collection(node.parts[0], empty, at, operands)
             case ir.Sequence(notation=Property() as member):
                 member = replace(member, column=column)
-                return replace(node, parts=tuple(parts), notation=member)
+                return replace(node, parts=tuple(operands), notation=member)
             case ir.Sequence(notation=None):
-                return sequence(*parts)
+                return sequence(*operands)
             case ir.Call(name) if name == LINE.nonterminal:
                 return text(" " * column)
             case ir.Call(name) if name == GAP.nonterminal:
@@ -824,18 +830,18 @@ class _Layout:
             case ir.Call(name):
                 return call(self._name(name, column, mark))
             case _:
-                return ir.rebuild(node, parts)
+                return ir.rebuild(node, operands)
 
-    def _collection(self, content: Node, empty: str, at: _At, parts: list[Node]) -> Node:
+    def _collection(self, content: Node, empty: str, at: _At, operands: list[Node]) -> Node:
         """Return a collection: its empty text, or what opens it and its content."""
         _, column, mark = at
         forms: list[Node] = []
         if self._is_nullable(content):
             forms.append(text(f" {empty}{END}" if mark else f"{empty}{END}"))
-        if parts:
+        if operands:
             in_a_line = "\n" + " " * _inner(column, mark)
             opening = {_START: "", DASH.nonterminal: " "}.get(mark, in_a_line)
-            forms.append(sequence(text(opening), *parts))
+            forms.append(sequence(text(opening), *operands))
         self.is_cut |= not forms and _inner(column, mark) > MOST_COLUMNS
         return alternation(forms) if forms else NOTHING
 
@@ -850,10 +856,10 @@ class _Layout:
 
     def _where_nullable(self, root: Node) -> dict[int, bool]:
         """Return by identity which parts of an expression have the empty word, for all columns."""
-        known = self._nullables.get(id(root))
-        if known is None:
-            known = self._nullables[id(root)] = nullable_parts(root, self._nullable)
-        return known
+        nullable = self._nullables.get(id(root))
+        if nullable is None:
+            nullable = self._nullables[id(root)] = nullable_parts(root, self._nullable)
+        return nullable
 
     def _some(self, root: Node) -> Node | None:
         """Return an expression without the empty word; None for no other."""
@@ -861,11 +867,11 @@ class _Layout:
 
     def _filled_rule(self, name: str) -> str:
         """Return the name of the rule of the texts of another one but the empty one."""
-        known = self._filled.get(name)
-        if known is None:
-            known = self._filled[name] = self._fresh(name)
-            self._whole[known] = name
-        return known
+        filled = self._filled.get(name)
+        if filled is None:
+            filled = self._filled[name] = self._fresh(name)
+            self._whole[filled] = name
+        return filled
 
 
 def _inner(column: int, mark: str) -> int:

@@ -212,10 +212,10 @@ class ScalarWriter:
         """
         key = part, is_key
         if key not in self._without_quotes:
-            found, form = self._prelude.plain(part, self._rules.budget), None
-            if found is not None:
+            unquoted, form = self._prelude.plain(part, self._rules.budget), None
+            if unquoted is not None:
                 name = self._rules.fresh(f"{hint}_plain")
-                self._rules.add(name, self._prelude.ended(found, is_key=is_key))
+                self._rules.add(name, self._prelude.ended(unquoted, is_key=is_key))
                 form = call(name)
             self._without_quotes[key] = form
         return self._without_quotes[key]
@@ -233,8 +233,10 @@ class ScalarWriter:
             return few if self._large_counts(few) or not few.is_empty(self._rules.budget) else part
         except LimitError as error:
             is_blank = with_bounded_runs(part, _RUNS[1:]) != part
-            what, code = ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
-            message = f"a loop of {what} in this pattern has no end"
+            characters, code = (
+                ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
+            )
+            message = f"a loop of {characters} in this pattern has no end"
             help_ = f"at most {MOST_RUN} turns would take {error}; bound the loop in the pattern"
             self._rules.note(Problem(code, message, "pattern", help_))
             return part
@@ -242,7 +244,7 @@ class ScalarWriter:
     def _texts(self, values: Sequence[str]) -> Node:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
         spelling = self._prelude.spelling
-        texts = tuple(each for value in values if (each := spelling.listed(value)) is not None)
+        texts = tuple(listed for value in values if (listed := spelling.listed(value)) is not None)
         if len(values) < MANY_TEXTS or len(texts) < len(values):
             self._refuse_many(sum(map(len, values)))
             return alternation(map(self._listed, values))
@@ -250,9 +252,9 @@ class ScalarWriter:
         if sum(map(len, texts)) > most:
             # Before the automaton is made: a list of this length need not be built to be refused.
             self._refuse_many(_letters_of(texts, most) // FEWER)
-        found = operations.literals(each.encode() for each in texts)
-        self._refuse_many(found.state_count)
-        return Regular(found, NOWHERE, Listed(texts))
+        automaton = operations.literals(listed.encode() for listed in texts)
+        self._refuse_many(automaton.state_count)
+        return Regular(automaton, NOWHERE, Listed(texts))
 
     def _regex(self, pattern: str) -> Node:
         return regex(pattern, self._rules.budget)
@@ -269,16 +271,16 @@ class ScalarWriter:
     def _listed(self, value: str) -> Node:
         """Return the JSON texts of one string."""
         spelling = self._prelude.spelling
-        known = spelling.listed(value)
-        if known is not None:
-            return text(known)
+        text_listed = spelling.listed(value)
+        if text_listed is not None:
+            return text(text_listed)
         return self._regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
     def _remembered(self, part: Restricted, hint: str) -> Node | None:
         """Return strings whose automaton is larger than a name; it is a rule."""
-        known = self._known.get(part)
-        if known is not None:
-            return known
+        cached = self._known.get(part)
+        if cached is not None:
+            return cached
         form = self._string(part, hint)
         if form is None:
             return None
@@ -365,8 +367,8 @@ class ScalarWriter:
 
     def _is_implied(self, part: Restricted, length: Length) -> bool:
         """Return whether one pattern of several bounds the length, before all words are visited."""
-        singly = (Restricted(part.kind, (each,)) for each in part.literals)
-        written = (as_written(each, self._builder) for each in singly)
+        singly = (Restricted(part.kind, (literal,)) for literal in part.literals)
+        written = (as_written(literal, self._builder) for literal in singly)
         return any(is_implied(length, whole) for whole in written if whole is not None)
 
     def _narrowed(
@@ -492,19 +494,21 @@ class ScalarWriter:
         compares = [atom for atom in atoms if isinstance(atom, Compared)]
         bounds = [atom.bound for atom in compares]
         divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
-        places = [_places(divisor) for divisor in divisors]
+        decimals = [_decimals_of(divisor) for divisor in divisors]
         whole, fraction = integers(None), digits(None)
         are_bounded = self._prelude.has_bounded_digits and not is_wide
         if are_bounded:
             whole = WHOLE
-            if not all(LOWEST <= each <= HIGHEST for each in (*bounds, *divisors)):
-                whole = integers(max(each.adjusted() + 1 for each in (*bounds, *divisors) if each))
-            fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
+            if not all(LOWEST <= number <= HIGHEST for number in (*bounds, *divisors)):
+                whole = integers(
+                    max(number.adjusted() + 1 for number in (*bounds, *divisors) if number)
+                )
+            fraction = digits(max(FRACTION_DIGITS, *map(_decimals_of, bounds), *decimals, 1))
         below_one = ""
-        if places and min(places) == 0:
+        if decimals and min(decimals) == 0:
             behind = self._prelude.whole_fraction
-        elif places and (self._prelude.has_bounded_digits or self._prelude.has_exact_decimals):
-            behind = rf"(?:\.{digits(min(places))})?"
+        elif decimals and (self._prelude.has_bounded_digits or self._prelude.has_exact_decimals):
+            behind = rf"(?:\.{digits(min(decimals))})?"
         else:
             behind = rf"(?:\.{fraction})?"
             if are_bounded and any(not atom.bound and not atom.wanted & EQUAL for atom in compares):
@@ -526,8 +530,8 @@ class ScalarWriter:
         """
         zeros, are_bounded = self._prelude.whole_fraction, self._prelude.has_bounded_digits
         if self._prelude.has_exact_decimals or (are_bounded and not zeros):
-            each = ((number_text(value), str(value)) for value in values)
-            taken = filter(self._prelude.takes_number, chain.from_iterable(each))
+            texts = ((number_text(value), str(value)) for value in values)
+            taken = filter(self._prelude.takes_number, chain.from_iterable(texts))
             return alternation(map(text, dict.fromkeys(taken)))
         whole: dict[str, None] = {}
         fractions: dict[str, None] = {}
@@ -541,10 +545,10 @@ class ScalarWriter:
             (whole, self._regex(zeros) if zeros else EMPTY),
             (fractions, EMPTY if are_bounded else self._regex("0*")),
         )
-        found = [
+        groups_found = [
             sequence(alternation(map(text, group)), behind) for group, behind in groups if group
         ]
-        return alternation([*found, *map(text, others)])
+        return alternation([*groups_found, *map(text, others)])
 
 
 def as_written(part: Restricted, builder: Builder) -> Regex | None:
@@ -572,10 +576,10 @@ FEWER = 2
 def _letters_of(texts: Sequence[str], most: int) -> int:
     """Return how many letters texts have, those of common beginnings once, as far as ``most``."""
     count, last = 0, ""
-    for each in sorted(texts):
-        pairs = zip(last, each, strict=False)
-        count += len(each) - next((n for n, (a, b) in enumerate(pairs) if a != b), len(last))
-        last = each
+    for text_ in sorted(texts):
+        pairs = zip(last, text_, strict=False)
+        count += len(text_) - next((n for n, (a, b) in enumerate(pairs) if a != b), len(last))
+        last = text_
         if count > most:
             break
     return count
@@ -606,15 +610,15 @@ def _expression(lengths: Lengths) -> Regex | None:
 
 def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     """Return what follows the states in which one thing is repeated, where nothing else is."""
-    found = {}
+    tails = {}
     for state in lengths.loops():
         try:
             tail = to_expression(lengths.behind(state), Builder(), MOST_LEAVES)
         except LimitError:
             continue
         if is_looped(tail):
-            found[state] = tail
-    return found
+            tails[state] = tail
+    return tails
 
 
 def with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...] = _RUNS) -> Restricted:
@@ -632,30 +636,30 @@ def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
     if not _LOOPS & set(pattern):
         return pattern
     builder = Builder()
-    found = builder.read(pattern)
-    if found is None:
+    whole = builder.read(pattern)
+    if whole is None:
         return pattern
 
-    def one(node: Regex, parts: list[Regex]) -> Regex:
+    def one(node: Regex, operands: list[Regex]) -> Regex:
         match node:
             case Repeat(CharacterSet(points), low, None) if any(
                 not difference(points, run) for run in runs
             ):
-                return builder.repetition(parts[0], low, max(low, MOST_RUN))
+                return builder.repetition(operands[0], low, max(low, MOST_RUN))
             case Repeat(_, low, high):
-                return builder.repetition(parts[0], low, high)
+                return builder.repetition(operands[0], low, high)
             case CharacterSet():
                 return node
             case Items():
-                return builder.sequence(parts)
+                return builder.sequence(operands)
             case Choice():
-                return builder.alternation(parts)
+                return builder.alternation(operands)
 
-    bounded = fold(found, one)
-    return pattern if bounded is found else print_expression(bounded)
+    bounded = fold(whole, one)
+    return pattern if bounded is whole else print_expression(bounded)
 
 
-def _places(number: Decimal) -> int:
+def _decimals_of(number: Decimal) -> int:
     """Return the digits after the point of a number."""
     return max(-int(number.normalize().as_tuple().exponent), 0)
 
@@ -716,13 +720,13 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
         pairs = zip(forms, children(item), strict=True)
         if isinstance(item, Choice):
             return alternation(form or write((part,)) for form, part in pairs)
-        parts: list[Node] = []
+        forms_joined: list[Node] = []
         for is_form, run in groupby(pairs, lambda pair: pair[0] is not None):
             some = list(run)
-            parts += [form for form, _ in some if form is not None]
+            forms_joined += [form for form, _ in some if form is not None]
             if not is_form:
-                parts.append(write([part for _, part in some]))
-        return sequence(*parts)
+                forms_joined.append(write([part for _, part in some]))
+        return sequence(*forms_joined)
 
     return traversal.fold(whole, opened, one)
 
@@ -735,32 +739,32 @@ def _repeats_much(item: Repeat[Expression]) -> bool:
     return long >= LONG_BODY and long * item.high >= MANY and word_lengths(item.body).low > 0
 
 
-def _size(item: Expression, parts: list[int]) -> int:
+def _size(item: Expression, operands: list[int]) -> int:
     """Return how many characters are written where each repetition is as many copies."""
     if isinstance(item, Repeat):
-        return parts[0] * max(item.low, item.high or 1)
-    return 1 if isinstance(item, CharacterSet) else sum(parts)
+        return operands[0] * max(item.low, item.high or 1)
+    return 1 if isinstance(item, CharacterSet) else sum(operands)
 
 
 def write_one_loop(whole: Expression, length: Length, write: Write) -> Node | None:
     """Return what an expression that ``is_looped`` matches of some lengths; None for nothing."""
     forms = [_one_loop(items, length, write) for items in ways_of([whole]) or ()]
-    found = [form for form in forms if form is not None]
-    return alternation(found) if found else None
+    branches = [form for form in forms if form is not None]
+    return alternation(branches) if branches else None
 
 
 def _one_loop(items: Sequence[Expression], length: Length, write: Write) -> Node | None:
     """Return the strings of one way; None where none of them has a length that is allowed."""
-    place = next((i for i, item in enumerate(items) if is_loop(item)), len(items))
-    around = sum(length_of(item) or 0 for i, item in enumerate(items) if i != place)
+    index = next((i for i, item in enumerate(items) if is_loop(item)), len(items))
+    around = sum(length_of(item) or 0 for i, item in enumerate(items) if i != index)
     low = max(length.low - around, 0)
     high = None if length.high is None else length.high - around
-    before, after = map(write, (items[:place], items[place + 1 :]))
+    before, after = map(write, (items[:index], items[index + 1 :]))
     if high is not None and high < 0:
         return None
-    if place == len(items):
+    if index == len(items):
         return before if not low else None
-    loop = items[place]
+    loop = items[index]
     assert isinstance(loop, Repeat)  # noqa: S101 - for the types
     size = length_of(loop.body) or 1
     counts = Length(max(loop.low, -(-low // size)), None if high is None else high // size)

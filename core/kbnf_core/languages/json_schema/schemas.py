@@ -110,7 +110,7 @@ _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
 _TYPES = tuple(type_.value for type_ in Type)
 _NAMES = frozenset((*_TYPES, "integer"))
 
-FEW_PARTS = 4
+FEW_BRANCHES = 4
 """Parts of a type that are kept without asking whether they have a value."""
 
 FEW_KINDS = 8
@@ -199,16 +199,16 @@ class Schemas:
 
         That one is too large is remembered, too: each product that ends so was as large as allowed.
         """
-        known = self._shapes.get(expression)
-        if known is None:
+        cached = self._shapes.get(expression)
+        if cached is None:
             if expression in self._too_large:
                 raise NarrowableError(self._too_large[expression])
             try:
-                known = self._shapes[expression] = self._find(expression)
+                cached = self._shapes[expression] = self._find(expression)
             except NarrowableError as error:
                 self._too_large[expression] = error.problem
                 raise
-        return known
+        return cached
 
     def _find(self, expression: Expression) -> NormalForm:
         if expression in self._open:
@@ -221,10 +221,10 @@ class Schemas:
         try:
             before = self.budget.part
             self.budget.part = _pointer_of(expression) or before
-            found = self._work_out(expression)
+            shape = self._work_out(expression)
             # An error leaves the name as it is.
             self.budget.part = before
-            return found
+            return shape
         except LimitError as error:
             raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
         finally:
@@ -235,17 +235,17 @@ class Schemas:
 
         Raises ProblemError.
         """
-        known = self._narrowed.get(expression)
-        if known is None:
+        cached = self._narrowed.get(expression)
+        if cached is None:
             try:
                 return self.shape(expression)
             except NarrowableError:
                 self._open[expression] = None
             try:
-                known = self._narrowed[expression] = self._work_out(expression, is_narrow=True)
+                cached = self._narrowed[expression] = self._work_out(expression, is_narrow=True)
             finally:
                 del self._open[expression]
-        return known
+        return cached
 
     def is_narrowed(self, expression: Expression) -> bool:
         """Return whether ``some`` has left values of an expression out."""
@@ -345,19 +345,19 @@ class Schemas:
             keywords = {"const"}
             if isinstance(expression, Ref):
                 keywords = set(self.document.place(expression).contents)
-            found = None
+            signs = None
             if keywords & _LISTS and not keywords & (APPLICATORS - _LISTS):
                 try:
-                    found = signs_of(self.shape, self.shape(expression))
+                    signs = signs_of(self.shape, self.shape(expression))
                 except ProblemError:
                     # Its evaluation is in progress, or fails; the caller that needs it says so.
                     return None
-            self._signs[expression] = found
+            self._signs[expression] = signs
         return self._signs[expression]
 
     def _without_unsatisfiable(self, shape: NormalForm) -> NormalForm:
         """Drop empty parts, where there are enough of them that the check pays."""
-        if all(len(parts) <= FEW_PARTS for parts in shape.values()):
+        if all(len(parts) <= FEW_BRANCHES for parts in shape.values()):
             return shape
         kept = {
             type_: tuple(
@@ -368,8 +368,8 @@ class Schemas:
         return {type_: parts for type_, parts in kept.items() if parts}
 
     def _read(self, at: Ref) -> _Reading:
-        known = self._readings.get(at)
-        if known is None:
+        cached = self._readings.get(at)
+        if cached is None:
             place = self.document.place(at)
             alone = _FORMS_OF_TYPES.get(place.type_alone or "")
             parts: list[NormalForm | Expression] = []
@@ -378,8 +378,8 @@ class Schemas:
                 parts += Reader(self, place, self.options).read()
             else:
                 parts.append(alone)
-            known = self._readings[at] = _Reading(parts, len(self.losses) > lost)
-        return known
+            cached = self._readings[at] = _Reading(parts, len(self.losses) > lost)
+        return cached
 
     def _is_weak(self, expression: Expression) -> bool:
         """Return whether an expression of known shape allows more than its schemas do."""
@@ -414,9 +414,9 @@ def is_unsatisfiable(schemas: "Schemas", expression: Expression, depth: int = DE
     """Return True if provably unsatisfiable; False means unknown."""
     if not isinstance(expression, Ref) and expression == NOTHING:
         return True
-    known = schemas.unsatisfiable.get(expression)
-    if known is not None:
-        return known
+    cached = schemas.unsatisfiable.get(expression)
+    if cached is not None:
+        return cached
     if depth == 0:
         schemas.guesses += 1
         return False
@@ -428,11 +428,11 @@ def is_unsatisfiable(schemas: "Schemas", expression: Expression, depth: int = DE
         # Its evaluation is in progress, or fails; the caller that needs it reports that.
         schemas.guesses += 1
         return False
-    found = is_shape_unsatisfiable(schemas, shape, depth)
+    answer = is_shape_unsatisfiable(schemas, shape, depth)
     # Only certain answers are kept: a guess depends on the depth that was left for it.
     if schemas.guesses == before:
-        schemas.unsatisfiable[expression] = found
-    return found
+        schemas.unsatisfiable[expression] = answer
+    return answer
 
 
 def is_shape_unsatisfiable(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
@@ -465,30 +465,30 @@ def _is_object_unsatisfiable(schemas: "Schemas", part: Objects, depth: int) -> b
     ) or any(
         (not keys.finite and is_part_unsatisfiable(schemas, keys))
         or all(
-            is_unsatisfiable(schemas, both((held, value)), depth)
-            for held in _held_by(schemas, part, keys)
+            is_unsatisfiable(schemas, both((member, value)), depth)
+            for member in _members_of(schemas, part, keys)
         )
         for keys, value in part.present
     )
 
 
-def _held_by(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
+def _members_of(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
     """Return the expressions of members whose names may be in ``keys``."""
     budget = schemas.budget
     budget.spend(STEPS * len(part.named))
     named = [value for name, value in part.named if keys.holds(name)]
-    return named + [value for known, value in part.regions if known.meet(keys, budget) is not None]
+    return named + [value for names, value in part.regions if names.meet(keys, budget) is not None]
 
 
 def _is_array_unsatisfiable(schemas: "Schemas", part: Arrays, depth: int) -> bool:
-    places = range(min(part.low, len(part.prefix) + 1))
-    if any(is_unsatisfiable(schemas, part.item(place), depth) for place in places):
+    indices = range(min(part.low, len(part.prefix) + 1))
+    if any(is_unsatisfiable(schemas, part.item(index), depth) for index in indices):
         return True
-    needed = [each.item for each in part.contains if each.low]
+    needed = [contained.item for contained in part.contains if contained.low]
     return any(
         all(
-            is_unsatisfiable(schemas, both((held, item)), depth)
-            for held in (*part.prefix, part.rest)
+            is_unsatisfiable(schemas, both((item_value, item)), depth)
+            for item_value in (*part.prefix, part.rest)
         )
         for item in needed
     )
@@ -509,12 +509,12 @@ def read_applicator(
         case "$dynamicRef" | "$recursiveRef":
             return document.follow_dynamic(place, keyword)
         case "allOf":
-            parts = _each(place, document, keyword)
+            parts = _subschemas_of(place, document, keyword)
             return both(_beside(schemas, part, siblings) for part in parts)
         case "anyOf":
-            return either(_each(place, document, keyword))
+            return either(_subschemas_of(place, document, keyword))
         case "oneOf":
-            parts = _each(place, document, keyword)
+            parts = _subschemas_of(place, document, keyword)
             coerced = schemas.options.coerce_one_of
             return either(parts) if coerced else exactly_one(schemas, parts, siblings())
         case "not":
@@ -548,7 +548,7 @@ def _listed_values(place: Place, most: int) -> Iterator[Expression]:
     return map(constant, values)
 
 
-def _each(place: Place, document: Document, keyword: str) -> list[Expression]:
+def _subschemas_of(place: Place, document: Document, keyword: str) -> list[Expression]:
     count = len(take_list(place, keyword))
     if not count:
         raise invalid(f"`{keyword}` contains at least one schema", pointer_to(place, keyword))
@@ -565,7 +565,7 @@ def exactly_one(
         return either(parts)
     # What others refuse is what they refuse as they are written, however closed.
     written = [schemas.document.as_written(part) for part in parts]
-    shapes = [_known_shape(schemas, siblings, part) for part in written]
+    shapes = [_shape_or_none(schemas, siblings, part) for part in written]
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas.shape, shapes)):
         for j in later:
@@ -585,13 +585,13 @@ def _named_types(schemas: "Schemas", part: Expression) -> Collection[str]:
     contents = schemas.document.place(part).contents if isinstance(part, Ref) else {}
     value = contents.get("type")
     names = value if isinstance(value, list) else [value]
-    known = [name for name in names if isinstance(name, str) and name in _NAMES]
-    if len(known) < len(names):
+    types = [name for name in names if isinstance(name, str) and name in _NAMES]
+    if len(types) < len(names):
         return _TYPES
-    return {"number" if name == "integer" else name for name in known}
+    return {"number" if name == "integer" else name for name in types}
 
 
-def _known_shape(schemas: "Schemas", siblings: NormalForm, part: Expression) -> NormalForm | None:
+def _shape_or_none(schemas: "Schemas", siblings: NormalForm, part: Expression) -> NormalForm | None:
     """Return the shape of an alternative beside its siblings; None where it is too large."""
     try:
         return schemas.meet([siblings, schemas.shape(part)])
@@ -622,7 +622,7 @@ def _conditional(place: Place, document: Document) -> Expression:
 
 def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
     """Return ``dependentRequired``, ``dependentSchemas``, or both as ``dependencies``."""
-    found = []
+    conditions = []
     for name, value in take_object(place, keyword).items():
         if keyword == "dependentRequired" or isinstance(value, list):
             names = take_names(value, pointer_to(place, keyword, name))
@@ -632,8 +632,10 @@ def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
         else:
             needed = document.inside(place, keyword, name)
         # The member that asks comes before those that it asks for.
-        found.append(either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name))))
-    return both(found)
+        conditions.append(
+            either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name)))
+        )
+    return both(conditions)
 
 
 _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
@@ -658,7 +660,7 @@ class Reader:
         self._options = options
         self._around = around
         if options.lenient and options.standard is Standard.LLGUIDANCE:
-            self._ignore_what_llguidance_refuses()
+            self._drop_refused_by_llguidance()
         old = schemas.document.refused(place.contents)
         if old is not None:
             hint = "name draft 4 or later as `$schema`, and say it with the keywords of that"
@@ -668,12 +670,12 @@ class Reader:
             message = f"nothing enforces `{keyword}`"
             schemas.notes.append(without_effect(message, pointer_to(place, keyword)))
 
-    def _ignore_what_llguidance_refuses(self) -> None:
+    def _drop_refused_by_llguidance(self) -> None:
         place = self._place
         kept = dict(place.contents)
         for keyword in REFUSED_BY_LLGUIDANCE & place.contents.keys():
-            found = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
-            self._schemas.losses.append(found.problem)
+            error = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
+            self._schemas.losses.append(error.problem)
             del kept[keyword]
         self._place = place._replace(contents=kept)
 
@@ -711,16 +713,16 @@ class Reader:
         flags = dict.fromkeys(value for value in values if isinstance(value, bool))
         if sum(len(str(value)) for value in numbers) > self._schemas.limits.states:
             raise too_many_states(self._schemas.limits.states, pointer_to(place, keyword))
-        found: dict[Type, tuple[Part, ...]] = {}
+        shape: dict[Type, tuple[Part, ...]] = {}
         if None in values:
-            found[Type.NULL] = (FULL[Type.NULL],)
+            shape[Type.NULL] = (FULL[Type.NULL],)
         if flags:
-            found[Type.BOOLEAN] = (Plain(tuple(flags), (True, False)),)
+            shape[Type.BOOLEAN] = (Plain(tuple(flags), (True, False)),)
         if numbers:
-            found[Type.NUMBER] = (Restricted(Kind.NUMBER, ((OneOf(tuple(numbers)), True),)),)
+            shape[Type.NUMBER] = (Restricted(Kind.NUMBER, ((OneOf(tuple(numbers)), True),)),)
         if texts:
-            found[Type.STRING] = (Restricted(Kind.STRING, ((OneOf(tuple(texts)), True),)),)
-        return found
+            shape[Type.STRING] = (Restricted(Kind.STRING, ((OneOf(tuple(texts)), True),)),)
+        return shape
 
     def _unevaluated(self, keyword: str) -> Expression:
         if keyword not in self._schemas.document.keywords_for_the_rest:
@@ -752,10 +754,10 @@ class Reader:
             if problem.code != UNSUPPORTED:
                 raise
             pointer = problem.pointer or pointer_to(self._place, keyword)
-            found = problem._replace(pointer=pointer, can_be_dropped=True)
+            placed = problem._replace(pointer=pointer, can_be_dropped=True)
             if not (self._options.lossy or self._options.lenient):
-                raise ProblemError(found) from None
-            self._schemas.losses.append(found)
+                raise ProblemError(placed) from None
+            self._schemas.losses.append(placed)
             return dropped
 
     def _siblings(self) -> NormalForm:
@@ -765,8 +767,8 @@ class Reader:
     def _local(self) -> NormalForm:
         if len(self._types) == 1:
             return self._of_type(self._types[0])
-        found = algebra.union(self._of_type(name) for name in self._types)
-        return {type_: found[type_] for type_ in FULL if type_ in found}
+        shape = algebra.union(self._of_type(name) for name in self._types)
+        return {type_: shape[type_] for type_ in FULL if type_ in shape}
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
@@ -852,13 +854,13 @@ class Reader:
         )
         required = type_keywords.read_required(place)
         low, high = type_keywords.read_counts(place, "minProperties", "maxProperties", limits)
-        found = Objects(members.named, members.regions, required, low or 0, high)
+        objects = Objects(members.named, members.regions, required, low or 0, high)
         if "propertyNames" in place.contents:
             names = self._schemas.shape(document.inside(place, "propertyNames"))
             strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
             of_names = type_keywords.read_names(tuple(strings), budget)
-            return found.meet(of_names, budget)
-        return checked(found)
+            return objects.meet(of_names, budget)
+        return checked(objects)
 
     @property
     def _additional(self) -> Expression:

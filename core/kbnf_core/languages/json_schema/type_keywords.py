@@ -294,7 +294,7 @@ def read_counts(
     place: Place, low: str, high: str, limits: SchemaLimits
 ) -> tuple[int | None, int | None]:
     """Return the least and the largest number of items or members; None for no bound."""
-    least, most = (_count(place, each, limits.bound, "bound") for each in (low, high))
+    least, most = (_count(place, keyword, limits.bound, "bound") for keyword in (low, high))
     return least, most
 
 
@@ -318,7 +318,7 @@ def read_members(
     patterns = _read_patterns(place, document, budget)
     budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():
-        matching = [held for keys, held in patterns if keys.holds(name)]
+        matching = [member for keys, member in patterns if keys.holds(name)]
         if matching:
             named[name] = both([value, *matching])
     pointer = pointer_to(place, "patternProperties")
@@ -342,12 +342,12 @@ def read_others(
 
 
 def _read_patterns(place: Place, document: Document, budget: Budget) -> list[Region]:
-    found = []
+    patterns = []
     for pattern in take_object(place, "patternProperties"):
         pointer = pointer_to(place, "patternProperties", pattern)
         keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer, budget)))
-        found.append((keys, document.inside(place, "patternProperties", pattern)))
-    return found
+        patterns.append((keys, document.inside(place, "patternProperties", pattern)))
+    return patterns
 
 
 def read_required(place: Place) -> tuple[str, ...]:
@@ -361,13 +361,13 @@ def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:
     regions: list[Region] = []
     rest: tuple[Restricted, ...] = (KEYS,)
     for keys in names:
-        shared = [known.meet(keys, budget) for known in rest]
-        regions += [(part, ANYTHING) for part in shared if part is not None]
+        shared = [existing.meet(keys, budget) for existing in rest]
+        regions += [(shared_names, ANYTHING) for shared_names in shared if shared_names is not None]
         rest = tuple(
-            part
-            for known in rest
+            shared_names
+            for existing in rest
             for outside in keys.remainder(budget)
-            if (part := known.meet(outside, budget)) is not None
+            if (shared_names := existing.meet(outside, budget)) is not None
         )
     return Objects(regions=(*regions, *((keys, NOTHING) for keys in rest)))
 
@@ -415,7 +415,7 @@ def read_unevaluated(
         return ANYTHING
     pointer = pointer_to(place, keyword)
     reader = _Reader(document, limits, pointer, items=keyword == "unevaluatedItems")
-    found = []
+    terms = []
     for condition, evaluated in reader.cases(place, (), without=keyword):
         rest: Expression = ANYTHING
         if keyword == "unevaluatedItems" and not evaluated.all_items:
@@ -425,8 +425,8 @@ def read_unevaluated(
         elif keyword == "unevaluatedProperties" and not evaluated.all_members:
             names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
             rest = Others(tuple(names), tuple(patterns), value)
-        found.append(both((condition, rest)))
-    return either(found)
+        terms.append(both((condition, rest)))
+    return either(terms)
 
 
 def read_closed(document: Document, limits: SchemaLimits, place: Place) -> Expression:
@@ -434,15 +434,15 @@ def read_closed(document: Document, limits: SchemaLimits, place: Place) -> Expre
 
     Objects stay open in cases without ``properties``, and where something speaks of all members.
     """
-    found = []
+    terms = []
     reader = _Reader(document, limits, place.pointer, items=False)
     for condition, evaluated in reader.cases(place, ()):
         rest: Expression = ANYTHING
         if evaluated.has_properties and not evaluated.all_members:
             names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
             rest = Others(tuple(names), tuple(patterns), NOTHING)
-        found.append(both((condition, rest)))
-    return either(found)
+        terms.append(both((condition, rest)))
+    return either(terms)
 
 
 class _Reader:
@@ -470,14 +470,14 @@ class _Reader:
 
     def cases(self, place: Place, open_: tuple[Expression, ...], without: str = "") -> list[Case]:
         """Return the cases of a schema object, conditions beside the schema itself."""
-        found: list[Case] = [(ANYTHING, self._own(place, without))]
-        for part in self._parts(place, open_):
-            found = self._merged(
+        cases_found: list[Case] = [(ANYTHING, self._own(place, without))]
+        for branch in self._branches(place, open_):
+            cases_found = self._merged(
                 (both((condition, also)), evaluated.join(more))
-                for condition, evaluated in found
-                for also, more in part
+                for condition, evaluated in cases_found
+                for also, more in branch
             )
-        return found
+        return cases_found
 
     def _merged(self, cases: Iterable[Case]) -> list[Case]:
         """Join conditions under which the same is evaluated; of more, only the weakest counts."""
@@ -514,7 +514,7 @@ class _Reader:
             "properties" in contents,
         )
 
-    def _parts(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
+    def _branches(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
         """Yield the cases of each applicator."""
         document, contents = self._document, place.contents
         if "$ref" in contents:
@@ -525,31 +525,34 @@ class _Reader:
             yield self.of(document.inside(place, "allOf", str(number)), open_)
         for keyword in ("anyOf", "oneOf"):
             if keyword in contents:
-                parts = [
+                branches = [
                     self.of(document.inside(place, keyword, str(number)), open_)
                     for number in range(len(contents[keyword]))
                 ]
-                yield self._sets(parts, most=1 if keyword == "oneOf" else len(parts))
+                yield self._sets(branches, most=1 if keyword == "oneOf" else len(branches))
         if "if" in contents:
             yield list(self._conditional(place, open_))
         for keyword in ("dependentSchemas", "dependencies"):
             for name, value in contents.get(keyword, {}).items():
                 if isinstance(value, dict):
-                    held = self.of(document.inside(place, keyword, name), open_)
+                    cases = self.of(document.inside(place, keyword, name), open_)
                     absent = WithoutProperty(name)
-                    yield [(absent, Evaluated()), *((both((other(absent), c)), e) for c, e in held)]
+                    yield [
+                        (absent, Evaluated()),
+                        *((both((other(absent), c)), e) for c, e in cases),
+                    ]
 
-    def _sets(self, parts: list[list[Case]], most: int) -> list[Case]:
+    def _sets(self, branches: list[list[Case]], most: int) -> list[Case]:
         """Return the cases in which some of the alternatives apply, one at least."""
-        plain = [i for i, cases in enumerate(parts) if all(e == Evaluated() for _, e in cases)]
-        telling = [i for i in range(len(parts)) if i not in plain]
+        plain = [i for i, cases in enumerate(branches) if all(e == Evaluated() for _, e in cases)]
+        telling = [i for i in range(len(branches)) if i not in plain]
         # Alternatives that evaluate nothing need not be told apart from each other.
-        found: list[Case] = [(c, e) for i in plain for c, e in parts[i]]
+        cases_found: list[Case] = [(c, e) for i in plain for c, e in branches[i]]
         for count in range(1, min(most, len(telling)) + 1):
             for chosen in combinations(telling, count):
-                together = reduce(_product, (parts[i] for i in chosen))
-                found = self._merged([*found, *together])
-        return found
+                together = reduce(_product, (branches[i] for i in chosen))
+                cases_found = self._merged([*cases_found, *together])
+        return cases_found
 
     def _conditional(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[Case]:
         document, contents = self._document, place.contents
@@ -609,8 +612,8 @@ def rule_of(name: str) -> str:
 
 def rules(kind: str) -> Callable[[str], tree.Expression]:
     """Return a function from the names in the bodies of rules to the rules of a kind of formats."""
-    known = _parsed()
-    return lambda name: next(known[each] for p in PREFIXES[kind] if (each := p + name) in known)
+    parsed = _parsed()
+    return lambda name: next(parsed[rule_] for p in PREFIXES[kind] if (rule_ := p + name) in parsed)
 
 
 @cache
@@ -625,9 +628,9 @@ def _parsed() -> Mapping[str, tree.Expression]:
 @cache
 def _expressions() -> Mapping[str, Mapping[str, str]]:
     """Return the regular expressions, by kind and rule; the file has those that a kind changes."""
-    found: dict[str, dict[str, str]] = json.loads(EXPRESSIONS.read_text("ascii"))
-    of_rfc = found[PLAIN] | found[RFC]
-    return {PLAIN: found[PLAIN], RFC: of_rfc, THEIRS: of_rfc | found[THEIRS]}
+    expressions: dict[str, dict[str, str]] = json.loads(EXPRESSIONS.read_text("ascii"))
+    of_rfc = expressions[PLAIN] | expressions[RFC]
+    return {PLAIN: expressions[PLAIN], RFC: of_rfc, THEIRS: of_rfc | expressions[THEIRS]}
 
 
 @cache
@@ -635,8 +638,8 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
     """Return the formats as the standard has them; those of LLGuidance are never plain."""
     kind = PLAIN if formats is Formats.PLAIN else RFC
     kind = THEIRS if standard is Standard.LLGUIDANCE else kind
-    known = _expressions()[kind]
-    return {name: known[rule_of(name)] for name in NAMES[kind]} | _FREE[kind]
+    by_name = _expressions()[kind]
+    return {name: by_name[rule_of(name)] for name in NAMES[kind]} | _FREE[kind]
 
 
 class Named(NamedTuple):
@@ -653,11 +656,11 @@ def named(regex: str) -> Named | None:
 
 @cache
 def _by_expression() -> Mapping[str, Named]:
-    found: dict[str, Named] = {}
+    by_expression: dict[str, Named] = {}
     for kind, names in NAMES.items():
         for name in names:
-            found.setdefault(_expressions()[kind][rule_of(name)], Named(name, kind))
-    return found
+            by_expression.setdefault(_expressions()[kind][rule_of(name)], Named(name, kind))
+    return by_expression
 
 
 ATOM_CHARACTERS = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\-"
@@ -684,12 +687,12 @@ def uri_characters(extra: str) -> tuple[str, str]:
 
 def plain_address(scheme: str, most: int | None = None) -> str:
     """Return addresses with a host, or of files where the scheme is ``file``."""
-    known = _expressions()[PLAIN]
+    parsed = _expressions()[PLAIN]
     if scheme == "file":
-        return f"file:///{known['rest_of_path']}"
+        return f"file:///{parsed['rest_of_path']}"
     if most is not None:
         return _bounded_address(most, scheme)[0]
-    return f"{scheme}://{known['address']}"
+    return f"{scheme}://{parsed['address']}"
 
 
 HALF_ENFORCED = {
@@ -754,16 +757,18 @@ def _bounded_uri(extra: str, *, relative: bool) -> Callable[[int], Bounded]:
     def bounded(most: int) -> Bounded:
         host = min(100, most // 5)
         left = most - 16 - 3 - host - 6 - 3
-        parts, last = left * 2 // 15, left // 15
+        lengths, last = left * 2 // 15, left // 15
         plain, named = uri_characters(extra)
-        tail = rf"(?:\?(?:{plain}|[/?]){{0,{parts}}})?(?:#(?:{plain}|[/?]){{0,{last}}})?"
-        path = rf"/(?:{plain}|/){{0,{parts}}}"
+        tail = rf"(?:\?(?:{plain}|[/?]){{0,{lengths}}})?(?:#(?:{plain}|[/?]){{0,{last}}})?"
+        path = rf"/(?:{plain}|/){{0,{lengths}}}"
         authority = rf"//[{named}]{{0,{host}}}(?::{PORT})?(?:{path})?"
-        rest = rf"{plain}(?:{plain}|/){{0,{parts - 1}}}"
+        rest = rf"{plain}(?:{plain}|/){{0,{lengths - 1}}}"
         whole = rf"[A-Za-z][A-Za-z0-9+.-]{{0,14}}:(?:{authority}|{rest}){tail}"
         if relative:
             whole += rf"|(?:/(?:{rest})?)?{tail}"
-        says = f"texts with more than {host} characters of a host, {parts} of a path or of a query"
+        says = (
+            f"texts with more than {host} characters of a host, {lengths} of a path or of a query"
+        )
         return Bounded(whole, f"of the format, {says} are left out")
 
     return bounded
@@ -780,8 +785,8 @@ def _plain_email(most: int) -> Bounded:
 
 
 def _bounded_plain_uri(most: int) -> Bounded:
-    regex, parts = _bounded_address(most, "[A-Za-z][A-Za-z0-9+.-]{0,14}")
-    says = f"texts with more than 4 labels of a host, {parts} characters of a path or of a query"
+    regex, lengths = _bounded_address(most, "[A-Za-z][A-Za-z0-9+.-]{0,14}")
+    says = f"texts with more than 4 labels of a host, {lengths} characters of a path or of a query"
     return Bounded(regex, f"of `uri`, texts without a host and {says} are left out")
 
 
@@ -789,13 +794,13 @@ def _bounded_address(most: int, scheme: str) -> tuple[str, int]:
     """Return addresses with a host, of a scheme of up to 15 characters; and those of a path."""
     pairs = min(30, (most - 36) // 24)
     left = most - 34 - 8 * pairs
-    parts, last = left * 2 // 15, left // 15
+    lengths, last = left * 2 // 15, left // 15
     plain, _ = uri_characters("")
     word = rf"[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,{pairs}}}"
     host = rf"(?:{word}\.){{0,3}}[A-Za-z](?:-?[A-Za-z0-9]){{0,{pairs}}}"
-    path = rf"(?:/(?:{plain}|/){{0,{parts}}})?"
-    tail = rf"(?:\?(?:{plain}|[/?]){{0,{parts}}})?(?:#(?:{plain}|[/?]){{0,{last}}})?"
-    return rf"{scheme}://{host}(?::{PORT})?{path}{tail}", parts
+    path = rf"(?:/(?:{plain}|/){{0,{lengths}}})?"
+    tail = rf"(?:\?(?:{plain}|[/?]){{0,{lengths}}})?(?:#(?:{plain}|[/?]){{0,{last}}})?"
+    return rf"{scheme}://{host}(?::{PORT})?{path}{tail}", lengths
 
 
 def _time(name: str, fixed: int) -> Callable[[int], Bounded]:

@@ -55,15 +55,19 @@ def compiled_pattern(pattern: str) -> Compiled:
     A process keeps as many bytes of automata as ``compile_regex`` does: without them 150 schemas of
     MaskBench take 1.2 times as long.
     """
-    found = _shipped().get(key_of(pattern))
-    return compile_regex(pattern) if found is None else Compiled(_unpacked(found[1]), (), found[0])
+    shipped = _shipped().get(key_of(pattern))
+    return (
+        compile_regex(pattern)
+        if shipped is None
+        else Compiled(_unpacked(shipped[1]), (), shipped[0])
+    )
 
 
 @cache
 def _shipped() -> dict[str, tuple[int, str]]:
     """Return the work and the automaton of each pattern."""
-    found: dict[str, tuple[int, str]] = json.loads(PATTERNS.read_text("ascii"))
-    return found
+    patterns: dict[str, tuple[int, str]] = json.loads(PATTERNS.read_text("ascii"))
+    return patterns
 
 
 def key_of(pattern: str) -> str:
@@ -119,7 +123,7 @@ class OneOf(Generic[V]):
         return operations.union(*numbers) if numbers else operations.literals(words)
 
 
-MOST_KNOWN = 1_000
+MOST_ANSWERS = 1_000
 """Texts of which a pattern remembers whether it matches them."""
 
 
@@ -132,15 +136,15 @@ class Matching:
     def holds(self, value: object) -> bool:
         """Return whether a value is in the set; of names of members it is asked again and again."""
         text = str(value)
-        known = self._known.get(text)
-        if known is None:
-            known = self._dfa.accepts(text.encode())
-            if len(self._known) < MOST_KNOWN:
-                self._known[text] = known
-        return known
+        cached = self._answers.get(text)
+        if cached is None:
+            cached = self._dfa.accepts(text.encode())
+            if len(self._answers) < MOST_ANSWERS:
+                self._answers[text] = cached
+        return cached
 
     @cached_property
-    def _known(self) -> dict[str, bool]:
+    def _answers(self) -> dict[str, bool]:
         return {}
 
     def dfa(self) -> Dfa:
@@ -165,8 +169,8 @@ class Compared:
     def holds(self, value: object) -> bool:
         """Return whether a value is in the set."""
         number = cast(Decimal, value)
-        found = LESS if number < self.bound else GREATER if number > self.bound else EQUAL
-        return bool(found & self.wanted)
+        order = LESS if number < self.bound else GREATER if number > self.bound else EQUAL
+        return bool(order & self.wanted)
 
     def dfa(self) -> Dfa:
         """Return the automaton of the numbers."""
@@ -255,7 +259,9 @@ class Restricted:
     def of_any_length(self) -> "Restricted":
         """The values without that restriction."""
         length = self.length
-        return Restricted(self.kind, tuple(each for each in self.literals if each[0] != length))
+        return Restricted(
+            self.kind, tuple(literal for literal in self.literals if literal[0] != length)
+        )
 
     def is_empty(self, budget: Budget) -> bool:
         """Return whether there is no such value; raises LimitError as ``dfa`` does."""
@@ -292,10 +298,10 @@ class Restricted:
 
     def dfa(self, budget: Budget) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
-        known: Dfa | None = vars(self).get("_dfa")
-        if known is None:
-            known = vars(self)["_dfa"] = self._product(budget)
-        return known
+        cached: Dfa | None = vars(self).get("_dfa")
+        if cached is None:
+            cached = vars(self)["_dfa"] = self._product(budget)
+        return cached
 
     def _product(self, budget: Budget) -> Dfa:
         # Small ones first: what they leave out is not multiplied by the others.
@@ -322,17 +328,17 @@ class Restricted:
     def remainder(self, budget: Budget) -> tuple["Restricted", ...]:
         """Return all other values, in disjoint parts."""
         budget.spend(STEPS * len(self.literals) ** 2)
-        parts: list[Restricted] = []
+        disjoint: list[Restricted] = []
         before: list[Literal] = []
         for atom, wanted in self.literals:
             # Lengths stay ranges: they need no automaton.
             others: list[Literal] = [(atom, not wanted)]
             if isinstance(atom, Length) and wanted:
-                others = [(each, True) for each in atom.remainder()]
-            found = (restrict(self.kind, [*before, each]) for each in others)
-            parts += [part for part in found if part is not None]
+                others = [(literal, True) for literal in atom.remainder()]
+            others_found = (restrict(self.kind, [*before, literal]) for literal in others)
+            disjoint += [other for other in others_found if other is not None]
             before.append((atom, wanted))
-        return tuple(parts)
+        return tuple(disjoint)
 
 
 MANY_COUNTED = 8
@@ -347,7 +353,7 @@ class Either:
 
     def holds(self, value: object) -> bool:
         """Return whether a value is in the set."""
-        return any(part.holds(value) for part in self.parts)
+        return any(one_set.holds(value) for one_set in self.parts)
 
     def dfa(self) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
@@ -355,49 +361,51 @@ class Either:
 
     @cached_property
     def _dfa(self) -> Dfa:
-        return operations.union(*(part.dfa(Budget(sys.maxsize)) for part in self.parts))
+        return operations.union(*(one_set.dfa(Budget(sys.maxsize)) for one_set in self.parts))
 
 
-def counted_together(parts: Sequence[Restricted], budget: Budget) -> Sequence[Restricted]:
+def counted_together(sets: Sequence[Restricted], budget: Budget) -> Sequence[Restricted]:
     """Return parts with the same strings; many that have the same bounds on lengths are one.
 
     Alternatives of alternatives overlap, and their union is often smaller than any of them.
     """
     by_length: dict[Length, list[Restricted]] = {}
-    for part in parts:
-        length = part.length
-        has_pattern = any(wanted and isinstance(atom, Matching) for atom, wanted in part.literals)
+    for one_set in sets:
+        length = one_set.length
+        has_pattern = any(
+            wanted and isinstance(atom, Matching) for atom, wanted in one_set.literals
+        )
         if has_pattern and length is not None and length.high is not None:
-            by_length.setdefault(length, []).append(part)
+            by_length.setdefault(length, []).append(one_set)
     for length, some in by_length.items():
         if len(some) < MANY_COUNTED:
             continue
-        free = tuple(part.of_any_length for part in some)
-        budget.spend(sum(part.dfa(budget).state_count for part in free))
+        free = tuple(one_set.of_any_length for one_set in some)
+        budget.spend(sum(one_set.dfa(budget).state_count for one_set in free))
         whole = Either(free)
         try:
             whole.dfa()
         except LimitError:
             continue
         one = Restricted(some[0].kind, ((whole, True), (length, True)))
-        parts = [one, *(part for part in parts if part not in some)]
-    return parts
+        sets = [one, *(one_set for one_set in sets if one_set not in some)]
+    return sets
 
 
-def united(parts: Sequence[Restricted]) -> tuple[Restricted, ...]:
+def united(sets: Sequence[Restricted]) -> tuple[Restricted, ...]:
     """Return parts with the same values together, each once; all listed values are one part."""
     first: Restricted | None = None
     values: dict[Any, None] = {}
-    for part in parts:
-        if part.finite is not None:
-            first = first or part
-            values.update(dict.fromkeys(part.finite))
+    for one_set in sets:
+        if one_set.finite is not None:
+            first = first or one_set
+            values.update(dict.fromkeys(one_set.finite))
     if first is None:
-        return tuple(dict.fromkeys(parts))
+        return tuple(dict.fromkeys(sets))
     listed = Restricted(first.kind, ((OneOf(tuple(values)), True),))
     # None for the lists: hashing all their values once for each would take the square of them.
-    kept = dict.fromkeys(None if part.finite is not None else part for part in parts)
-    return tuple(part or listed for part in kept)
+    kept = dict.fromkeys(None if one_set.finite is not None else one_set for one_set in sets)
+    return tuple(one_set or listed for one_set in kept)
 
 
 def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:
@@ -439,12 +447,12 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 def _at_most(digits: str) -> str:
     """Return the regular expression of the texts of as many digits that are not above these."""
-    found = _up_to(int(digits[-1]))
+    pattern = _up_to(int(digits[-1]))
     for behind, digit in enumerate(reversed(digits[:-1]), 1):
-        same = f"{digit}{found}"
+        same = f"{digit}{pattern}"
         rest = "[0-9]" if behind == 1 else f"[0-9]{{{behind}}}"
-        found = same if digit == "0" else f"(?:{_up_to(int(digit) - 1)}{rest}|{same})"
-    return found
+        pattern = same if digit == "0" else f"(?:{_up_to(int(digit) - 1)}{rest}|{same})"
+    return pattern
 
 
 def _up_to(digit: int) -> str:
@@ -484,6 +492,6 @@ def automaton_within(whole: str, behind: str = r"(?:\.[0-9]+)?") -> Dfa:
 
     A process keeps the three that are asked for.
     """
-    found = compiled_pattern(whole + behind).dfa
-    assert found is not None  # noqa: S101 - of constants
-    return found
+    dfa = compiled_pattern(whole + behind).dfa
+    assert dfa is not None  # noqa: S101 - of constants
+    return dfa

@@ -215,9 +215,9 @@ class Writer:
         """Return the texts of a value, or a call of its rule; None if there is none."""
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
-        known = self.names.get(expression)
-        if known is not None:
-            return call(known)
+        name = self.names.get(expression)
+        if name is not None:
+            return call(name)
         self.schemas.budget.spend(STEPS)
         if isinstance(expression, Ref):
             return self._schema(expression, hint)
@@ -262,7 +262,9 @@ class Writer:
         is_read = isinstance(required, list) and isinstance(properties, dict)
         if not is_read or not self._in_order or len(properties) > self.limits.bound:
             return ()
-        return types if "object" in types and all(each in _WRITTEN for each in types) else ()
+        return (
+            types if "object" in types and all(type_name in _WRITTEN for type_name in types) else ()
+        )
 
     def _of_types(self, types: Sequence[str], place: Place, hint: str) -> Node | None:
         """Return the values of some types; objects are those with the members of a schema."""
@@ -331,30 +333,30 @@ class Writer:
 
     def _written(self, expression: Expression, shape: NormalForm, hint: str) -> Node | None:
         """Return a shape where it is short, or a call of the rule of its expression."""
-        for type_, parts in shape.items():
-            if any(type(part) in _NESTED and part != FULL[type_] for part in parts):
+        for type_, branches in shape.items():
+            if any(type(part) in _NESTED and part != FULL[type_] for part in branches):
                 return self._rule(expression, hint)
-        return self._parts(shape, hint)
+        return self._branches(shape, hint)
 
     def _through(self, at: Ref, alias: Expression, hint: str) -> Node | None:
         """Return how what a schema merely stands for is written in its place."""
         if at in self._passed:
             raise refers_to_itself(at.pointer)
         if len(self._passed) >= self.limits.applied:
-            what, most = "schemas applied to one value", self.limits.applied
-            raise too_large(what, most, "applied", at.pointer)
+            counted, most = "schemas applied to one value", self.limits.applied
+            raise too_large(counted, most, "applied", at.pointer)
         self._passed.add(at)
         try:
             return self.place(alias, hint)
         finally:
             self._passed.remove(at)
 
-    def _either(self, parts: Iterable[Expression], hint: str) -> Node | None:
+    def _either(self, expressions: Iterable[Expression], hint: str) -> Node | None:
         forms: dict[Node, Node] = {}
-        for part in parts:
-            form = self.form(part, self._title(part) or hint)
+        for expression in expressions:
+            form = self.form(expression, self._title(expression) or hint)
             if form is not None and form not in forms:
-                forms[form] = self._at(part, form)
+                forms[form] = self._at(expression, form)
         return alternation(forms.values()) if forms else None
 
     def _title(self, expression: Expression) -> str:
@@ -382,7 +384,7 @@ class Writer:
         if alias is not None and isinstance(alias, Ref | AnyOf) and alias != expression:
             form = self.place(alias, name)
         else:
-            form = self._parts(self._shape(expression), name)
+            form = self._branches(self._shape(expression), name)
         return self._or_nothing(form, expression)
 
     def _or_nothing(self, form: Node | None, expression: Expression) -> Node:
@@ -405,7 +407,7 @@ class Writer:
             self.schemas.notes.append(narrowed(message, self.rules.pointer()))
         return shape
 
-    def _parts(self, shape: NormalForm, hint: str) -> Node | None:
+    def _branches(self, shape: NormalForm, hint: str) -> Node | None:
         """Return a shape as alternatives."""
         if shape == ANY_SHAPE:
             return self.prelude.use("value")
@@ -414,7 +416,7 @@ class Writer:
             form
             for type_, parts in shape.items()
             for part in self._to_write(type_, parts)
-            if (form := self._part(type_, part, hint)) is not None
+            if (form := self._branch(type_, part, hint)) is not None
         ]
         return alternation(forms) if forms else None
 
@@ -424,7 +426,7 @@ class Writer:
         is_many = type_ is Type.STRING and len(strings) >= MANY_COUNTED
         return counted_together(strings, self.rules.budget) if is_many else parts
 
-    def _part(self, type_: Type, part: Part, hint: str) -> Node | None:
+    def _branch(self, type_: Type, part: Part, hint: str) -> Node | None:
         if part == FULL[type_] and type_ in _SHARED:
             return self.prelude.use(_SHARED[type_])
         match part:
@@ -477,7 +479,9 @@ class Writer:
 
 def write_array(part: Arrays, writer: Places, hint: str) -> Node | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
-    contains = [each for each in part.contains if each.low or each.high is not None]
+    contains = [
+        contained for contained in part.contains if contained.low or contained.high is not None
+    ]
     if (part.unique and not _all_differ(part, writer.schemas)) or contains:
         return CountedItems(part, writer, hint).write()
     return _plain_array(part, writer, hint)

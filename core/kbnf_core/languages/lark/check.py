@@ -68,13 +68,13 @@ def _used_in(root: lark.Expression) -> Iterator[str]:
 def _finding(
     document: lark.Document, name: lark.Name, start: str, user: lark.Name | None
 ) -> Diagnostic:
-    what = f"the {'terminal' if name.is_terminal else 'rule'} `{name.value}`"
+    subject = f"the {'terminal' if name.is_terminal else 'rule'} `{name.value}`"
     if user is None:
         helps = ("remove it, or use it in a rule that the start can reach",)
-        message = f"{what} is never used"
+        message = f"{subject} is never used"
         return Diagnostic("W101", message, document.source, name.span, helps=helps)
     label = Label(user.span, "used only here, which cannot be reached either")
-    message = f"{what} cannot be reached from `{start}`"
+    message = f"{subject} cannot be reached from `{start}`"
     return Diagnostic("W102", message, document.source, name.span, labels=(label,))
 
 
@@ -91,7 +91,7 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     if looks_like_gbnf:
         gbnf = parse_gbnf(source, request.limits)
         if written.diagnostics or not any(
-            each.severity is Severity.ERROR for each in gbnf.diagnostics
+            finding.severity is Severity.ERROR for finding in gbnf.diagnostics
         ):
             gbnf.start = request.start or GBNF.start
             return gbnf
@@ -108,7 +108,7 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     if lexing is None and not has_blocks and dialect_of(written.document, None) is Dialect.LARK:
         outcome = _in_the_other_dialect(outcome, source, setting)
     report = outcome.report
-    found = [*report.errors, *report.notes]
+    findings = [*report.errors, *report.notes]
     start = None
     if outcome.document is None or report.errors:
         document = tree.Document(source, (), remarks, frozenset((wanted or "start",)))
@@ -116,14 +116,16 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
         document = replace(outcome.document, comments=remarks)
         # Where nobody chose a start, reading from the first rule is only for findings.
         start = document.definitions[0].name.value if first is None else None
-        found += find_unused(written.document, wanted or "start")
+        findings += find_unused(written.document, wanted or "start")
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     if request.options.get("lexing") == AUTO:
-        accepted = [each for each in losses if each.code == LEXING]
-        losses = tuple(each for each in losses if each.code != LEXING)
-        found += (Diagnostic(each.code, each.message, source, each.span) for each in accepted)
-    found.sort(key=Diagnostic.sort_key)
-    return Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
+        accepted = [finding for finding in losses if finding.code == LEXING]
+        losses = tuple(finding for finding in losses if finding.code != LEXING)
+        findings += (
+            Diagnostic(finding.code, finding.message, source, finding.span) for finding in accepted
+        )
+    findings.sort(key=Diagnostic.sort_key)
+    return Parsed(document, tuple(findings), start, losses=losses, remark=report.remark)
 
 
 def read_attributes(source: Source, limits: Limits) -> Attributes:
@@ -161,12 +163,12 @@ _OF_EITHER = frozenset({"E102", "E106", "E107"})
 def _in_the_other_dialect(outcome: Outcome, source: Source, setting: Setting) -> Outcome:
     """Return what LLGuidance makes of a text that Lark refuses, with a note; else ``outcome``."""
     errors = outcome.report.errors
-    if not errors or any(each.code in _OF_EITHER for each in errors):
+    if not errors or any(error.code in _OF_EITHER for error in errors):
         return outcome
     other = read_lark(source, replace(setting, lexing=Lexing.LLGUIDANCE))
     if other.document is None or other.report.errors:
         return outcome
-    first = min(errors, key=lambda each: each.span)
+    first = min(errors, key=lambda error: error.span)
     message = f"Lark refuses this ({first.message}): the grammar is read as LLGuidance reads it"
     helps = ("say so with a line `%llguidance {}` at the top, or write what Lark reads",)
     other.report.notes.append(Diagnostic(DIALECT, message, source, first.span, helps=helps))
@@ -175,10 +177,20 @@ def _in_the_other_dialect(outcome: Outcome, source: Source, setting: Setting) ->
 
 def _start(document: lark.Document) -> str | None:
     """Return the first rule that no other uses, where none is called ``start``."""
-    found = [each for each in document.statements if isinstance(each, lark.Definition)]
-    rules = [each for each in found if not each.name.is_terminal and not each.template]
-    names = [each.name.value for each in rules]
-    used = {name for each in found for name in {*_used_in(each.body)} - {each.name.value}}
+    definitions = [
+        statement for statement in document.statements if isinstance(statement, lark.Definition)
+    ]
+    rules = [
+        statement
+        for statement in definitions
+        if not statement.name.is_terminal and not statement.template
+    ]
+    names = [statement.name.value for statement in rules]
+    used = {
+        name
+        for statement in definitions
+        for name in {*_used_in(statement.body)} - {statement.name.value}
+    }
     return (
         None
         if "start" in names or not names

@@ -83,8 +83,8 @@ _MOST_NESTED = 16
 _NO_LIST = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """Exceptions of a text that is not a list of grammars."""
 
-_Found = tree.Document | None
-_Others = dict[str, _Found]
+_Read = tree.Document | None
+_Others = dict[str, _Read]
 """The grammars of a list, by name."""
 
 
@@ -146,9 +146,13 @@ def comments_of(source: Source) -> list[Comment]:
         members = [member for _, member in list_members(source.text) if member is not None]
     except _NO_LIST:
         return []
-    found = ((text, each.where(span)) for each in members for text, span in comments(each.text))
+    comments_found = (
+        (text, member.where(span)) for member in members for text, span in comments(member.text)
+    )
     # A comment that is spelled with escapes of JSON has no span in the source, so it is left out.
-    return [Comment(text, span) for text, span in found if source.slice(span).endswith(text)]
+    return [
+        Comment(text, span) for text, span in comments_found if source.slice(span).endswith(text)
+    ]
 
 
 def _read(
@@ -157,21 +161,21 @@ def _read(
     report: Report,
     others: _Others,
     written: Parsed | None = None,
-) -> _Found:
+) -> _Read:
     parsed = parse_lark(source, setting.limits) if written is None else written
     report.errors.extend(parsed.diagnostics)
     return _Reader(parsed.document, setting, report, Identifiers(), others).read()
 
 
-def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
+def _read_list(source: Source, setting: Setting, report: Report) -> _Read:
     """Read ``{"grammars": [...]}``: the first is the top, the others can be called by name."""
     whole = Span(0, len(source.text))
     try:
         members = list(list_members(source.text))
         refuse_halves(source.text)
     except json.JSONDecodeError as error:
-        place = Span(min(error.pos, len(source.text)), min(error.pos + 1, len(source.text)))
-        report.error("E001", f"this list of grammars is not JSON: {error.msg}", place)
+        span = Span(min(error.pos, len(source.text)), min(error.pos + 1, len(source.text)))
+        report.error("E001", f"this list of grammars is not JSON: {error.msg}", span)
         return None
     except NoJsonError as error:
         report.error("E001", f"this list of grammars is not JSON: {error.reason}", error.span)
@@ -213,13 +217,13 @@ def list_members(text: str) -> Iterator[tuple[object, Member | None]]:
     Raises the exceptions of any other value.
     """
     grammars = json.loads(text, parse_int=as_number)["grammars"]
-    places = dict(pointers(text))
+    spans = dict(pointers(text))
     for index, grammar in enumerate(grammars):
         member: Member | None = None
         if grammar.get("json_schema") is not None:
-            member = _schema_member(text, places[f"/grammars/{index}/json_schema"])
+            member = _schema_member(text, spans[f"/grammars/{index}/json_schema"])
         elif isinstance(grammar.get("lark_grammar"), str):
-            member = _lark_member(text, places[f"/grammars/{index}/lark_grammar"])
+            member = _lark_member(text, spans[f"/grammars/{index}/lark_grammar"])
         yield grammar.get("name"), member
 
 
@@ -240,7 +244,7 @@ _CHARACTER = re.compile(
 def _lark_member(text: str, key: Span) -> Member:
     value = _value_of(text, key)
     characters = _CHARACTER.finditer(text, value.start + 1, value.end - 1)
-    origins = (*(each.start() for each in characters), value.end - 1)
+    origins = (*(character.start() for character in characters), value.end - 1)
     return Member(json.loads(text[value.start : value.end]), origins)
 
 
@@ -261,7 +265,7 @@ def _within(
     report: Report,
     others: _Others,
     start: str | None = None,
-) -> _Found:
+) -> _Read:
     """Read a grammar inside another text; ``where`` maps its spans to those of that text."""
     inner = Report(Source(text, report.source.path))
     inside = replace(
@@ -286,7 +290,7 @@ class _Reader:
     names: Identifiers
     others: _Others
 
-    def read(self) -> _Found:
+    def read(self) -> _Read:
         """Return the tree of KBNF; None after a report."""
         gbnf = may_be_gbnf(self.setting.lexing) and is_gbnf(self.document.source.text)
         dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
@@ -326,7 +330,7 @@ class _Reader:
         marks: Marks | None,
         start: str,
         budget: Budget,
-    ) -> _Found:
+    ) -> _Read:
         """Return the tree; raises the errors of limits."""
         report, limits = self.report, self.setting.limits
         factory: Factory = (
@@ -340,15 +344,15 @@ class _Reader:
         builder = RuleBuilder(gathered, dialect, factory, embedding, marks, report, limits)
         builder.build(start)
         options = self._options(gathered)
-        parts = list(_ignored(gathered, factory))
+        terminals = list(_ignored(gathered, factory))
         layout = self._layout(marks, factory, gathered, lexing)
         if report.errors or embedding.lacks_a_grammar:
             return None
         together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
         once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
         skipped, is_exact = None, True
-        if parts:
-            skipped, is_exact = _skipped(parts, together, once, gathered.ignored[0][1])
+        if terminals:
+            skipped, is_exact = _skipped(terminals, together, once, gathered.ignored[0][1])
         grammar = LexicalGrammar(
             start,
             *make_shallow(builder.rules, builder.spans),
@@ -371,17 +375,21 @@ class _Reader:
         indenter = given or usual_indenter(gathered)
         if indenter is None:
             return None
-        declared = (each for each in self.document.statements if isinstance(each, Declare))
-        place = next((each.span for each in declared), Span(0, 0))
+        declared = (
+            declaration
+            for declaration in self.document.statements
+            if isinstance(declaration, Declare)
+        )
+        span = next((declaration.span for declaration in declared), Span(0, 0))
         if given is None:
             self.report.note(
                 DIALECT,
                 f"Lark needs an `Indenter` for these names: read with `{indenter.newline}` as"
                 " newline, the brackets of Python, and tabs of 8 columns",
-                place,
+                span,
                 "give another one with `--indenter MODULE:CLASS` or `postlex=`",
             )
-        return Marks.of(indenter, place)
+        return Marks.of(indenter, span)
 
     def _layout(
         self, marks: Marks | None, factory: Factory, gathered: Gathered, lexing: Lexing
@@ -412,7 +420,7 @@ class _Reader:
         written = dict(document.alternatives or {})
         if self.setting.depth:
             where = self.setting.where
-            own = (placed(each, where) for each in own)
+            own = (placed(definition_, where) for definition_ in own)
             written = {where(at): (where(of), can_go) for at, (of, can_go) in written.items()}
         return tree.Document(
             document.source,
@@ -437,21 +445,21 @@ class _Reader:
         )
         return None
 
-    def _nested(self, text: str, where: Placing) -> _Found:
+    def _nested(self, text: str, where: Placing) -> _Read:
         if self.setting.depth >= _MOST_NESTED:
-            place = where(Span(0, len(text)))
-            self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
+            span = where(Span(0, len(text)))
+            self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", span)
             return None
         return _within(text, where, self.setting, self.report, self.others)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}
-        places: dict[str, Span] = {}
+        spans: dict[str, Span] = {}
         for options in gathered.options:
             value = json.loads(options.text, parse_int=as_number)
             if isinstance(value, dict):
                 merged.update(value)
-                places.update(dict.fromkeys(value, options.span))
+                spans.update(dict.fromkeys(value, options.span))
             else:
                 self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
         for name in merged.keys() - _OPTIONS:
@@ -460,13 +468,13 @@ class _Reader:
                 if name == "lexer_backtracking"
                 else f"`{name}` is not an option of LLGuidance, and has no effect"
             )
-            self.report.note(APPROXIMATE, message, places[name], f"there are {listed(_OPTIONS)}")
+            self.report.note(APPROXIMATE, message, spans[name], f"there are {listed(_OPTIONS)}")
         if merged.get("allow_invalid_utf8"):
             self.report.error(
                 INVALID,
                 "`allow_invalid_utf8` changes what every regular expression means; there is no"
                 " counterpart",
-                places["allow_invalid_utf8"],
+                spans["allow_invalid_utf8"],
             )
         return merged
 
@@ -505,7 +513,7 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
 
 
 def _skipped(
-    parts: list[Terminal], together: bool, once: bool, span: Span
+    terminals: list[Terminal], together: bool, once: bool, span: Span
 ) -> tuple[Terminal, bool]:
     """Return the terminal of ignored text, and whether its lexemes end as the lexer ends them.
 
@@ -513,11 +521,14 @@ def _skipped(
     where they do in any case.
     """
     try:
-        return make_skipped(parts, together, once, span), True
+        return make_skipped(terminals, together, once, span), True
     except LimitError:
-        if all(set(part.rests) <= {ANYTHING} for part in parts):
+        if all(set(terminal.rests) <= {ANYTHING} for terminal in terminals):
             raise
-        free = [replace(part, rests=(ANYTHING,) * part.dfa.state_count) for part in parts]
+        free = [
+            replace(terminal, rests=(ANYTHING,) * terminal.dfa.state_count)
+            for terminal in terminals
+        ]
         return make_skipped(free, together, once, span), False
 
 
@@ -527,7 +538,10 @@ def may_be_gbnf(lexing: Lexing | None) -> bool:
 
 
 def _has_signs_of_gbnf(document: Document) -> bool:
-    return any(isinstance(each, Definition) and each.sign != ":" for each in document.statements)
+    return any(
+        isinstance(statement, Definition) and statement.sign != ":"
+        for statement in document.statements
+    )
 
 
 AUTO = "auto"
@@ -544,5 +558,5 @@ def lexing_of(lexing: Lexing | str | None) -> Lexing | None:
     try:
         return Lexing(lexing)
     except ValueError:
-        known = ", ".join((AUTO, *(each.value for each in Lexing)))
-        raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
+        names = ", ".join((AUTO, *(lexing_.value for lexing_ in Lexing)))
+        raise ConfigError(f"lexing must be one of {names}, not {lexing!r}") from None

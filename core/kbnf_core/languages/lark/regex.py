@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import reduce
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata import operations, traversal
@@ -42,7 +42,13 @@ from kbnf_core.automata.dfa import (
 from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.nfa import from_symbols, minimise
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    NOTHING,
+    Lookahead,
+    either,
+    numbered,
+)
 from kbnf_core.lower.facts import where
 from kbnf_core.text.errors import LimitError
 
@@ -105,8 +111,10 @@ def stops_early(root: Node) -> bool:
 
     Python ends a repetition after an empty round; that cannot be seen in an automaton.
     """
-    rounds = (part for part in postorder(root) if isinstance(part, Repeat) and part.high != 1)
-    return any(not _prefers_text(part.body) for part in rounds)
+    rounds = (
+        repeat for repeat in postorder(root) if isinstance(repeat, Repeat) and repeat.high != 1
+    )
+    return any(not _prefers_text(repeat.body) for repeat in rounds)
 
 
 def _is_nullable(root: Node) -> bool:
@@ -154,15 +162,20 @@ class Parsed:
 def widths(pattern: str) -> tuple[int, int]:
     """Return the least and the greatest number of characters of a match; raises PatternError."""
     with _as_python_takes_it():
-        low, high = import_module("re._parser").parse(pattern).getwidth()
+        return _widths(import_module("re._parser").parse(pattern))
+
+
+def _widths(parsed: Any) -> tuple[int, int]:
+    low, high = parsed.getwidth()
     return int(low), int(high)
 
 
 def parse(pattern: str) -> Parsed:
     """Parse ``pattern``; raises PatternError."""
     with _as_python_takes_it():
-        re.compile(pattern)
         parsed = import_module("re._parser").parse(pattern)
+        # Some mistakes are found only here.
+        import_module("re._compiler").compile(parsed)
     translator = _Translator(parsed.state)
     node = translator.sequence(parsed, parsed.state.flags, 0)
     if stops_early(node):
@@ -216,21 +229,21 @@ class _Translator:
         self._names = {number: name for name, number in state.groupdict.items()}
         self._groups: dict[int, Node] = {}
 
-    def sequence(self, parts: Any, flags: int, depth: int) -> Node:
+    def sequence(self, operations: Any, flags: int, depth: int) -> Node:
         """Return the parts one after the other."""
         if depth > _MOST_NESTED:
             raise PatternError("this regular expression is nested too deeply")
-        items = tuple(self._part(op.name, value, flags, depth + 1) for op, value in parts)
+        items = tuple(self._translate(op.name, value, flags, depth + 1) for op, value in operations)
         return items[0] if len(items) == 1 else Sequence(items)
 
-    def _part(self, kind: str, value: Any, flags: int, depth: int) -> Node:
+    def _translate(self, kind: str, value: Any, flags: int, depth: int) -> Node:
         if kind in _CHARACTERS:
             return _character(kind, value, flags)
         match kind:
             case "AT" if value.name in _EDGES and not _is_by_line(value.name, flags):
                 return _EDGES[value.name]
             case "BRANCH":
-                return Choice(tuple(self.sequence(each, flags, depth) for each in value[1]))
+                return Choice(tuple(self.sequence(branch, flags, depth) for branch in value[1]))
             case "SUBPATTERN":
                 number, added, removed, body = value
                 self._groups[number] = self.sequence(body, (flags | added) & ~removed, depth)
@@ -250,8 +263,8 @@ class _Translator:
                 return self._groups[value]
             case "FAILURE":
                 return Choice(())
-        what = _NO_COUNTERPART.get(kind) or _anchor(value)
-        raise PatternError(f"{what} has no counterpart")
+        construct = _NO_COUNTERPART.get(kind) or _anchor(value)
+        raise PatternError(f"{construct} has no counterpart")
 
 
 def _is_by_line(anchor: str, flags: int) -> bool:
@@ -312,8 +325,7 @@ class Kind(Enum):
     BEHIND = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """``automaton``: which one it runs; ``targets``: where it goes on, in order of preference."""
 
     kind: Kind
@@ -385,11 +397,13 @@ class Program:
     def _look(self, node: Look, after: int) -> int:
         inner = [*postorder(node.body)]
         if node.is_ahead:
-            if any(isinstance(part, Look) and not part.is_ahead for part in inner):
+            if any(
+                isinstance(inner_node, Look) and not inner_node.is_ahead for inner_node in inner
+            ):
                 raise PatternError("a lookbehind inside a lookahead has no counterpart")
             number = self._number(beginnings(node.body))
             return self._add(Instruction(Kind.AHEAD, (after,), number, node.is_negated))
-        if any(isinstance(part, Look | Edge) for part in inner):
+        if any(isinstance(inner_node, Look | Edge) for inner_node in inner):
             raise PatternError("a lookbehind that looks around has no counterpart")
         anything = operations.complement(operations.empty())
         dfa = operations.concatenate(anything, matcher(node.body, ordered=False).dfa)
@@ -442,8 +456,7 @@ class Matcher:
     looks_back: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Thread:
+class _Thread(NamedTuple):
     """An attempt: its instruction, the state inside a leaf, the look-aheads that run beside."""
 
     place: int
@@ -451,16 +464,14 @@ class _Thread:
     trackers: _Trackers
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(NamedTuple):
     """An ordered list of attempts, and the states of the look-behinds."""
 
     threads: tuple[_Thread, ...]
     behind: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Fate:
+class _Fate(NamedTuple):
     """A match that may be undone: the attempts before it, and its own open look-aheads."""
 
     above: tuple[_Thread, ...]
@@ -474,6 +485,12 @@ def matcher(node: Node, ordered: bool = True) -> Matcher:
     Raises LimitError, and ``PatternError`` for a pattern without an automaton.
     """
     return _Machine(Program(node), ordered).run()
+
+
+def only(data: bytes) -> Matcher:
+    """Return the automaton of one word, of which there is one attempt, whatever follows it."""
+    dfa = operations.literal(data)
+    return Matcher(dfa, (*[NOTHING] * len(data), ANYTHING), looks_back=False)
 
 
 def beginnings(node: Node) -> Dfa:
@@ -544,7 +561,7 @@ class _Machine:
         Most symbols lead to nothing, or all to the same, so that a step is made for each column.
         """
         count = class_count(self._classes)
-        places: list[list[int]] = []
+        tracked: list[list[int]] = []
 
         def steps(state: S) -> list[S | None]:
             columns = [*zip(*rows_of(state), strict=True)] or [()] * count
@@ -552,28 +569,28 @@ class _Machine:
             for symbol, column in enumerate(columns):
                 first.setdefault(column, symbol)
             numbers = {column: number for number, column in enumerate(first)}
-            places.append([numbers[column] for column in columns])
+            tracked.append([numbers[column] for column in columns])
             return [step(state, symbol) for symbol in first.values()]
 
         states, rows = explore(starts, steps, _MOST_STATES)
-        return states, [[row[at] for at in by] for row, by in zip(rows, places, strict=True)]
+        return states, [[row[at] for at in by] for row, by in zip(rows, tracked, strict=True)]
 
     def _rows_of(
         self, threads: Iterable[_Thread], trackers: _Trackers, behind: Iterable[int]
     ) -> list[list[int]]:
         """Return the rows of all automata that run, at their states."""
-        places = {(number, state) for number, _, state in trackers}
+        columns_of = {(number, state) for number, _, state in trackers}
         for thread in threads:
             instruction = self.program.code[thread.place]
             if instruction.kind is Kind.LEAF:
-                places.add((instruction.automaton, thread.state))
-            places.update((number, state) for number, _, state in thread.trackers)
-        places.update(
+                columns_of.add((instruction.automaton, thread.state))
+            columns_of.update((number, state) for number, _, state in thread.trackers)
+        columns_of.update(
             (number, state)
             for number, state in zip(self.program.behind, behind, strict=False)
             if state != DEAD
         )
-        return [self._rows[number][state] for number, state in places]
+        return [self._rows[number][state] for number, state in columns_of]
 
     def _step_alive(self, state: _State, symbol: int) -> _State | None:
         target = self._step(state, symbol)

@@ -4,9 +4,10 @@ Strings, regular expressions and whole regular rules become lexemes where their 
 is unambiguous; the others are written character by character.
 
 The lexer extends a lexeme while any expected terminal stays alive, so a lexeme longer than one
-character is split wrongly where a text that follows could also extend it. All regular rules and
-parts begin as lexemes; ambiguous ones are taken apart, rules first, until the split is unambiguous.
-Single characters are always right: they all have one length.
+character is split wrongly where a text that follows could also extend it. All regular parts, and
+rules that are small, begin as lexemes; ambiguous ones are taken apart, rules first, until the split
+is unambiguous. Before parts of a larger regular rule are, that rule is tried as one lexeme. Single
+characters are always right: they all have one length.
 
 What Lark itself reads otherwise, or not at all, is marked as LLGuidance's by its first line:
 several characters in one regular expression, counts, terminals with names, tokens, the empty text.
@@ -59,8 +60,12 @@ from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Span
 
-_MOST_JOINED = 200
-"""States of a rule that becomes one terminal; larger ones read better in parts."""
+_FEW_JOINED, _MOST_JOINED = 200, 5_000
+"""States of a rule that is one terminal at first, and of one that becomes it before its parts are
+written by characters; larger ones read better in parts."""
+
+_MOST_CALLED = 1_000
+"""States of the rules together that a rule calls which may be one terminal."""
 
 _Owner = str | int
 """The rule, or the identity of the node, that a lexeme was made of."""
@@ -88,7 +93,11 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
 def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
     regular = _regular_rules(grammar)
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
-    joined = {name for name in regular if name != grammar.start}
+    others = {name: dfa for name, dfa in regular.items() if name != grammar.start}
+    joined = {name for name, dfa in others.items() if dfa.state_count <= _FEW_JOINED}
+    larger = {
+        name: set(map(id, ir.postorder(grammar.rules[name]))) for name in others.keys() - joined
+    }
     split: set[int] = set()
     while True:
         draft = _Draft(grammar, texts, regular, joined, split, made)
@@ -100,7 +109,11 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
         if not rules and not nodes:
             return Forms(frozenset(), frozenset(texts))
         joined -= rules
-        split |= set() if rules else nodes
+        if not rules:
+            whole = {name for name, parts in larger.items() if not parts.isdisjoint(nodes)}
+            joined |= whole
+            larger = {name: larger[name] for name in larger.keys() - whole}
+            split |= set() if whole else nodes
 
 
 def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
@@ -108,18 +121,21 @@ def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
     callees = {
         name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
     }
-    found: dict[str, Dfa] = {}
+    automata: dict[str, Dfa] = {}
     for name in callees_first(callees, callees):
         body = grammar.rules[name]
-        if not all(callee in found for callee in callees[name]):
+        if not all(callee in automata for callee in callees[name]):
             continue
         if any(isinstance(node, ir.Token) for node in ir.postorder(body)):
             continue
+        # Rules of an automaton's states that call each other would each be that automaton again.
+        if sum(automata[callee].state_count for callee in callees[name]) > _MOST_CALLED:
+            continue
         with suppress(LimitError):
-            dfa = automaton_of(body, found.__getitem__, DEFAULT_LIMITS.regex_states)
+            dfa = automaton_of(body, automata.__getitem__, 4 * _MOST_JOINED)
             if not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
-                found[name] = dfa
-    return found
+                automata[name] = dfa
+    return automata
 
 
 def _conflicts(
@@ -127,22 +143,22 @@ def _conflicts(
 ) -> list[set[_Owner]]:
     """Return what each lexeme that may be cut wrongly, and its rivals, are made of."""
     positions = analyse(grammar, cutter.confusable, cutter.budget)
-    found = []
+    conflicts = []
     for number, leaf in enumerate(positions.leaves):
         if not isinstance(leaf, Lexeme):
             continue
         rivals = [
-            positions.leaves[each]
-            for each in members(positions.may[number] & positions.near(number))
+            positions.leaves[rival]
+            for rival in members(positions.may[number] & positions.near(number))
         ]
-        terminals = {each.terminal: None for each in rivals if isinstance(each, Lexeme)}
+        terminals = {rival.terminal: None for rival in rivals if isinstance(rival, Lexeme)}
         cut = cutter.cut(leaf.terminal, (), terminals, positions.following[number])
-        if not cut.doubts and [part.rest for part in cut.classes] == [ANYTHING]:
+        if not cut.doubts and [word_class.rest for word_class in cut.classes] == [ANYTHING]:
             continue
         guilty = {leaf.terminal, *(doubt.companion for doubt in cut.doubts)}
         involved = [leaf, *(r for r in rivals if isinstance(r, Lexeme) and r.terminal in guilty)]
-        found.append({owners[id(each)] for each in involved if id(each) in owners})
-    return found
+        conflicts.append({owners[id(rival)] for rival in involved if id(rival) in owners})
+    return conflicts
 
 
 @dataclass(slots=True)
@@ -181,7 +197,7 @@ class _Draft:
     def _node(self, root: ir.Node) -> Node:
         return fold(root, ir.children, self._one)
 
-    def _one(self, node: ir.Node, parts: list[Node]) -> Node:
+    def _one(self, node: ir.Node, operands: list[Node]) -> Node:
         match node:
             case ir.Literal() | ir.Regular():
                 if id(node) in self.split:
@@ -194,11 +210,11 @@ class _Draft:
                     return self._lexeme(name, self.regular[name], span)
                 return Call(name, span)
             case Sequence(_, span):
-                return Sequence(tuple(parts), span)
+                return Sequence(tuple(operands), span)
             case Choice(_, span):
-                return Choice(tuple(parts), span)
+                return Choice(tuple(operands), span)
             case Repeat(_, low, high, span):
-                return Repeat(parts[0], low, high, span)
+                return Repeat(operands[0], low, high, span)
 
     def _lexeme(self, owner: _Owner, dfa: Dfa, span: Span) -> Node:
         if owner not in self.made.terminals:
@@ -273,15 +289,15 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 def _finish(reading: Reading) -> list[Loss]:
     if reading.ends_with_its_text or reading.grammar is None or reading.is_endless:
         return []
-    found = going_on(reading.grammar)
-    if not found.may_be:
+    text_found = going_on(reading.grammar)
+    if not text_found.may_be:
         return []
     return [
         Loss(
             LOST_FINISH,
             "generation ends at the first complete text, and LLGuidance may go on",
             reading.name_span(reading.start),
-            found.example,
+            text_found.example,
         )
     ]
 
@@ -297,14 +313,14 @@ class _Writer:
         self._texts: dict[int, Dfa] = {}
         self._literals: dict[bytes, Dfa] = {}
 
-        known: dict[int, ir.Node] = {}
+        texts_: dict[int, ir.Node] = {}
 
-        def text_of(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
-            if parts or isinstance(node, ir.Call):
-                return ir.rebuild(node, parts)
-            if id(node) not in known:
-                known[id(node)] = self._text_of(node)
-            return known[id(node)]
+        def text_of(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
+            if operands or isinstance(node, ir.Call):
+                return ir.rebuild(node, operands)
+            if id(node) not in texts_:
+                texts_[id(node)] = self._text_of(node)
+            return texts_[id(node)]
 
         rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
         # In LLGuidance nothing says that a part matches nothing, and that so nothing begins there.
@@ -346,8 +362,8 @@ class _Writer:
                 dfa = operations.intersect(dfa, _TEXTS)
                 node = ir.Regular(dfa, node.span)
         except LimitError as error:
-            what = f"the texts of this part take {error}"
-            raise GrammarError([self._finding("E106", what, node.span)]) from None
+            refusal = f"the texts of this part take {error}"
+            raise GrammarError([self._finding("E106", refusal, node.span)]) from None
         if isinstance(node, ir.Regular) and dfa.state_count > _MOST_STATES:
             message = f"this part has {dfa.state_count:,} states; in Lark each would be a rule, and"
             message += f" there may be {_MOST_STATES:,}"
@@ -368,9 +384,9 @@ class _Writer:
                 elif call.nonterminal not in rules:
                     rules.append(call.nonterminal)
             self._is_marked |= any(map(_is_llguidance, ir.postorder(self._grammar.rules[name])))
-            place = len(self._lines)
+            index = len(self._lines)
             written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
-            self._lines.insert(place, written)
+            self._lines.insert(index, written)
         reached = [*terminals]
         for name in reached:
             body = self._grammar.rules[name]
@@ -474,8 +490,8 @@ def _is_llguidance(node: ir.Node) -> bool:
     match node:
         case ir.Repeat(_, low, high):
             return (low, high) not in _OPERATORS
-        case ir.Sequence(parts):
-            return not parts
+        case ir.Sequence(flags):
+            return not flags
         case ir.Literal(data):
             return not data
     return isinstance(node, ir.Token)
@@ -506,30 +522,32 @@ def lay_out(name: str, branches: Iterable[str]) -> str:
 
 def print_expression(root: ir.Node, leaf: Leaf, room: int = _CHOICE) -> str:
     """Return ``root``, in brackets where it binds looser than ``room``."""
-    return _within(fold(root, ir.children, lambda node, parts: _printed(node, parts, leaf)), room)
+    return _within(
+        fold(root, ir.children, lambda node, operands: _printed(node, operands, leaf)), room
+    )
 
 
-def _printed(node: ir.Node, parts: list[tuple[str, int]], leaf: Leaf) -> tuple[str, int]:
+def _printed(node: ir.Node, operands: list[tuple[str, int]], leaf: Leaf) -> tuple[str, int]:
     match node:
-        case ir.Sequence() if len(parts) > 1:
-            return " ".join(_within(part, _ATOM) for part in parts), _SEQUENCE
-        case ir.Choice() if len(parts) > 1:
-            return " | ".join(_within(part, _SEQUENCE) for part in parts), _CHOICE
-        case ir.Sequence() | ir.Choice() if parts:
-            return parts[0]
+        case ir.Sequence() if len(operands) > 1:
+            return " ".join(_within(operand, _ATOM) for operand in operands), _SEQUENCE
+        case ir.Choice() if len(operands) > 1:
+            return " | ".join(_within(operand, _SEQUENCE) for operand in operands), _CHOICE
+        case ir.Sequence() | ir.Choice() if operands:
+            return operands[0]
         case ir.Sequence():
             return EMPTY, _ATOM
         case ir.Repeat(_, low, high):
             if high == 0:
                 return EMPTY, _ATOM
             # An operator takes no second one, so an expression with one gets brackets.
-            return f"{_within(parts[0], _ATOM + 1)}{_operator(low, high)}", _ATOM
+            return f"{_within(operands[0], _ATOM + 1)}{_operator(low, high)}", _ATOM
         case _:
             return leaf(node), _ATOM + 1
 
 
-def _within(part: tuple[str, int], room: int) -> str:
-    text, level = part
+def _within(operand: tuple[str, int], room: int) -> str:
+    text, level = operand
     return text if level >= room else f"({text})"
 
 
@@ -548,7 +566,7 @@ def print_text(text: str) -> str:
     # Lark has no `\\b`: it would be two characters there.
     return re.sub(
         r"\\(.)",
-        lambda found: "\\u0008" if found[1] == "b" else found[0],
+        lambda match: "\\u0008" if match[1] == "b" else match[0],
         json.dumps(text, ensure_ascii=False),
     )
 
@@ -581,10 +599,10 @@ def _between_slashes(regex: str) -> str:
     return _ESCAPE_OR_SLASH.sub(_for_both, regex)
 
 
-def _for_both(found: re.Match[str]) -> str:
-    if found["code"] is None:
-        return "\\/" if found[0] == "/" else found[0]
-    code = int(found["code"], 16)
+def _for_both(rules_found: re.Match[str]) -> str:
+    if rules_found["code"] is None:
+        return "\\/" if rules_found[0] == "/" else rules_found[0]
+    code = int(rules_found["code"], 16)
     return (
         f"\\x{code:02x}"
         if code < 0x100

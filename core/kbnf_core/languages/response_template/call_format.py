@@ -80,9 +80,9 @@ def format_from(template: Template, report: Report) -> Format:
     writer = _FormatWriter(template, report)
     templates = {}
     for choice, reasoning, single in product((*CHOICES, NAMED), REASONING, (False, True)):
-        found = writer.whole(choice, reasoning, once=single or choice == NAMED)
-        if found is not None:
-            templates[key_of(choice, reasoning, single=single)] = found
+        template_found = writer.whole(choice, reasoning, once=single or choice == NAMED)
+        if template_found is not None:
+            templates[key_of(choice, reasoning, single=single)] = template_found
     made = shared_out("", templates)
     pattern = writer.name_pattern
     names = {} if pattern is None else {"names": pattern}
@@ -104,15 +104,15 @@ class _FormatWriter:
         self._report = report
         self._is_any = is_any
         self._tool: Format = {"tool": ""} if is_any else {}
-        fields = [each for each in template.fields.values() if each.open is not None]
-        calls = [(each, self._call(each)) for each in fields]
+        fields = [field for field in template.fields.values() if field.open is not None]
+        calls = [(field, self._call(field)) for field in fields]
         self._call_field = next((call for _, call in calls if call is not None), None)
         own = self._call_field and self._call_field.field
-        self._thoughts = next((each for each in fields if each.name in _THOUGHTS), None)
-        self._others = [each for each in fields if each not in (own, self._thoughts)]
+        self._thoughts = next((field for field in fields if field.name in _THOUGHTS), None)
+        self._others = [field for field in fields if field not in (own, self._thoughts)]
         implicit = template.implicit
-        ends = [each.open for each in fields] + ([implicit.close] if implicit else [])
-        self._outside = [text for each in ends if each for text in self._texts_in(each)]
+        ends = [field.open for field in fields] + ([implicit.close] if implicit else [])
+        self._outside = [text for field in ends if field for text in self._texts_in(field)]
 
     # Whole texts
 
@@ -120,26 +120,28 @@ class _FormatWriter:
         """Return the texts of one way to ask; None where there is none."""
         if choice in ("required", NAMED) and self._call_field is None:
             return None
-        parts: list[Format] = []
+        elements: list[Format] = []
         if self._thoughts is not None and reasoning != "disabled":
             led = self._region(self._thoughts)
-            parts.append(led if reasoning == "enabled" else _optional(led))
+            elements.append(led if reasoning == "enabled" else _optional(led))
         last = []
-        for each in self._others:
-            if each.close is None:
-                last.append(self._region(each))
+        for field_ in self._others:
+            if field_.close is None:
+                last.append(self._region(field_))
             else:
-                parts.append(self._often(each))
+                elements.append(self._often(field_))
         text = [] if self._template.implicit is None else [self._text(self._outside)]
         if choice == "none" or self._call_field is None:
-            parts += text
+            elements += text
         elif choice == "auto":
-            parts += self._mixed(self._call_field, text, once=once)
+            elements += self._mixed(self._call_field, text, once=once)
         else:
-            parts.append(self._tags(self._call_field, is_first=True, at_least_one=True, once=once))
+            elements.append(
+                self._tags(self._call_field, is_first=True, at_least_one=True, once=once)
+            )
         if last and choice in ("auto", "none"):
-            parts.append(_optional(_or(last)))
-        return _in_order(parts)
+            elements.append(_optional(_or(last)))
+        return _in_order(elements)
 
     def _often(self, field: TemplateField) -> Format:
         region = self._region(field)
@@ -175,11 +177,11 @@ class _FormatWriter:
             content = _json(True, {})
         return self._closed(field, [*self._written(field.open), content])
 
-    def _closed(self, field: TemplateField, parts: list[Format]) -> Format:
+    def _closed(self, field: TemplateField, elements: list[Format]) -> Format:
         """Return a region as a tag, whose texts its beginning and end mark."""
-        begin, *rest = parts
+        begin, *rest = elements
         if begin["type"] != "const_string":
-            begin, rest = _const(""), parts
+            begin, rest = _const(""), elements
         ends: list[str] = [""]
         if field.close is not None and field.close.pattern is None:
             ends = [*field.close.texts]
@@ -199,14 +201,14 @@ class _FormatWriter:
         if function == "{content}" and not field.is_each:
             function = {"name": "{content.name}", "arguments": "{content.arguments}"}
         if isinstance(function, dict):
-            name, arguments = (_path(function.get(each)) for each in ("name", "arguments"))
+            name, arguments = (_path(function.get(field_)) for field_ in ("name", "arguments"))
             names = field.open.pattern.names if field.open and field.open.pattern else ()
             if name in names and arguments == whole:
                 return _CallField(field, group=name)
             prefix = f"{whole}." if whole else ""
-            inner = tuple(each.removeprefix(prefix) for each in (name, arguments))
+            inner = tuple(field_.removeprefix(prefix) for field_ in (name, arguments))
             is_inside = name.startswith(prefix) and arguments.startswith(prefix)
-            if is_inside and all(each and "." not in each for each in inner):
+            if is_inside and all(field_ and "." not in field_ for field_ in inner):
                 return _CallField(field, members=(inner[0], inner[1]))
         self._refuse(field, "calls have the name and the arguments in places that are not known")
         return None
@@ -240,12 +242,17 @@ class _FormatWriter:
             return self._closed(field, [*self._lead(field.open, is_first), *_list(tag, once)])
         if kind == "json" and call.members[0]:
             name, arguments = call.members
-            parts = [_const(f'{{"{name}": "'), self._name(_PLAIN), _const(f'", "{arguments}": ')]
-            parts += [self._arguments("json"), _const("}")]
+            elements = [_const(f'{{"{name}": "'), self._name(_PLAIN), _const(f'", "{arguments}": ')]
+            elements += [self._arguments("json"), _const("}")]
             if field.is_each:
-                whole = [*self._lead(field.open, is_first), _GAP, *_list(_tag(parts), once), _GAP]
+                whole = [
+                    *self._lead(field.open, is_first),
+                    _GAP,
+                    *_list(_tag(elements), once),
+                    _GAP,
+                ]
                 return self._closed(field, whole)
-            body = [_GAP, *parts, _GAP]
+            body = [_GAP, *elements, _GAP]
             return self._merged(field, [*self._lead(field.open, is_first), *body])
         if call.group and not field.is_each and kind in ("json", "xml-inline"):
             gaps = [_GAP] if kind == "json" else []
@@ -253,8 +260,8 @@ class _FormatWriter:
             return self._merged(field, [*self._lead(field.open, is_first, call.group), *body])
         raise _UnwritableError(f"no grammar writes calls as `{kind}` so")
 
-    def _merged(self, field: TemplateField, parts: list[Format]) -> Format:
-        return self._closed(field, [*_joined(parts)])
+    def _merged(self, field: TemplateField, elements: list[Format]) -> Format:
+        return self._closed(field, [*_joined(elements)])
 
     def _style(self, field: TemplateField) -> str:
         """Return the style of arguments that the content of a field reads."""
@@ -265,8 +272,8 @@ class _FormatWriter:
             return "gemma" if lax == _GEMMA and not self._is_any else "json"
         for style, element in _ELEMENTS.items():
             text = element.format("qzk", "qzv")
-            found = content.tag and content.tag.find(text, 0, Budget(10**6))
-            groups = found.groups if found and found.end == len(text) else {}
+            match = content.tag and content.tag.find(text, 0, Budget(10**6))
+            groups = match.groups if match and match.end == len(text) else {}
             if groups.get("key") == "qzk" and groups.get("value", "").strip() == "qzv":
                 return style
         raise _UnwritableError("no style of elements is known that this pattern reads")
@@ -314,7 +321,9 @@ class _FormatWriter:
                 result.append(_const(_letter(node) or ""))
             else:
                 result.append({"type": "regex", "pattern": _printed(node), **_blank(node)})
-        if group and not any(isinstance(each, Named) and each.name == group for each in nodes):
+        if group and not any(
+            isinstance(element, Named) and element.name == group for element in nodes
+        ):
             raise _UnwritableError(f"the group `{group}` is inside another part of its pattern")
         return [*_joined(result)]
 
@@ -352,8 +361,8 @@ def _json(schema: Any, more: Format, style: str = "json") -> Format:
     return {"type": "json_schema", "json_schema": schema, **styled, **more}
 
 
-def _tag(parts: list[Format]) -> Format:
-    return {"type": "tag", "begin": "", "content": _in_order([*_joined(parts)]), "end": ""}
+def _tag(elements: list[Format]) -> Format:
+    return {"type": "tag", "begin": "", "content": _in_order([*_joined(elements)]), "end": ""}
 
 
 def _list(tag: Format, once: bool) -> list[Format]:
@@ -373,22 +382,24 @@ def _or(elements: Sequence[Format]) -> Format:
     return elements[0] if len(elements) == 1 else {"type": "or", "elements": [*elements]}
 
 
-def _in_order(parts: Sequence[Format]) -> Format:
-    kept = [{k: v for k, v in each.items() if k != "is_blank"} for each in parts] or [_const("")]
+def _in_order(elements: Sequence[Format]) -> Format:
+    kept = [{k: v for k, v in element.items() if k != "is_blank"} for element in elements] or [
+        _const("")
+    ]
     return kept[0] if len(kept) == 1 else {"type": "sequence", "elements": kept}
 
 
-def _joined(parts: Sequence[Format]) -> Iterator[Format]:
+def _joined(runs: Sequence[Format]) -> Iterator[Format]:
     """Yield parts, with neighbouring texts as one."""
     text = ""
-    for each in parts:
-        if each["type"] == "const_string":
-            text += each["value"]
+    for run in runs:
+        if run["type"] == "const_string":
+            text += run["value"]
             continue
         if text:
             yield _const(text)
         text = ""
-        yield each
+        yield run
     if text:
         yield _const(text)
 
@@ -414,18 +425,18 @@ def _printed(tree: Node) -> str:
     """Return a pattern without groups, whose repetitions have bounds."""
     make = Builder()
 
-    def rebuilt(node: Node, parts: list[Any]) -> Any:
+    def rebuilt(node: Node, operands: list[Any]) -> Any:
         match node:
             case CharacterSet(points):
                 plain = intersect(points, _ASCII)
                 return make.characters(plain if len(points) > _MOST_RANGES and plain else points)
             case Choice():
-                return make.alternation(parts)
+                return make.alternation(operands)
             case Repeat(_, low, high):
                 most = _MOST_BLANKS if _blank(node) else _MOST_LETTERS
-                return make.repetition(parts[0], low, max(low, most) if high is None else high)
+                return make.repetition(operands[0], low, max(low, most) if high is None else high)
             case _:
-                return make.sequence(parts)
+                return make.sequence(operands)
 
     def spelled(points: Any) -> str:
         return "[\\s\\S]" if points == ANY else print_characters(points)
@@ -436,30 +447,30 @@ def _printed(tree: Node) -> str:
 def _needed(pattern: SearchPattern) -> tuple[str, ...]:
     """Return texts one of which is in each match of a pattern, long ones; none if unknown."""
 
-    def needed(node: Node, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
+    def needed(node: Node, truths: list[tuple[str, ...]]) -> tuple[str, ...]:
         match node:
             case CharacterSet():
                 letter = _letter(node)
                 return () if letter is None else (letter,)
             case Choice():
                 return (
-                    tuple(dict.fromkeys(text for each in parts for text in each))
-                    if all(parts)
+                    tuple(dict.fromkeys(text for element in truths for text in element))
+                    if all(truths)
                     else ()
                 )
             case Repeat(_, low):
-                return parts[0] if low else ()
+                return truths[0] if low else ()
             case _:
-                return _longest(node, parts)
+                return _longest(node, truths)
 
     return fold(pattern.tree, needed)
 
 
-def _longest(node: Any, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
+def _longest(node: Any, runs: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the necessary parts in order: runs of characters are one text."""
     result, run = list[tuple[str, ...]](), ""
-    for each, known in zip(node.parts, parts, strict=True):
-        letter = _letter(each)
+    for operand, run_known in zip(node.parts, runs, strict=True):
+        letter = _letter(operand)
         run = "" if letter is None else run + letter
-        result.append(known if letter is None else (run,))
+        result.append(run_known if letter is None else (run,))
     return max(filter(None, result), key=lambda texts: min(map(len, texts)), default=())

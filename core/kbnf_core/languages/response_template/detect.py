@@ -14,6 +14,8 @@ def is_response_template(value: Any) -> bool:
     """Return whether a JSON value is a response template, or a configuration that has one."""
     if not isinstance(value, Mapping):
         return False
-    held = value.get(KEY, value)
-    anchored = isinstance(held, Mapping) and {"start_anchor", "start_anchor_pattern"} & held.keys()
-    return KEY in value or (bool(anchored) and "fields" in held)
+    template = value.get(KEY, value)
+    anchored = (
+        isinstance(template, Mapping) and {"start_anchor", "start_anchor_pattern"} & template.keys()
+    )
+    return KEY in value or (bool(anchored) and "fields" in template)

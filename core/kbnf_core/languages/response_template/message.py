@@ -51,10 +51,10 @@ def read_message(messages: str, text: str | bytes, prefix: str, limits: Limits) 
     """
     if not messages:
         raise ConfigError("messages are read by a response template, and there is none")
-    known = json.loads(messages)
-    template = template_of(known["template"], limits)
+    stored = json.loads(messages)
+    template = template_of(stored["template"], limits)
     data = text if isinstance(text, str) else text.decode()
-    return message_of(template, data, prefix=prefix, tools=known["tools"], limits=limits)
+    return message_of(template, data, prefix=prefix, tools=stored["tools"], limits=limits)
 
 
 def message_of(
@@ -73,16 +73,20 @@ def message_of(
     budget = Budget(limits.work, "the text of a message")
     if prefix:
         text = prefix[_after_last(template.anchor, prefix, budget) :] + text
-    known = _properties(tools)
+    properties = _properties(tools)
     message: dict[str, Any] = deepcopy({**template.defaults})
     try:
         for field, region in _regions(template, text, budget):
             value = value_of(field, region.body, region.groups, budget)
-            _add(message, field, _cast(value, known) if known else value)
+            _add(message, field, _cast(value, properties) if properties else value)
     except UnreadError as error:
         raise MessageError(str(error)) from None
-    missing = [each.name for each in template.fields.values() if not each.is_optional]
-    missing = [each for each in missing if each not in message]
+    missing = [
+        missing_field.name
+        for missing_field in template.fields.values()
+        if not missing_field.is_optional
+    ]
+    missing = [missing_field for missing_field in missing if missing_field not in message]
     if missing:
         raise MessageError(f"the text has no `{missing[0]}`, which the template demands")
     return {
@@ -95,8 +99,8 @@ def message_of(
 def _after_last(anchor: Anchor, text: str, budget: Budget) -> int:
     at = 0
     search = _AnchorSearch(anchor, text, budget)
-    while (found := search.after(at)) is not None:
-        at = found.end
+    while (match := search.after(at)) is not None:
+        at = match.end
     return at
 
 
@@ -110,15 +114,15 @@ class _AnchorSearch:
 
     def __init__(self, anchor: Anchor, text: str, budget: Budget) -> None:
         self._anchor, self._text, self._budget = anchor, text, budget
-        self._found: Match | None = None
+        self._match: Match | None = None
         self._is_over = False
 
     def after(self, at: int) -> Match | None:
         """Return the first occurrence from a place on, which is never before earlier ones."""
-        if not self._is_over and (self._found is None or self._found.start < at):
-            self._found = self._anchor.find(self._text, at, self._budget)
-            self._is_over = self._found is None
-        return self._found
+        if not self._is_over and (self._match is None or self._match.start < at):
+            self._match = self._anchor.find(self._text, at, self._budget)
+            self._is_over = self._match is None
+        return self._match
 
 
 def _regions(
@@ -126,24 +130,28 @@ def _regions(
 ) -> Iterator[tuple[TemplateField, _Region]]:
     """Yield the regions of a text in order."""
     fields = sorted(template.fields.values(), key=lambda field: field.name)
-    openings = [(each, _AnchorSearch(each.open, text, budget)) for each in fields if each.open]
-    closings = {each.name: _AnchorSearch(each.close, text, budget) for each in fields if each.close}
+    openings = [
+        (field_, _AnchorSearch(field_.open, text, budget)) for field_ in fields if field_.open
+    ]
+    closings = {
+        field_.name: _AnchorSearch(field_.close, text, budget) for field_ in fields if field_.close
+    }
     implicit = template.implicit
     start = 0
     closing = None if implicit is None else closings.get(implicit.name)
     while start < len(text):
         budget.spend(len(openings))
         # Of those that begin at one place the longest, openings ahead of what closes.
-        found: list[tuple[tuple[int, ...], Match, TemplateField | None]] = [
+        candidates: list[tuple[tuple[int, ...], Match, TemplateField | None]] = [
             ((match.start, -match.end, 0, number), match, field)
             for number, (field, search) in enumerate(openings)
             if (match := search.after(start)) is not None
         ]
         closed = None if closing is None else closing.after(start)
         if closed is not None:
-            found.append(((closed.start, -closed.end, 1, 0), closed, None))
+            candidates.append(((closed.start, -closed.end, 1, 0), closed, None))
         nothing = Match(len(text), len(text), {})
-        _, first, field = min(found, default=((), nothing, None), key=lambda each: each[0])
+        _, first, field = min(candidates, default=((), nothing, None), key=lambda field_: field_[0])
         if implicit is not None and first.start > start:
             groups = first.groups if field is None else {}
             yield implicit, _Region(text[start : first.start], groups)
@@ -163,10 +171,10 @@ def _add(message: dict[str, Any], field: TemplateField, value: Any) -> None:
         before = message.get(name)
         message[name] = value if before is None else f"{before}{field.join}{value}"
     elif field.repeats:
-        held = message.setdefault(name, [])
-        if not isinstance(held, list):
+        values = message.setdefault(name, [])
+        if not isinstance(values, list):
             raise UnreadError(f"`{name}` repeats, and its default is not a list")
-        held.append(value)
+        values.append(value)
     else:
         message[name] = value
 
@@ -181,27 +189,29 @@ def _properties(tools: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, An
         name = function.get("name") if isinstance(function, Mapping) else None
         if isinstance(name, str):
             parameters = function.get("parameters")
-            held = parameters.get("properties") if isinstance(parameters, Mapping) else None
-            result[name] = held if isinstance(held, Mapping) else {}
+            schema = parameters.get("properties") if isinstance(parameters, Mapping) else None
+            result[name] = schema if isinstance(schema, Mapping) else {}
     return result
 
 
-def _cast(value: Any, known: Mapping[str, Mapping[str, Any]]) -> Any:
+def _cast(value: Any, declared: Mapping[str, Mapping[str, Any]]) -> Any:
     if isinstance(value, list):
-        return [_cast(each, known) for each in value]
+        return [_cast(item, declared) for item in value]
     function = value.get("function") if isinstance(value, dict) else None
     if not isinstance(function, dict):
         return value
     name, arguments = function.get("name"), function.get("arguments")
-    properties = known.get(name) if isinstance(name, str) else None
+    properties = declared.get(name) if isinstance(name, str) else None
     if not properties or not isinstance(arguments, dict):
         return value
-    for key, held in arguments.items():
+    for key, argument in arguments.items():
         types = _types(properties[key]) if key in properties else ()
-        if isinstance(held, str):
-            arguments[key] = _as(held, types)
-        elif types and isinstance(held, list) and "array" not in types:
-            arguments[key] = [_as(each, types) if isinstance(each, str) else each for each in held]
+        if isinstance(argument, str):
+            arguments[key] = _as(argument, types)
+        elif types and isinstance(argument, list) and "array" not in types:
+            arguments[key] = [
+                _as(item, types) if isinstance(item, str) else item for item in argument
+            ]
     return value
 
 
@@ -210,22 +220,28 @@ def _types(schema: Any) -> tuple[str, ...]:
     result: list[str] = []
     pending = [schema]
     while pending:
-        each = pending.pop()
-        if not isinstance(each, Mapping):
+        alternative = pending.pop()
+        if not isinstance(alternative, Mapping):
             continue
-        told = each.get("type")
-        result += [told] if isinstance(told, str) else told if isinstance(told, list) else ()
-        pending += [*(each.get("anyOf") or ()), *(each.get("oneOf") or ())][::-1]
-        if each.get("nullable"):
+        type_name = alternative.get("type")
+        result += (
+            [type_name]
+            if isinstance(type_name, str)
+            else type_name
+            if isinstance(type_name, list)
+            else ()
+        )
+        pending += [*(alternative.get("anyOf") or ()), *(alternative.get("oneOf") or ())][::-1]
+        if alternative.get("nullable"):
             result.append("null")
-    return tuple(each for each in result if isinstance(each, str))
+    return tuple(alternative for alternative in result if isinstance(alternative, str))
 
 
 def _as(text: str, types: Iterable[str]) -> Any:
     """Return a text as a value of the first of some types that it fits."""
-    for each in types:
+    for kind in types:
         try:
-            match each:
+            match kind:
                 case "integer":
                     return _integer(text)
                 case "number":
@@ -236,7 +252,7 @@ def _as(text: str, types: Iterable[str]) -> Any:
                     return None
                 case "object" | "array":
                     value = json.loads(text)
-                    if isinstance(value, dict if each == "object" else list):
+                    if isinstance(value, dict if kind == "object" else list):
                         return value
         except (ValueError, RecursionError):
             continue
@@ -275,22 +291,22 @@ def value_of(field: TemplateField, body: str, groups: Mapping[str, str], budget:
         return value
     if not field.is_each:
         return _placed(field, field.transform, {**groups, "content": value})
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+    if not isinstance(value, list) or not all(isinstance(match_, dict) for match_ in value):
         raise UnreadError(f"`{field.name}` is not a list of objects, as `transform_each` wants it")
-    return [_placed(field, field.transform, {**groups, **each}) for each in value]
+    return [_placed(field, field.transform, {**groups, **match_}) for match_ in value]
 
 
 def _placed(field: TemplateField, transform: Any, scope: Mapping[str, Any]) -> Any:
     """Return a transform with its placeholders replaced; its depth has a bound."""
     if isinstance(transform, dict):
-        return {name: _placed(field, each, scope) for name, each in transform.items()}
+        return {name: _placed(field, placeholder, scope) for name, placeholder in transform.items()}
     if isinstance(transform, list):
-        return [_placed(field, each, scope) for each in transform]
-    found = PLACEHOLDER.fullmatch(transform) if isinstance(transform, str) else None
-    if found is None:
+        return [_placed(field, placeholder, scope) for placeholder in transform]
+    match = PLACEHOLDER.fullmatch(transform) if isinstance(transform, str) else None
+    if match is None:
         return transform
     value: Any = scope
-    for name in found[1].split("."):
+    for name in match[1].split("."):
         if not isinstance(value, Mapping) or name not in value:
             raise UnreadError(f"`{field.name}` has no `{name}`, which {transform!r} wants")
         value = value[name]
@@ -339,7 +355,7 @@ def _json(text: str, arguments: Mapping[str, Any], budget: Budget) -> Any:
         written = "".join(_quoted(written, budget))
     if strings:
         numbers = re.compile(f"{_MARKS[0]}([0-9]+){_MARKS[1]}")
-        written = numbers.sub(lambda found: json.dumps(strings[int(found[1])]), written)
+        written = numbers.sub(lambda match: json.dumps(strings[int(match[1])]), written)
     try:
         return json.loads(written)
     except json.JSONDecodeError:
@@ -350,13 +366,13 @@ def _json(text: str, arguments: Mapping[str, Any], budget: Budget) -> Any:
 
 def _marked(text: str, opening: str, closing: str, strings: list[str]) -> str:
     """Return a text with the numbers of strings in the place of those between two marks."""
-    parts, at = list[str](), 0
+    chunks, at = list[str](), 0
     while True:
         start = text.find(opening, at)
         end = text.find(closing, start + len(opening)) if start >= 0 else -1
         if end < 0:
-            return "".join([*parts, text[at:]])
-        parts.append(f"{text[at:start]}{_MARKS[0]}{len(strings)}{_MARKS[1]}")
+            return "".join([*chunks, text[at:]])
+        chunks.append(f"{text[at:start]}{_MARKS[0]}{len(strings)}{_MARKS[1]}")
         strings.append(text[start + len(opening) : end])
         at = end + len(closing)
 
@@ -380,12 +396,12 @@ def _quoted(text: str, budget: Budget) -> Iterator[str]:
             continue
         if text[at] == '"':
             budget.spend(len(text) - at)
-        found = name.match(text, at) if at and text[at - 1] in "{," else None
-        if found is None or found[4] != ":":
+        match = name.match(text, at) if at and text[at - 1] in "{," else None
+        if match is None or match[4] != ":":
             at += 1
             continue
-        yield f'{text[start:at]}{found[1]}"{found[2]}"{found[3]}:'
-        at = start = found.end()
+        yield f'{text[start:at]}{match[1]}"{match[2]}"{match[3]}:'
+        at = start = match.end()
     yield text[start:]
 
 
@@ -399,9 +415,9 @@ def _inner(text: str, content: Content, budget: Budget) -> Any:
 def matches(pattern: SearchPattern, text: str, budget: Budget) -> Iterator[Match]:
     """Yield the matches of a pattern that do not overlap."""
     at = 0
-    while (found := pattern.find(text, at, budget)) is not None:
-        yield found
-        at = found.end
+    while (match := pattern.find(text, at, budget)) is not None:
+        yield match
+        at = match.end
 
 
 def _elements(text: str, content: Content, budget: Budget) -> dict[str, Any]:
@@ -443,7 +459,7 @@ _ESCAPE = re.compile(
     r"(?s)\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})"
     r"|u(?P<code>[0-9a-fA-F]{4})|(?P<sign>.))"
 )
-_SIGNS = {each: each for each in "\\'\"/"} | dict(zip("bfnrt", "\b\f\n\r\t", strict=True))
+_SIGNS = {name: name for name in "\\'\"/"} | dict(zip("bfnrt", "\b\f\n\r\t", strict=True))
 _WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 _LARGEST = 2**53 - 1
 _MOST_DEPTH = 100
@@ -464,8 +480,8 @@ class _Calls:
             raise self._wrong("something follows the list")
         return result
 
-    def _wrong(self, what: str) -> UnreadError:
-        return UnreadError(f"{what}, at character {self._at}")
+    def _wrong(self, fault: str) -> UnreadError:
+        return UnreadError(f"{fault}, at character {self._at}")
 
     def _is_next(self, sign: str) -> bool:
         blank = _BLANK.match(self._text, self._at)
@@ -538,36 +554,36 @@ class _Calls:
         self._expect(":")
         return key, self._value(depth)
 
-    def _number(self, found: re.Match[str]) -> int | float:
-        if found["part"] is None and found["power"] is None:
-            if len(found[0]) > 17 or abs(int(found[0])) > _LARGEST:
+    def _number(self, match: re.Match[str]) -> int | float:
+        if match["part"] is None and match["power"] is None:
+            if len(match[0]) > 17 or abs(int(match[0])) > _LARGEST:
                 raise self._wrong("an integer is beyond 2^53 - 1")
-        elif math.isinf(float(found[0])):
+        elif math.isinf(float(match[0])):
             raise self._wrong("a number is too large")
-        self._at = found.end()
-        whole = found["part"] is None and found["power"] is None
-        return int(found[0]) if whole else float(found[0])
+        self._at = match.end()
+        whole = match["part"] is None and match["power"] is None
+        return int(match[0]) if whole else float(match[0])
 
     def _string(self) -> str:
         match = _QUOTED.match(self._text, self._at)
         if match is None:
             raise self._wrong("a string is not closed")
         body = match["a"] if match["a"] is not None else match["b"]
-        if any("\ud800" <= each <= "\udfff" for each in body):
+        if any("\ud800" <= character <= "\udfff" for character in body):
             raise self._wrong("half of a surrogate pair is in a string")
         text = _ESCAPE.sub(self._escaped, body)
         self._at = match.end()
         return text
 
-    def _escaped(self, found: re.Match[str]) -> str:
-        if found["low"] is not None:
-            high, low = int(found["high"], 16) - 0xD800, int(found["low"], 16) - 0xDC00
+    def _escaped(self, match: re.Match[str]) -> str:
+        if match["low"] is not None:
+            high, low = int(match["high"], 16) - 0xD800, int(match["low"], 16) - 0xDC00
             return chr(0x10000 + (high << 10) + low)
-        if found["code"] is not None:
-            char = chr(int(found["code"], 16))
+        if match["code"] is not None:
+            char = chr(int(match["code"], 16))
             if "\ud800" <= char <= "\udfff":
                 raise self._wrong("half of a surrogate pair is in a string")
             return char
-        if found["sign"] not in _SIGNS:
-            raise self._wrong(f"a string has no escape `\\{found['sign']}`")
-        return _SIGNS[found["sign"]]
+        if match["sign"] not in _SIGNS:
+            raise self._wrong(f"a string has no escape `\\{match['sign']}`")
+        return _SIGNS[match["sign"]]

@@ -47,15 +47,15 @@ def format_of_model(text: str, config: str | None = None) -> str:
     which ``config`` is beside a chat template in a file of its own. A response template goes first.
     Raises ``GrammarError`` or ``ConfigError`` for one that no format follows from.
     """
-    for each in (text, config):
+    for text_ in (text, config):
         try:
-            value = json.loads(each) if each and each.lstrip().startswith("{") else None
+            value = json.loads(text_) if text_ and text_.lstrip().startswith("{") else None
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and is_response_template(value):
-            source = Source(str(each), is_json=True)
+            source = Source(str(text_), is_json=True)
             report = Report(source)
-            result = format_from(template_of(str(each)), report)
+            result = format_from(template_of(str(text_)), report)
             if report.errors:
                 raise GrammarError(report.errors)
             return json.dumps(result, ensure_ascii=False)
@@ -182,9 +182,9 @@ def _compared(text: str) -> list[str]:
         except MessageError as error:
             result.append(f"{title} that the chat template writes cannot be read: {error}"[:300])
             continue
-        held = _told(read)
-        if any(held.get(name) != each for name, each in wanted.items()):
-            result.append(f"{title} that the chat template writes is read as {held}"[:300])
+        read_values = _text_and_calls(read)
+        if any(read_values.get(name) != wanted_value for name, wanted_value in wanted.items()):
+            result.append(f"{title} that the chat template writes is read as {read_values}"[:300])
     return result
 
 
@@ -199,9 +199,9 @@ def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
         yield f"{title} after text", rendering.calling(made, _TEXT), {**wanted, "text": _TEXT}
 
 
-def _told(message: Mapping[str, Any]) -> dict[str, Any]:
+def _text_and_calls(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text and the calls of a message."""
     calls = message.get("tool_calls") or []
     functions = [call.get("function", call) for call in calls if isinstance(call, dict)]
-    told = [(function.get("name"), function.get("arguments")) for function in functions]
-    return {"text": message.get("content", ""), "calls": told}
+    calls_ = [(function.get("name"), function.get("arguments")) for function in functions]
+    return {"text": message.get("content", ""), "calls": calls_}

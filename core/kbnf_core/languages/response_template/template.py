@@ -71,11 +71,11 @@ class Anchor(NamedTuple):
         if self.pattern is not None:
             return self.pattern.find(text, start, budget)
         budget.spend(len(self.texts) * (len(text) - start))
-        found = [(text.find(each, start), each) for each in self.texts]
-        places = [(at, -len(each)) for at, each in found if at >= 0]
-        if not places:
+        offsets = [(text.find(text_, start), text_) for text_ in self.texts]
+        candidates = [(at, -len(text_)) for at, text_ in offsets if at >= 0]
+        if not candidates:
             return None
-        at, size = min(places)
+        at, size = min(candidates)
         return Match(at, at - size, {})
 
 
@@ -139,9 +139,9 @@ def read_template(source: Source, report: Report, limits: Limits) -> Template | 
     if pointer is not None:
         report.error(pointer, f"more than {MOST_DEPTH} values nested in one another", code=INVALID)
         return None
-    held = isinstance(value, dict) and KEY in value
+    is_wrapped = isinstance(value, dict) and KEY in value
     return _TemplateReader(report, limits).read(
-        value[KEY] if held else value, f"/{KEY}" if held else ""
+        value[KEY] if is_wrapped else value, f"/{KEY}" if is_wrapped else ""
     )
 
 
@@ -155,7 +155,7 @@ class _TemplateReader:
         if not isinstance(value, dict):
             self._wrong(pointer, "a response template is an object")
             return None
-        self._known(value, _OF_TEMPLATE, pointer, "a response template")
+        self._check_names(value, _OF_TEMPLATE, pointer, "a response template")
         if value.get("version", 1) != 1:
             self._wrong(f"{pointer}/version", "only version 1 of response templates is known")
         defaults, fields = value.get("defaults", {}), value.get("fields", {})
@@ -171,35 +171,35 @@ class _TemplateReader:
         if anchor is None and not {"start_anchor", "start_anchor_pattern"} & value.keys():
             message = "a response template has `start_anchor` or `start_anchor_pattern`"
             self._wrong(pointer, message)
-        found = {
-            name: self._field(name, each, f"{pointer}/fields/{escape(name)}")
-            for name, each in fields.items()
+        fields_read = {
+            name: self._field(name, field, f"{pointer}/fields/{escape(name)}")
+            for name, field in fields.items()
         }
         if self._report.errors or anchor is None:
             return None
-        read = {name: each for name, each in found.items() if each is not None}
-        sinks = [each for each in read.values() if each.open is None]
-        for each in sinks[1:]:
+        read = {name: field for name, field in fields_read.items() if field is not None}
+        sinks = [field for field in read.values() if field.open is None]
+        for field in sinks[1:]:
             message = f"one field has no opening, and that is `{sinks[0].name}` already"
-            self._wrong(each.pointer, message)
+            self._wrong(field.pointer, message)
         self._warn(read)
         return Template(value, defaults, read, anchor)
 
     def _wrong(self, pointer: str, message: str, *helps: str) -> None:
         self._report.error(pointer, message, *helps, code=INVALID)
 
-    def _known(
-        self, value: Mapping[str, Any], names: tuple[str, ...], pointer: str, what: str
+    def _check_names(
+        self, value: Mapping[str, Any], names: tuple[str, ...], pointer: str, subject: str
     ) -> None:
         for name in sorted(value.keys() - set(names)):
-            message = f"{what} has no `{name}`"
+            message = f"{subject} has no `{name}`"
             self._wrong(f"{pointer}/{escape(name)}", message, f"there are {', '.join(names)}")
 
     def _field(self, name: str, value: Any, pointer: str) -> TemplateField | None:
         if not isinstance(value, dict):
             self._wrong(pointer, "a field is an object")
             return None
-        self._known(value, _OF_FIELD, pointer, "a field")
+        self._check_names(value, _OF_FIELD, pointer, "a field")
         for key in ("repeats", "optional", "transform_each"):
             if not isinstance(value.get(key, False), bool):
                 self._wrong(f"{pointer}/{key}", f"`{key}` is `true` or `false`")
@@ -211,8 +211,10 @@ class _TemplateReader:
         transform = value.get("transform")
         names = [
             name
-            for each in (opening, closing)
-            for name in (each.pattern.names if each is not None and each.pattern else ())
+            for candidate in (opening, closing)
+            for name in (
+                candidate.pattern.names if candidate is not None and candidate.pattern else ()
+            )
         ]
         if transform is None and (names or value.get("transform_each")):
             why = f"the group `{names[0]}` is lost" if names else "`transform_each` has no effect"
@@ -257,8 +259,8 @@ class _TemplateReader:
         result, problems = read_pattern(text, self._limits)
         for problem in problems:
             helps = (problem.help,) if problem.help else ()
-            part = text[problem.start : problem.end][:40]
-            self._wrong(pointer, f"in the pattern, at `{part}`: {problem.message}", *helps)
+            excerpt = text[problem.start : problem.end][:40]
+            self._wrong(pointer, f"in the pattern, at `{excerpt}`: {problem.message}", *helps)
         if result is not None and is_mark and result.match("", self._budget) is not None:
             self._wrong(pointer, "this pattern matches the empty text, which marks nothing")
             return None
@@ -289,22 +291,24 @@ class _TemplateReader:
     def _is_content(self, kind: Any, given: Any, pointer: str, where: str) -> bool:
         """Report the mistakes in a way to read a content; return whether there are none."""
         if kind not in _CONTENTS:
-            message, known = f"there is no content {kind!r}"[:200], ", ".join(_CONTENTS)
-            self._wrong(f"{pointer}/content", message, f"there are {known}")
+            message, kinds = f"there is no content {kind!r}"[:200], ", ".join(_CONTENTS)
+            self._wrong(f"{pointer}/content", message, f"there are {kinds}")
             return False
         if not isinstance(given, dict):
             self._wrong(where, "the arguments of a content are an object")
             return False
-        for name, each in given.items():
+        for name, argument in given.items():
             wanted = _CONTENTS[kind].get(name)
             if wanted is None:
                 self._report.note(f"{where}/{escape(name)}", f"`{kind}` reads no `{name}`")
-            elif not isinstance(each, wanted) or each == "":
+            elif not isinstance(argument, wanted) or argument == "":
                 self._wrong(f"{where}/{name}", f"`{name}` is {_TYPES[wanted]}")
                 return False
         pairs = given.get("string_delims", [])
-        held = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
-        if len(held) < len(pairs) or not all(isinstance(a, str) and a for b in held for a in b):
+        is_wrapped = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+        if len(is_wrapped) < len(pairs) or not all(
+            isinstance(a, str) and a for b in is_wrapped for a in b
+        ):
             self._wrong(f"{where}/string_delims", "`string_delims` are pairs of texts")
             return False
         return True
@@ -335,10 +339,10 @@ class _TemplateReader:
 
 def _texts(value: Any) -> Iterator[str]:
     pending = [value]
-    for each in pending:
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict):
-            pending += each.values()
-        elif isinstance(each, list):
-            pending += each
+    for text_ in pending:
+        if isinstance(text_, str):
+            yield text_
+        elif isinstance(text_, dict):
+            pending += text_.values()
+        elif isinstance(text_, list):
+            pending += text_

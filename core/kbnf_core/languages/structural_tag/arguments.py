@@ -107,7 +107,7 @@ _STYLES: Mapping[str, _Tags] = {
     ),
     "minimax_m3_xml": _Tags(rf"{re.escape(MARKER)}<(?P<name>[^/>][^>]*)>", "", is_nested=True),
 }
-_TOLD = {"true": "string", "raw": "string", "dict": "object", "list": "array"}
+_DECLARED_TYPES = {"true": "string", "raw": "string", "dict": "object", "list": "array"}
 """The types that attributes name in words of their own; a value is written as JSON without these.
 """
 
@@ -160,12 +160,12 @@ class _Elements:
     ) -> None:
         style, ends = manner.style, manner.ends
         self._source, self._given, self._ends = source, made, ends
-        self._held: _Tree | None = None
+        self._pending: _Tree | None = None
         self._tags = _STYLES[style]
         self._drops_breaks = self._tags.drops_breaks and not manner.is_verbatim
         self._shapes = shapes or (ANY_OBJECT,)
         listed = self._shapes[0].members
-        self._opening, self._tag = _patterns(style, tuple(each for each in listed if "<" in each))
+        self._opening, self._tag = _patterns(style, tuple(word for word in listed if "<" in word))
         self._is_python = manner.words == "python"
         self._open = [_Element(self._shapes[0], True, "")]
         # What follows an end that is one: where elements nest, anything may.
@@ -175,28 +175,28 @@ class _Elements:
         self._awaited = _beginnings(style, self._shapes[0].needed) if is_flat else {}
 
     def _made(self, text: str) -> None:
-        if self._held is None:
+        if self._pending is None:
             self._given(text)
         else:
-            self._held.append(text)
+            self._pending.append(text)
 
     def read(self) -> Reading:
         self._made("{")
         while self._open:
             is_inside = len(self._open) > 1
-            found = yield from self._source.matching(self._tag if is_inside else self._opening)
-            if found is None and self._is_begun(self._tag if is_inside else self._opening):
+            match = yield from self._source.matching(self._tag if is_inside else self._opening)
+            if match is None and self._is_begun(self._tag if is_inside else self._opening):
                 raise CutError
-            if found is None and is_inside:
+            if match is None and is_inside:
                 raise BrokenError
-            if found is None:
+            if match is None:
                 self._close()
-            elif found.groupdict().get("close") is not None:
-                self._source.take(found.end())
+            elif match.groupdict().get("close") is not None:
+                self._source.take(match.end())
                 self._close()
             else:
-                groups = found.groupdict()
-                self._source.take(found.end())
+                groups = match.groupdict()
+                self._source.take(match.end())
                 yield from self._element(groups["name"], groups.get("type"))
 
     def _is_begun(self, pattern: "regex.Pattern[str]") -> bool:
@@ -207,50 +207,50 @@ class _Elements:
         match = pattern.match(source.text, source.at, partial=True)
         return match is not None and bool(match.partial)
 
-    def _element(self, name: str | None, told: str | None) -> Reading:
+    def _element(self, name: str | None, declared: str | None) -> Reading:
         holder = self._open[-1]
         closing = self._tags.closing or f"{MARKER}</{name}>"
         if holder.is_object:
             name = _unescaped(name or "") if self._tags.is_escaped else (name or "").strip()
         if holder.members is not None:
-            self._held = []
-            holder.members.setdefault(name or "", []).append(self._held)
+            self._pending = []
+            holder.members.setdefault(name or "", []).append(self._pending)
         else:
             self._made(", " if holder.count else "")
             self._made(f"{json.dumps(name, ensure_ascii=False)}: " if holder.is_object else "")
         shape = holder.inside(self._shapes, name)
         holder.count += 1
         self._awaited.pop(name or "", None)
-        yield from self._value(shape, closing, told)
+        yield from self._value(shape, closing, declared)
 
-    def _value(self, shape: Shape, closing: str, told: str | None) -> Reading:
+    def _value(self, shape: Shape, closing: str, declared: str | None) -> Reading:
         kinds = shape.kinds
         may_be_text = "string" in kinds or "word" in kinds
-        told = None if told is None else _TOLD.get(told, told)
-        if told not in _NESTED and told != "string" and not set(kinds) - TEXTS:
+        declared = None if declared is None else _DECLARED_TYPES.get(declared, declared)
+        if declared not in _NESTED and declared != "string" and not set(kinds) - TEXTS:
             # Where the schema requires a text, or excludes one, that counts, whatever type is
             # named.
-            told = None if told is None else "string"
-        elif told == "string" and not may_be_text:
-            told = None
-        if told in _NESTED and self._tags.is_nested:
-            self._enter(shape, closing, told == "object")
-        elif told == "string" or (told is None and may_be_text and not set(kinds) - TEXTS):
+            declared = None if declared is None else "string"
+        elif declared == "string" and not may_be_text:
+            declared = None
+        if declared in _NESTED and self._tags.is_nested:
+            self._enter(shape, closing, declared == "object")
+        elif declared == "string" or (declared is None and may_be_text and not set(kinds) - TEXTS):
             yield from self._text(shape, closing)
-        elif told is not None:
+        elif declared is not None:
             # A named type binds the value in all styles but one.
             is_free = self._tags.is_escaped and not self._tags.is_nested and may_be_text
-            yield from self._other((*kinds, told) if is_free else (), closing, drops=False)
+            yield from self._other((*kinds, declared) if is_free else (), closing, drops=False)
         elif self._tags.is_nested and any(kind in _NESTED for kind in kinds):
             yield from self._unknown(shape, closing)
         else:
             yield from self._other(kinds, closing, drops=self._drops_breaks)
 
     def _enter(self, shape: Shape, closing: str, is_object: bool) -> None:
-        found = _Element(shape, is_object, closing)
-        self._open.append(found)
+        element = _Element(shape, is_object, closing)
+        self._open.append(element)
         if is_object and not self._tags.closing:
-            found.members, found.into = {}, self._held
+            element.members, element.into = {}, self._pending
         else:
             self._made("{" if is_object else "[")
 
@@ -267,14 +267,14 @@ class _Elements:
             if len(values) == 1:
                 whole += values
             else:
-                listed = [each for value in values for each in (", ", value)][1:]
+                listed = [pair for value in values for pair in (", ", value)][1:]
                 whole += ["[", *listed, "]"]
         whole.append("}")
-        self._held = closed.into
-        if self._held is None:
+        self._pending = closed.into
+        if self._pending is None:
             self._given("".join(_texts_in(whole)))
         else:
-            self._held.append(whole)
+            self._pending.append(whole)
 
     def _unknown(self, shape: Shape, closing: str) -> Reading:
         """Distinguish elements from another value by their first character."""
@@ -285,7 +285,9 @@ class _Elements:
             match = NO_BLANK.search(source.text, source.at)
             at = len(source.text) if match is None else match.start()
             rest = source.text[at : at + len(_ITEM) + 1]
-            if source.is_over or not any(each.startswith(rest) for each in (_ITEM, _NO_ELEMENT)):
+            if source.is_over or not any(
+                end_word.startswith(rest) for end_word in (_ITEM, _NO_ELEMENT)
+            ):
                 break
             blanks.append(source.take(at))
             yield
@@ -307,22 +309,22 @@ class _Elements:
         yield from self._up_to(closing, lambda text: self._made(characters(strip.feed(text))))
         self._made('"')
 
-    def _up_to(self, closing: str, said: Made) -> Reading:
+    def _up_to(self, closing: str, made: Made) -> Reading:
         """Read a value up to its end; an end only counts if something of the format follows it."""
         source = self._source
         while True:
             ends = (*self._ends, *self._awaited.values())
-            is_closed = yield from up_to(source, closing, ends, said, self._is_end)
+            is_closed = yield from up_to(source, closing, ends, made, self._is_end)
             if not is_closed:
                 source.note(f"`{closing}` is missing")
             if self._following is None or not is_closed:
                 return
-            found = yield from source.matching(self._following)
-            if found is not None or self._is_begun(self._following):
+            match = yield from source.matching(self._following)
+            if match is not None or self._is_begun(self._following):
                 return
             if source.is_over and source.is_blank:
                 return
-            said(closing)
+            made(closing)
 
     def _is_end(self, word: str) -> Generator[None, None, bool]:
         """Return whether the beginning of an element that is awaited ends the value ahead of it.
@@ -351,9 +353,9 @@ class _Elements:
 
     def _other(self, kinds: tuple[str, ...], closing: str, *, drops: bool) -> Reading:
         """Read a value that may be no string, once it is over."""
-        parts: list[str] = []
-        yield from self._up_to(closing, parts.append)
-        text = "".join(parts)
+        chunks: list[str] = []
+        yield from self._up_to(closing, chunks.append)
+        text = "".join(chunks)
         if text.lstrip(BLANK)[:1] in ("{", "["):
             text = yield from self._rest_of_json(text, closing)
         self._made(self._converted(text, kinds, drops=drops))
@@ -366,27 +368,27 @@ class _Elements:
         source = self._source
         strings = _Strings()
         strings.feed(plain)
-        parts = [plain]
+        chunks = [plain]
         taken = 0
         try:
             while strings.is_inside:
-                taken = len(parts)
-                parts.append(closing)
+                taken = len(chunks)
+                chunks.append(closing)
 
-                def said(text: str) -> None:
-                    parts.append(text)
+                def write_text(text: str) -> None:
+                    chunks.append(text)
                     strings.feed(text)
 
-                yield from up_to(source, closing, (), said)
-                taken = len(parts)
+                yield from up_to(source, closing, (), write_text)
+                taken = len(chunks)
         except (CutError, BrokenError):
             pass
-        whole = "".join(parts)
-        if len(parts) == 1 or (taken == len(parts) and _is_json(whole)):
+        whole = "".join(chunks)
+        if len(chunks) == 1 or (taken == len(chunks) and _is_json(whole)):
             return whole
         # The first end is consumed, and does not belong to the text.
-        is_over = taken == len(parts)
-        source.give_back("".join(parts[2:]) + (closing if is_over else ""))
+        is_over = taken == len(chunks)
+        source.give_back("".join(chunks[2:]) + (closing if is_over else ""))
         return plain
 
     def _converted(self, text: str, kinds: tuple[str, ...], *, drops: bool) -> str:
@@ -395,10 +397,13 @@ class _Elements:
         is_text = "string" in kinds or "word" in kinds
         if not is_text or self._is_python:
             word = OF_PYTHON.get(word, word)
-        for each in (word, None if is_text else _literal_of(word) or _number_of(word)):
-            value = _value_of(each)
+        for value_or_separator in (
+            word,
+            None if is_text else _literal_of(word) or _number_of(word),
+        ):
+            value = _value_of(value_or_separator)
             if value is not _NOTHING and (not kinds or _kind(value, kinds) in kinds):
-                return str(each)
+                return str(value_or_separator)
         if is_text:
             kept = text.removeprefix("\n").removesuffix("\n") if drops else text
             return json.dumps(kept, ensure_ascii=False)
@@ -411,11 +416,11 @@ def _texts_in(tree: _Tree) -> Iterator[str]:
     """Yield the texts of a tree in order."""
     pending = [iter(tree)]
     while pending:
-        for each in pending[-1]:
-            if not isinstance(each, str):
-                pending.append(iter(each))
+        for inner in pending[-1]:
+            if not isinstance(inner, str):
+                pending.append(iter(inner))
                 break
-            yield each
+            yield inner
         else:
             pending.pop()
 
@@ -426,7 +431,7 @@ class _Strip:
     def __init__(self, blanks: str, is_all: bool) -> None:
         self._blanks, self._is_all = blanks, is_all
         self._is_begun = not blanks
-        self._held = ""
+        self._pending = ""
 
     def feed(self, text: str) -> str:
         """Return the characters that are certainly in it."""
@@ -435,9 +440,9 @@ class _Strip:
         if not self._is_begun:
             text = text.lstrip(self._blanks) if self._is_all else text.removeprefix("\n")
             self._is_begun = bool(text) or not self._is_all
-        text = self._held + text
+        text = self._pending + text
         kept = text.rstrip(self._blanks) if self._is_all else text.removesuffix("\n")
-        self._held = text[len(kept) :]
+        self._pending = text[len(kept) :]
         return kept
 
 
@@ -452,7 +457,7 @@ def _following(style: str, ends: tuple[str, ...]) -> "regex.Pattern[str]":
     """Return the pattern of the text after an element: another one, or the call's end."""
     import regex
 
-    words = [each.split(maxsplit=1)[0] for each in (STYLES[style].opening, *ends) if each]
+    words = [form.split(maxsplit=1)[0] for form in (STYLES[style].opening, *ends) if form]
     return regex.compile(rf"\s*(?:{'|'.join(map(re.escape, words))})")
 
 
@@ -471,21 +476,21 @@ class _Strings:
 
     def __init__(self) -> None:
         self.is_inside = False
-        self._held = ""
+        self._pending = ""
 
     def feed(self, text: str) -> None:
         """Take the next piece. Raises ``BrokenError`` for a string that cannot go on."""
-        text = self._held + text
+        text = self._pending + text
         at = 0
-        for found in _QUOTE.finditer(text):
-            if self.is_inside and _CONTROL.search(text, at, found.start()):
+        for match in _QUOTE.finditer(text):
+            if self.is_inside and _CONTROL.search(text, at, match.start()):
                 raise BrokenError
-            at = found.end()
-            if found[0] == '"' or (not self.is_inside and found[0].endswith('"')):
+            at = match.end()
+            if match[0] == '"' or (not self.is_inside and match[0].endswith('"')):
                 self.is_inside = not self.is_inside
         if self.is_inside and _CONTROL.search(text, at):
             raise BrokenError
-        self._held = "\\" if text.endswith("\\") and at < len(text) else ""
+        self._pending = "\\" if text.endswith("\\") and at < len(text) else ""
 
 
 _NOTHING = object()

@@ -1,9 +1,9 @@
 """Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Rules* are those of the IR that are run (``RuleContents``), or the trees that people read
-(``TreeContents``); the formats around them are written once, in the IR. In trees, rules that
-several contents have in common, such as the strings of JSON, are written once: they are shared
-where they and all their callees have the same names and texts.
+*Rules* are those of the IR that are run. Those of a schema or a grammar are a ``RuleSet``, from
+which ``tree.py`` makes the tree that people read. A name that is in use for another rule is
+replaced, also in the rules that call it. The tree has other names for the rules of schemas, so
+``TagNames`` keeps the names that were wanted of all other rules.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -18,11 +18,10 @@ Tests: tests/unit/languages/test_tag_rules.py
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -30,16 +29,13 @@ from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.regex.ecma import to_whole
-from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, sequence, text
-from kbnf_core.kbnf import build, tree
-from kbnf_core.kbnf.build import Form, escaped
+from kbnf_core.kbnf.build import Form, definition, escaped
 from kbnf_core.kbnf.parsed import Request
-from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import Definition
 from kbnf_core.languages.json_schema import (
     Escapes,
     Formats,
@@ -59,14 +55,15 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.parse import (
     Outcome,
     checked,
-    embed_json_schema,
     helps_of,
     raw_strings,
+    rules_to_read,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
+from kbnf_core.languages.json_schema.rules import Names, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
-from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
+from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
@@ -75,10 +72,9 @@ from kbnf_core.text.json_text import escape
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
-B = TypeVar("B")
-
 SPACE = r"[ \t\n\r]"
 ANY_CHARACTER = "(?s:.)"
+START = "start"
 
 MOST_BLANKS = 1_024
 """Blanks of a gap that are counted, at most."""
@@ -132,16 +128,14 @@ def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.No
     longest = sorted(markers, key=len, reverse=True)
     marker = re.compile(b"(" + b"|".join(map(re.escape, longest)) + b")")
 
-    def one(each: ir.Node, parts: list[ir.Node]) -> ir.Node:
-        if not isinstance(each, ir.Literal):
-            return ir.rebuild(each, parts)
-        result = [piece for piece in marker.split(each.data) if piece]
+    def one(leaf: ir.Node, operands: list[ir.Node]) -> ir.Node:
+        if not isinstance(leaf, ir.Literal):
+            return ir.rebuild(leaf, operands)
+        result = [run for run in marker.split(leaf.data) if run]
         return sequence(
             *(
-                ir.Token(markers[piece], each.span)
-                if piece in markers
-                else ir.Literal(piece, each.span)
-                for piece in result
+                ir.Token(markers[run], leaf.span) if run in markers else ir.Literal(run, leaf.span)
+                for run in result
             )
         )
 
@@ -183,9 +177,9 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
     """Return an expression whose automata of strings of JSON accept none with ``words`` in it."""
     avoided = _containing(words)
 
-    def made(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+    def made(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
         if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
-            return ir.rebuild(node, parts)
+            return ir.rebuild(node, operands)
         if operations.intersect(node.dfa, avoided).is_empty:
             return node
         return ir.Regular(operations.difference(node.dfa, avoided), node.span)
@@ -199,7 +193,7 @@ def _is_of_strings(dfa: Dfa) -> bool:
     return other is not None and operations.intersect(dfa, other).is_empty
 
 
-def _has_strings_in_parts(body: ir.Node) -> bool:
+def _has_strings_inside(body: ir.Node) -> bool:
     """Return whether a string has no automaton, as where its characters are counted."""
     return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
 
@@ -207,10 +201,49 @@ def _has_strings_in_parts(body: ir.Node) -> bool:
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
-class Contents(ABC, Generic[B]):
+class TagNames(Names):
+    """Names of the rules of a tag; ``hints`` are those that were wanted, by the names given."""
+
+    def __init__(self) -> None:
+        super().__init__("", frozenset({START}))
+        self.hints: dict[str, str] = {}
+
+    def fresh(self, hint: str) -> str:
+        """Return an identifier like ``hint`` that was not given out before."""
+        result = super().fresh(hint)
+        self.hints[result] = hint
+        return result
+
+
+class ReadableRules(NamedTuple):
+    """The rules of a schema or a grammar as people read them; ``start`` is the first to call."""
+
+    start: str
+    definitions: Sequence[Definition]
+
+
+ToTree: TypeAlias = Callable[[ir.Node], Form]
+"""Writes an expression as a tree."""
+
+
+class RuleSet(NamedTuple):
+    """A rule of a tag, or the rules of a schema or a grammar inside of it.
+
+    ``rules`` are names and bodies; the first is the one that the tag calls. ``pointer`` is that of
+    the value they are made of. ``read``, of a schema or a grammar, returns the same rules as people
+    read them, the first of which has a name like ``hint``. It raises ProblemError.
+    """
+
+    rules: Sequence[tuple[str, ir.Node]]
+    pointer: str
+    hint: str = ""
+    read: Callable[[ToTree], ReadableRules] | None = None
+
+
+class Contents:
     """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
-    def __init__(self, names: Names, report: Report, limits: Limits) -> None:
+    def __init__(self, names: TagNames, report: Report, limits: Limits) -> None:
         self.names = names
         self.report = report
         self.pointer = ""
@@ -219,33 +252,21 @@ class Contents(ABC, Generic[B]):
         self._limits = limits
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
-        self._rules: list[tuple[str, B]] = []
+        self._rule_sets: list[RuleSet] = []
         # By the identity of the bodies of rules, which are kept for that.
         self._cleaned: dict[tuple[int, tuple[str, ...]], tuple[ir.Node, ir.Node]] = {}
+        # By their names and the identity of their bodies, which are kept for that.
+        self._adopted: dict[tuple[str, int], tuple[str, ir.Node]] = {}
 
-    @abstractmethod
-    def body(self, node: ir.Node) -> B:
-        """Return an expression as it is in a rule."""
-
-    @abstractmethod
-    def _of_schema(
-        self, document: SchemaDocument, options: Options, hint: str, words: Sequence[str]
-    ) -> tuple[ir.Node, Outcome]:
-        """Return a call of the rules of a schema, without ``words``. Raises ProblemError."""
-
-    @abstractmethod
-    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
-        """Return a call of the rules of a grammar without errors."""
-
-    def take(self) -> list[tuple[str, B]]:
-        """Return the rules made since the last time."""
-        taken, self._rules = self._rules, []
-        return taken
+    def take(self, pointer: str) -> list[RuleSet]:
+        """Return the rules made since the last time, of the value at ``pointer``."""
+        taken, self._rule_sets = self._rule_sets, []
+        return [each._replace(pointer=pointer) for each in taken]
 
     def add(self, name: str, node: ir.Node, *, ahead: bool = False) -> ir.Node:
         """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
-        written = self.body(in_tokens(node, self.markers))
-        self._rules.insert(0 if ahead else len(self._rules), (name, written))
+        rule_set = RuleSet([(name, in_tokens(node, self.markers))], self.pointer)
+        self._rule_sets.insert(0 if ahead else len(self._rule_sets), rule_set)
         return call(name)
 
     def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:
@@ -262,8 +283,8 @@ class Contents(ABC, Generic[B]):
         if key not in self._groups:
             calls = {name: ir.Call(self.names.fresh(name), NOWHERE) for name in names}
             self._groups[key] = calls
-            for each, node in zip(calls.values(), make(calls), strict=True):
-                self.add(each.nonterminal, node)
+            for alternative, node in zip(calls.values(), make(calls), strict=True):
+                self.add(alternative.nonterminal, node)
         return self._groups[key]
 
     def schema(
@@ -281,7 +302,7 @@ class Contents(ABC, Generic[B]):
         is bounded.
         """
         try:
-            result, outcome = self._of_schema(document, options, hint, words)
+            result, outcome = self._of_schema(document, options, pointer, hint, words)
         except ProblemError as error:
             report_problem(self.report, _placed(error.problem, document), pointer)
             return EMPTY
@@ -303,9 +324,9 @@ class Contents(ABC, Generic[B]):
             if key not in self._cleaned:
                 self._cleaned[key] = body, without(body, words)
             result[name] = self._cleaned[key][1]
-        if any(map(_has_strings_in_parts, rules.values())):
+        if any(map(_has_strings_inside, rules.values())):
             message = "what strings may not contain whose length alone is bounded is left out"
-            outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
+            outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_CONTENT, message, "")))
         return result, outcome
 
     def grammar(
@@ -314,13 +335,69 @@ class Contents(ABC, Generic[B]):
         """Return the texts of a grammar; nothing where it cannot be used."""
         reading = read_grammar(source, language, request)
         for finding in reading.diagnostics:
-            place = finding.source.position(finding.span.start)
-            told = f"line {place.line}, column {place.column}: {finding.message}"
+            position = finding.source.position(finding.span.start)
+            message = f"line {position.line}, column {position.column}: {finding.message}"
             if finding.severity is Severity.ERROR:
-                self.report.error(pointer, told, *finding.helps, code=finding.code)
+                self.report.error(pointer, message, *finding.helps, code=finding.code)
             elif reading.is_loss(finding):
-                self.report.loss(pointer, told, *finding.helps, code=finding.code)
+                self.report.loss(pointer, message, *finding.helps, code=finding.code)
         return EMPTY if reading.errors else self._of_grammar(reading, hint)
+
+    def _of_schema(
+        self,
+        document: SchemaDocument,
+        options: Options,
+        pointer: str,
+        hint: str,
+        words: Sequence[str],
+    ) -> tuple[ir.Node, Outcome]:
+        """Return a call of the rules of a schema, without ``words``. Raises ProblemError.
+
+        Rules that all schemas have are one, and keep their names.
+        """
+        rules, outcome, writer = rules_to_run(document, options)
+        if document.is_whole:
+            self.report.written[id(document.value)] = document.value, writer.schemas
+        read: Callable[[ToTree], ReadableRules] = partial(_readable_schema, writer, pointer)
+        if words:
+            rules, outcome = self._rules_without(rules, outcome, tuple(words))
+            read = partial(_readable_rules, writer.start, rules)
+        start = self.names.fresh(hint)
+        new, chosen = {writer.start: rules[writer.start]}, {writer.start: start}
+        for name, body in rules.items():
+            if name == writer.start:
+                continue
+            adopted = self._adopted.get((name, id(body)))
+            if adopted is None:
+                adopted = name if self.names.take(name) else self.names.fresh(name), body
+                self._adopted[name, id(body)] = adopted
+                new[name] = body
+            if adopted[0] != name:
+                chosen[name] = adopted[0]
+        made = [(chosen.get(name, name), _renamed(body, chosen)) for name, body in new.items()]
+        self._rule_sets.append(RuleSet(made, self.pointer, hint, read))
+        return call(start), outcome
+
+    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
+        """Return a call of the rules of a grammar without errors."""
+        grammar = reading.grammar
+        if reading.is_endless:
+            # What never ends by itself may be a part of what does.
+            grammar = translate(reading.document, reading.start, reading.limits).grammar
+        assert grammar is not None  # noqa: S101 - there are no errors
+        called = {
+            name: {each.nonterminal for each in ir.calls(body)}
+            for name, body in grammar.rules.items()
+        }
+        reached = reachable([grammar.start], called)
+        chosen = {grammar.start: self.names.fresh(hint)}
+        for name in called:
+            if name in reached and name not in chosen:
+                chosen[name] = self.names.fresh(f"{hint}_{name}")
+        made = [(new, moved(grammar.rules[name], chosen)) for name, new in chosen.items()]
+        readable = ReadableRules(reading.start, reading.document.definitions)
+        self._rule_sets.append(RuleSet(made, self.pointer, hint, lambda _: readable))
+        return call(chosen[grammar.start])
 
     def pattern(self, pattern: str) -> ir.Node:
         """Return the texts of a regular expression; nothing where it cannot be used."""
@@ -387,8 +464,8 @@ class Contents(ABC, Generic[B]):
         names = compile_within(self._budget, pattern).dfa
         if names is None or not listed:
             return self.pattern(pattern)
-        known = operations.literals([each.encode() for each in listed])
-        return ir.Regular(operations.difference(names, known), NOWHERE)
+        excluded = operations.literals([name.encode() for name in listed])
+        return ir.Regular(operations.difference(names, excluded), NOWHERE)
 
     def character(self) -> ir.Node:
         """Return any character."""
@@ -420,186 +497,29 @@ class Contents(ABC, Generic[B]):
             if result is None:
                 return plain
             return alternation(
-                self.pattern(each) if isinstance(each, str) else ir.Regular(each, NOWHERE)
-                for each in result
+                self.pattern(string) if isinstance(string, str) else ir.Regular(string, NOWHERE)
+                for string in result
             )
         if not is_bounded:
             return plain
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-class RuleContents(Contents[ir.Node]):
-    """Makes the rules that are run.
-
-    Those of schemas and grammars keep their names. A name that is in use for another rule is
-    replaced, also in the rules that call it.
-    """
-
-    def __init__(self, names: Names, report: Report, limits: Limits) -> None:
-        super().__init__(names, report, limits)
-        # By their names and the identity of their bodies, which are kept for that.
-        self._adopted: dict[tuple[str, int], tuple[str, ir.Node]] = {}
-
-    def body(self, node: ir.Node) -> ir.Node:
-        """Return the expression itself."""
-        return node
-
-    def _of_schema(
-        self, document: SchemaDocument, options: Options, hint: str, words: Sequence[str]
-    ) -> tuple[ir.Node, Outcome]:
-        start = self.names.fresh(hint)
-        rules, outcome = rules_to_run(document, options, start)
-        if words:
-            rules, outcome = self._rules_without(rules, outcome, tuple(words))
-        new, chosen = {start: rules[start]}, {}
-        for name, body in rules.items():
-            known = self._adopted.get((name, id(body)))
-            if known is None and name != start:
-                known = name if self.names.take(name) else self.names.fresh(name), body
-                self._adopted[name, id(body)] = known
-                new[name] = body
-            if known is not None and known[0] != name:
-                chosen[name] = known[0]
-        for name, body in new.items():
-            self._rules.append((chosen.get(name, name), moved(body, chosen) if chosen else body))
-        return call(start), outcome
-
-    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
-        grammar = reading.grammar
-        if reading.is_endless:
-            # What never ends by itself may be a part of what does.
-            grammar = translate(reading.document, reading.start, reading.limits).grammar
-        assert grammar is not None  # noqa: S101 - there are no errors
-        called = {
-            name: {each.nonterminal for each in ir.calls(body)}
-            for name, body in grammar.rules.items()
-        }
-        reached = reachable([grammar.start], called)
-        chosen = {grammar.start: self.names.fresh(hint)}
-        for name in called:
-            if name in reached and name not in chosen:
-                chosen[name] = self.names.fresh(f"{hint}_{name}")
-        for name, known in chosen.items():
-            self._rules.append((known, moved(grammar.rules[name], chosen)))
-        return call(chosen[grammar.start])
+def _renamed(body: ir.Node, names: Mapping[str, str]) -> ir.Node:
+    """Return an expression with other names, itself where it calls none of these."""
+    return moved(body, names) if any(each.nonterminal in names for each in ir.calls(body)) else body
 
 
-_MOST_SHARED = 32
-"""Rules that a shared rule calls, directly or not, at most."""
+def _readable_schema(writer: Writer, pointer: str, _: ToTree) -> ReadableRules:
+    try:
+        return ReadableRules(writer.start, rules_to_read(writer))
+    except ProblemError as error:
+        problem = _placed(error.problem, writer.schemas.document)
+        raise ProblemError(problem._replace(pointer=pointer + problem.pointer)) from None
 
 
-class TreeContents(Contents[Form]):
-    """Makes the trees that people read."""
-
-    def __init__(self, names: Names, report: Report, limits: Limits) -> None:
-        super().__init__(names, report, limits)
-        self._known: dict[frozenset[tuple[str, str]], str] = {}
-
-    def body(self, node: ir.Node) -> Form:
-        """Return an expression as a tree."""
-        try:
-            return build.of_ir(node, _leaf, branches=list)
-        except (LimitError, NotTextError):
-            message = "the texts that lead to a part of this are too many to be written"
-            self.report.error(self.pointer, message, code=UNSUPPORTED)
-            return build.EMPTY
-
-    def _of_schema(
-        self, document: SchemaDocument, options: Options, hint: str, words: Sequence[str]
-    ) -> tuple[ir.Node, Outcome]:
-        if words:
-            whole = rules_to_run(document, options, hint)
-            rules, outcome = self._rules_without(*whole, tuple(words))
-            made = [build.definition(name, self.body(body)) for name, body in rules.items()]
-            return self._embed(made, hint, hint), outcome
-        embedded = embed_json_schema(document, options)
-        if document.is_whole:
-            self.report.written[id(document.value)] = document.value, embedded.schemas
-        return self._embed(embedded.definitions, embedded.start, hint), embedded.outcome
-
-    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
-        return self._embed(reading.document.definitions, reading.start, hint)
-
-    def _embed(self, rules: Sequence[tree.Definition], start: str, hint: str) -> ir.Node:
-        """Add rules under names of their own; rules that were added before are shared.
-
-        They may call rules that others share. Those of all schemas keep their names.
-        """
-        texts: dict[str, list[str]] = {}
-        calls: dict[str, set[str]] = {}
-        for rule in rules:
-            name = rule.name.value
-            texts.setdefault(name, []).append(print_expression(rule.body))
-            calls.setdefault(name, set()).update(called_in(rule.body))
-        bodies = [rule.body for rule in rules if rule.name.value == start]
-        if len(bodies) == 1 and isinstance(bodies[0], tree.Reference):
-            # The rule that does what the start does.
-            start = bodies[0].name.value
-        reached = _reached(start, calls)
-        # Callees outside of the rules are shared already, and keep their names.
-        chosen = {name: name for name in reached if name not in calls}
-        kept: set[str] = set()
-        for name in (start, *calls):
-            if name in chosen or name not in reached:
-                continue
-            shape = _shape(name, texts, calls)
-            known = self._known.get(shape) if shape else None
-            if known is None:
-                kept.add(name)
-                known = self.names.fresh(
-                    hint if name == start else name if name in NAMES else f"{hint}_{name}"
-                )
-                if shape:
-                    self._known[shape] = known
-            chosen[name] = known
-        for rule in rules:
-            if rule.name.value in kept:
-                self._rules.append((chosen[rule.name.value], rename(rule, chosen).body))
-        return call(chosen[start])
-
-
-def _leaf(node: ir.Regular | ir.Call) -> Form:
-    if isinstance(node, ir.Call):
-        return build.call(node.nonterminal)
-    match node.notation:
-        case Avoiding(most=most, stop=stop) if stop:
-            return tree.Exception_(tree.Name(stop, NOWHERE), most, NOWHERE)
-        case Avoiding((word,)):
-            return tree.Exception_(build.text(word, NOWHERE), 0, NOWHERE)
-        case Avoiding(words):
-            pattern = build.text_of("|".join(map(escaped, words)))
-            return tree.Pattern(tree.PatternKind.COMPLEMENT, pattern, NOWHERE, dfa=node.dfa)
-        case str() as pattern:
-            return replace(build.regex(pattern), dfa=node.dfa)
-        case _:
-            return replace(build.regex(to_regex(node.dfa)), dfa=node.dfa)
-
-
-def called_in(body: Form) -> set[str]:
-    """Return the rules that an expression speaks of."""
-    return {name.value for name in tree.uses_in(body)}
-
-
-def _reached(start: str, calls: Mapping[str, set[str]], most: int | None = None) -> set[str]:
-    """Return the rules that ``start`` is made of, and itself; a few more than ``most`` at most."""
-    waiting = [start]
-    seen = {start}
-    while waiting and (most is None or len(seen) <= most):
-        new = calls.get(waiting.pop(), set()) - seen
-        seen |= new
-        waiting += new
-    return seen
-
-
-def _shape(
-    name: str, texts: Mapping[str, Sequence[str]], calls: Mapping[str, set[str]]
-) -> frozenset[tuple[str, str]] | None:
-    """Return the names and texts of all that a rule is made of; None where that is much."""
-    seen = _reached(name, calls, _MOST_SHARED)
-    if len(seen) > _MOST_SHARED:
-        return None
-    parts = [(each, text) for each in seen for text in texts.get(each, ())]
-    return frozenset([*parts, ("", name)])
+def _readable_rules(start: str, rules: Mapping[str, ir.Node], body: ToTree) -> ReadableRules:
+    return ReadableRules(start, [definition(name, body(node)) for name, node in rules.items()])
 
 
 # Schemas of arguments
@@ -654,24 +574,24 @@ class SchemaContents:
         self._document = document_of(root, report, options)
         self._options = replace(options, strict=None)
         self._report = report
-        self._known = {id(root): True}
+        self._memo = {id(root): True}
 
     def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
         waiting = [(schema, pointer)]
         seen = {pointer}
         result = []
-        for step, (each, where) in enumerate(waiting):
+        for step, (alternative, where) in enumerate(waiting):
             if step > MOST_CASES:
                 self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
                 return []
-            inner = list(self._inside(each, where))
+            inner = list(self._inside(alternative, where))
             if not inner:
-                result.append((each, where))
+                result.append((alternative, where))
             for case in inner:
                 # A schema that is one of its own alternatives adds nothing. Those of a list of
                 # types share a place.
-                if case[1] not in seen or isinstance(each.get("type"), list):
+                if case[1] not in seen or isinstance(alternative.get("type"), list):
                     seen.add(case[1])
                     waiting.append(case)
         if not result:
@@ -687,9 +607,9 @@ class SchemaContents:
             return False, f"{pointer}/$ref"
         result, where = target.value, f"{self.pointer}{target.pointer}"
         # A reference may lead to what the meta-schema takes for a plain value.
-        if id(result) not in self._known:
-            self._known[id(result)] = is_sound(result, where, self._report, self._options)
-        return (result, where) if self._known[id(result)] else (False, where)
+        if id(result) not in self._memo:
+            self._memo[id(result)] = is_sound(result, where, self._report, self._options)
+        return (result, where) if self._memo[id(result)] else (False, where)
 
     def members(
         self, schema: dict[str, Any], pointer: str
@@ -703,14 +623,14 @@ class SchemaContents:
                 message = f"`{name}` is required and no property"
                 self._report.error(where, message, code=UNSUPPORTED)
         result = {
-            name: (each, f"{pointer}/properties/{escape(name)}")
-            for name, each in properties.items()
+            name: (member, f"{pointer}/properties/{escape(name)}")
+            for name, member in properties.items()
         }
         return result, frozenset(required)
 
-    def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
-        """Report the keywords that are not ``known``; return whether there are any."""
-        strange = [name for name in schema if name not in known | NO_CONSTRAINTS]
+    def refuses(self, schema: dict[str, Any], pointer: str, refused: frozenset[str]) -> bool:
+        """Report the keywords that are not ``refused``; return whether there are any."""
+        strange = [name for name in schema if name not in refused | NO_CONSTRAINTS]
         for name in strange:
             where = f"{pointer}/{escape(name)}"
             message = f"`{name}` beside arguments in XML is not supported"
@@ -728,14 +648,14 @@ class SchemaContents:
         if "$ref" in schema:
             yield self.followed(schema, pointer)
         elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
-            for each in schema["type"]:
-                yield {**schema, "type": each}, f"{pointer}/type"
+            for inner_schema in schema["type"]:
+                yield {**schema, "type": inner_schema}, f"{pointer}/type"
         else:
             for keyword in ("anyOf", "oneOf", "allOf"):
-                parts = schema.get(keyword)
-                if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
-                    for index, each in enumerate(parts):
-                        yield each, f"{pointer}/{keyword}/{index}"
+                schemas = schema.get(keyword)
+                if isinstance(schemas, list) and (keyword != "allOf" or len(schemas) == 1):
+                    for index, inner_schema in enumerate(schemas):
+                        yield inner_schema, f"{pointer}/{keyword}/{index}"
                     return
 
 
@@ -751,5 +671,5 @@ def is_restricted(schema: Mapping[str, Any], options: Options) -> bool:
     """Return whether a string has a pattern, or a format that says something."""
     name = schema.get("format")
     formats = formats_of(options.standard, options.formats or Formats.PLAIN)
-    is_known = isinstance(name, str) and bool(formats.get(name))
-    return "pattern" in schema or (is_known and options.formats is not Formats.ANNOTATION)
+    has_format = isinstance(name, str) and bool(formats.get(name))
+    return "pattern" in schema or (has_format and options.formats is not Formats.ANNOTATION)

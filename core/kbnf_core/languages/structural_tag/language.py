@@ -27,7 +27,7 @@ class _StructuralTag(SchemaLanguage):
     def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the tag may name tokens, or a grammar in it may exclude some."""
         del options
-        return any(each in text for each in ("token", "!<", "\\u"))
+        return any(word in text for word in ("token", "!<", "\\u"))
 
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.structural_tag.parse import parse_structural_tag

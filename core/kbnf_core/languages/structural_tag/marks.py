@@ -33,15 +33,15 @@ from typing import Any
 from kbnf_core import ir
 from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.ir.build import alternation, optional, repeated, sequence
-from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.document import Document as SchemaDocument
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
+    START,
+    Contents,
     SchemaContents,
-    TreeContents,
     constants,
     is_restricted,
     options_in,
@@ -53,7 +53,6 @@ from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, Repo
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
     OF_SCHEMAS,
-    START,
     SharedCall,
     TagWriter,
 )
@@ -68,8 +67,8 @@ _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=E
 _ANYTHING = SchemaDocument(True, _ANY_JSON)
 
 
-class _ReadTrees(TreeContents):
-    """Makes trees of texts that are read: a string may be any."""
+class _ReadContents(Contents):
+    """Makes rules of texts that are read: a string may be any."""
 
     def strings(
         self,
@@ -96,15 +95,16 @@ class _ReadTrees(TreeContents):
         return super().schema(document, options, pointer, hint)
 
 
-class MarkedWriter(TagWriter[Form]):
+class MarkedWriter(TagWriter):
     """Writes a tag that was read without errors; ``marks`` are the meanings of rules."""
 
     def __init__(
         self, nodes: Sequence[FormatNode], report: Report, request: Request, options: Options
     ) -> None:
         # Readers take the members of an object in any order, XML as JSON.
-        super().__init__(_ReadTrees, nodes, report, request, replace(options, order=Order.ANY))
-        self._owners = {id(part): node for node in nodes for part in node.parts}
+        any_order = replace(options, order=Order.ANY)
+        super().__init__(nodes, report, request, any_order, make=_ReadContents)
+        self._owners = {id(inner): node for node in nodes for inner in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
 
@@ -158,7 +158,7 @@ class MarkedWriter(TagWriter[Form]):
         if node.fields["tool"] is not None:
             return self.mark(form, Mark("call", node.fields["tool"], INPUT))
         owner = self._owners.get(id(node))
-        leads = owner is not None and any(part.kind in OF_SCHEMAS for part in owner.parts)
+        leads = owner is not None and any(inner.kind in OF_SCHEMAS for inner in owner.parts)
         return form if leads else self.mark(form)
 
     def _text(self, words: tuple[str, ...]) -> ir.Node:
@@ -204,9 +204,9 @@ def _head(tag: FormatNode, content: FormatNode) -> str:
     """Return the text before the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
     result = str(begin.name) if isinstance(begin, NamedToken) else str(begin)
-    parts = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
-    for part in parts[: next((i for i, part in enumerate(parts) if part is content), 0)]:
-        result += str(part.fields["value"]) if part.kind == "const_string" else "0"
+    formats = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
+    for inner in formats[: next((i for i, inner in enumerate(formats) if inner is content), 0)]:
+        result += str(inner.fields["value"]) if inner.kind == "const_string" else "0"
     return result
 
 
@@ -237,13 +237,15 @@ def _heads() -> list[re.Pattern[str]]:
     """Return the texts before the arguments in each known format, the longest ones first."""
     heads = {
         head
-        for each in table().values()
-        for key in each["templates"]
-        for head in _heads_in(filled(each, key, [_ANY_TOOL]))
+        for head_ in table().values()
+        for key in head_["templates"]
+        for head in _heads_in(filled(head_, key, [_ANY_TOOL]))
     }
-    parts = [head.partition(NAME) for head in sorted(heads, key=lambda each: (-len(each), each))]
+    splits = [
+        head.partition(NAME) for head in sorted(heads, key=lambda head_: (-len(head_), head_))
+    ]
     name = r'((?:[^"<>\n\\]|\\.)+)'
-    return [re.compile(f"{re.escape(a)}{name}{re.escape(b)}") for a, _, b in parts]
+    return [re.compile(f"{re.escape(a)}{name}{re.escape(b)}") for a, _, b in splits]
 
 
 _ANY_TOOL = {"name": NAME}
@@ -253,12 +255,12 @@ def _heads_in(format_: Any) -> Iterator[str]:
     report = Report(Source("{}", is_json=True))
     tag = {"type": "structural_tag", "format": format_}
     nodes = read_value(tag, report, DEFAULT_LIMITS)
-    tags = [(node, part) for node in nodes if node.kind == "tag" for part in node.parts]
+    tags = [(node, inner) for node in nodes if node.kind == "tag" for inner in node.parts]
     for node, content in tags:
-        for part in content.parts if content.kind == "sequence" else [content]:
+        for inner in content.parts if content.kind == "sequence" else [content]:
             # A name alone does not distinguish the texts around it.
-            if part.kind in OF_SCHEMAS and NAME in _head(node, part) != NAME:
-                yield _head(node, part)
+            if inner.kind in OF_SCHEMAS and NAME in _head(node, inner) != NAME:
+                yield _head(node, inner)
 
 
 def is_reasoning(tag: FormatNode | None) -> bool:
@@ -308,12 +310,12 @@ class _Shapes:
 
     def all(self) -> Iterator[Shape]:
         for number, (schema, pointer) in enumerate(self._waiting):
-            found = _ShapeDraft()
-            for each, where in self._schemas.cases(schema, pointer):
-                self._add(found, each, where, is_root=number == 0)
+            draft = _ShapeDraft()
+            for inner_schema, where in self._schemas.cases(schema, pointer):
+                self._add(draft, inner_schema, where, is_root=number == 0)
             yield Shape(
-                tuple(found.kinds), found.members, found.other, tuple(found.first), found.items,
-                tuple(found.needed),
+                tuple(draft.kinds), draft.members, draft.other, tuple(draft.first), draft.items,
+                tuple(draft.needed),
             )  # fmt: skip
 
     def _number(self, schema: Any, pointer: str) -> int:
@@ -322,60 +324,60 @@ class _Shapes:
             self._waiting.append((schema, pointer))
         return self._numbers[pointer]
 
-    def _add(self, found: _ShapeDraft, schema: Any, pointer: str, *, is_root: bool) -> None:
+    def _add(self, draft: _ShapeDraft, schema: Any, pointer: str, *, is_root: bool) -> None:
         """Add a case of a value, which is of one kind or of any."""
         listed = constants(schema)
         if listed is not None:
             for number, value in enumerate(listed):
-                self._add_constant(found, value, f"{pointer}/const{number}")
+                self._add_constant(draft, value, f"{pointer}/const{number}")
         elif schema is not False:
             is_leaf = self._is_flat and not is_root
             kind = _type(schema) if is_leaf else kind_of(schema)
             if kind == "string":
                 is_word = is_restricted(schema, self._options)
-                found.kinds[self._word if is_word else "string"] = None
+                draft.kinds[self._word if is_word else "string"] = None
             elif kind is None and not is_root:
-                found.kinds.update(dict.fromkeys(("string", "object", "array")))
+                draft.kinds.update(dict.fromkeys(("string", "object", "array")))
             else:
-                found.kinds[kind or "object"] = None
+                draft.kinds[kind or "object"] = None
             if isinstance(schema, dict) and not is_leaf:
-                self._add_inside(found, schema, pointer, kind or "object")
+                self._add_inside(draft, schema, pointer, kind or "object")
 
     def _add_inside(
-        self, found: _ShapeDraft, schema: dict[str, Any], pointer: str, kind: str
+        self, draft: _ShapeDraft, schema: dict[str, Any], pointer: str, kind: str
     ) -> None:
         if kind == "object":
-            for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
-                found.members[name] = self._number(each, where)
-            found.needed += filter(found.members.__contains__, schema.get("required", ()))
+            for name, (inner_schema, where) in self._schemas.members(schema, pointer)[0].items():
+                draft.members[name] = self._number(inner_schema, where)
+            draft.needed += filter(draft.members.__contains__, schema.get("required", ()))
             other = other_members(schema, self._options)
             if other is not False:
-                found.other = self._number(other, f"{pointer}/additionalProperties")
+                draft.other = self._number(other, f"{pointer}/additionalProperties")
         elif kind == "array":
-            for index, each in enumerate(schema.get("prefixItems", [])):
-                found.first.append(self._number(each, f"{pointer}/prefixItems/{index}"))
+            for index, inner_schema in enumerate(schema.get("prefixItems", [])):
+                draft.first.append(self._number(inner_schema, f"{pointer}/prefixItems/{index}"))
             if "items" in schema:
-                found.items = self._number(schema["items"], f"{pointer}/items")
+                draft.items = self._number(schema["items"], f"{pointer}/items")
 
-    def _add_constant(self, found: _ShapeDraft, value: Any, pointer: str) -> None:
+    def _add_constant(self, draft: _ShapeDraft, value: Any, pointer: str) -> None:
         match value:
             case str():
-                found.kinds[self._word] = None
+                draft.kinds[self._word] = None
             case dict():
-                found.kinds["object"] = None
-                for name, each in value.items():
+                draft.kinds["object"] = None
+                for name, value_ in value.items():
                     where = f"{pointer}/{escape(name)}"
-                    found.members[name] = self._number({"const": each}, where)
+                    draft.members[name] = self._number({"const": value_}, where)
             case list():
-                found.kinds["array"] = None
-                for index, each in enumerate(value):
-                    found.first.append(self._number({"const": each}, f"{pointer}/{index}"))
+                draft.kinds["array"] = None
+                for index, value_ in enumerate(value):
+                    draft.first.append(self._number({"const": value_}, f"{pointer}/{index}"))
             case None:
-                found.kinds["null"] = None
+                draft.kinds["null"] = None
             case bool():
-                found.kinds["boolean"] = None
+                draft.kinds["boolean"] = None
             case Decimal() | int() | float():
-                found.kinds["number"] = None
+                draft.kinds["number"] = None
 
 
 def _type(schema: Any) -> str | None:
@@ -427,8 +429,8 @@ def load(text: str, limits: Limits) -> Marked:
                 mark["name"],
                 mark["style"],
                 tuple(
-                    Shape(**{**each, **{key: tuple(each[key]) for key in _LISTS}})
-                    for each in mark["shapes"]
+                    Shape(**{**entry, **{key: tuple(entry[key]) for key in _LISTS}})
+                    for entry in mark["shapes"]
                 ),
                 mark["trigger"],
                 mark["words"],

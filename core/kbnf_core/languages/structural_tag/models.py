@@ -119,16 +119,16 @@ def _tag(calls: Calls) -> Format:
     if calls.words != "json":
         styled = {**styled, "words": calls.words}
     begun = f"{calls.begin}{NAME}{calls.after_name}"
-    begin, *leads = _parts(begun if calls.before.strip() else begun.lstrip())
-    *behind, end = _parts(calls.end)
+    begin, *leads = _constants(begun if calls.before.strip() else begun.lstrip())
+    *behind, end = _constants(calls.end)
     content = _sequence([*leads, styled, *behind])
     return {"type": "tag", "begin": begin["value"], "content": content, "end": end["value"]}
 
 
-def _parts(text: str) -> list[Format]:
+def _constants(text: str) -> list[Format]:
     """Return a text as formats, constants first and last: identifiers and numbers may be any."""
-    pieces = re.split(f"([{''.join(ANY)}])", text)
-    return [ANY[each] if each in ANY else _const(each) for each in pieces]
+    texts = re.split(f"([{''.join(ANY)}])", text)
+    return [ANY[text_] if text_ in ANY else _const(text_) for text_ in texts]
 
 
 def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
@@ -148,7 +148,7 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
     trigger = marker[0] if marker else opening.split("\n")[0].rstrip()
     if choice == "none":
         return [{"type": "any_text", "excludes": [trigger]}]
-    blanks = dict.fromkeys(each + more for each in calls.leads for more in ("", lead))
+    blanks = dict.fromkeys(spaced + more for spaced in calls.leads for more in ("", lead))
     leads = [] if choice == "auto" or len(blanks) < 2 else [_any_of(blanks)]
     if is_section:
         inner = {
@@ -158,7 +158,7 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
             "at_least_one": True,
             "stop_after_first": once or choice == NAMED,
         }
-        opened, *more = _parts(before.lstrip())
+        opened, *more = _constants(before.lstrip())
         content = _sequence([*more, inner])
         tag = {"type": "tag", "begin": opened["value"], "content": content, "end": end}
     # Where text may follow, they are text.
@@ -208,12 +208,12 @@ def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
 
     def folded(value: Any, *, is_top: bool = False) -> Any:
         if isinstance(value, list):
-            return [folded(each) for each in value]
+            return [folded(item) for item in value]
         if not isinstance(value, dict):
             return value
         text = _text_of(value)
         if seen[text] < 2 or len(text) < _LEAST_SHARED or is_top:
-            return {name: folded(each) for name, each in value.items()}
+            return {name: folded(item) for name, item in value.items()}
         if text not in numbers:
             inner = folded(value, is_top=True)
             numbers[text] = len(shared)
@@ -350,14 +350,14 @@ ALIASES: Mapping[str, str] = {
 def table() -> Mapping[str, Format]:
     """Return the formats that come with the toolkit, by name: those of XGrammar first."""
     text = (files(__package__) / "formats.json").read_text("utf-8")
-    found: dict[str, Format] = json.loads(text)["formats"]
+    formats: dict[str, Format] = json.loads(text)["formats"]
     own = {
         name: format_of(calls, thoughts, models) for name, (models, calls, thoughts) in OWN.items()
     }
-    every = {**found, **own}
+    every = {**formats, **own}
     return {
-        name: {**each, **READ.get(name, {}), "turn_ends": turn_ends(name)}
-        for name, each in every.items()
+        name: {**entry, **READ.get(name, {}), "turn_ends": turn_ends(name)}
+        for name, entry in every.items()
     }
 
 
@@ -390,21 +390,21 @@ def _advice(name: str) -> str:
     return listed if close is None else f"did you mean `{close}`? ({listed})"
 
 
-def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
+def markers(format_: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
         marker_text: marker_text in vocabulary.special_tokens
         or bool(vocabulary.token_ids(marker_text.encode()))
-        for marker_text in sorted(marker_texts(found))
+        for marker_text in sorted(marker_texts(format_))
     }
 
 
-def marker_texts(found: Format) -> set[str]:
+def marker_texts(format_: Format) -> set[str]:
     """Return the markers in the fixed texts of a format."""
-    return {each for text in fixed_texts(found) for each in _MARKER.findall(text)}
+    return {marker for text in fixed_texts(format_) for marker in _MARKER.findall(text)}
 
 
-def token_markers(found: Format, vocabulary: "Vocabulary") -> dict[str, TokenTerminal]:
+def token_markers(format_: Format, vocabulary: "Vocabulary") -> dict[str, TokenTerminal]:
     """Return the markers of a format that are one token, and which ones.
 
     They are special tokens, and ordinary ones that spell a marker in a fixed text of the format or
@@ -413,27 +413,27 @@ def token_markers(found: Format, vocabulary: "Vocabulary") -> dict[str, TokenTer
     from kbnf_core.languages.structural_tag.nested import style_texts
 
     special = vocabulary.special_tokens
-    texts = [*fixed_texts(found)]
-    texts += {text for each in _styles_in(found) for text in style_texts(each)}
-    ids = {each: {special[each]} for each in special if any(each in text for text in texts)}
-    for each in {each for text in texts for each in _MARKER.findall(text)}:
-        spelling = vocabulary.token_ids(each.encode())
+    texts = [*fixed_texts(format_)]
+    texts += {text for marker in _styles_in(format_) for text in style_texts(marker)}
+    ids = {marker: {special[marker]} for marker in special if any(marker in text for text in texts)}
+    for marker in {marker for text in texts for marker in _MARKER.findall(text)}:
+        spelling = vocabulary.token_ids(marker.encode())
         if spelling:
-            ids.setdefault(each, set()).update(spelling)
+            ids.setdefault(marker, set()).update(spelling)
     return {
-        each: TokenTerminal(None, tuple((one, one) for one in sorted(known)))
-        for each, known in ids.items()
+        marker: TokenTerminal(None, tuple((one, one) for one in sorted(token_ids)))
+        for marker, token_ids in ids.items()
     }
 
 
-def _styles_in(found: Format) -> set[str]:
-    values = objects_in([*found["templates"].values(), *found["shared"]])
+def _styles_in(styles: Format) -> set[str]:
+    values = objects_in([*styles["templates"].values(), *styles["shared"]])
     return {str(value["style"]) for value in values if isinstance(value.get("style"), str)}
 
 
-def fixed_texts(found: Format) -> Iterator[str]:
+def fixed_texts(format_: Format) -> Iterator[str]:
     """Yield the fixed texts of a format."""
-    pending: list[Any] = [found["templates"], found["shared"]]
+    pending: list[Any] = [format_["templates"], format_["shared"]]
     for value in pending:
         if isinstance(value, str):
             yield value
@@ -477,10 +477,10 @@ def from_xgrammar(name: str, models: str = "") -> Format:
 def _plain(value: Any) -> Any:
     """Return a part of a tag without its default values."""
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if not isinstance(value, dict):
         return value
     if value == {"title": SCHEMA}:
         return SCHEMA
-    kept = {name: _plain(each) for name, each in value.items() if each not in (None, False, [])}
-    return {name: each for name, each in kept.items() if (name, each) != ("style", "json")}
+    kept = {name: _plain(item) for name, item in value.items() if item not in (None, False, [])}
+    return {name: item for name, item in kept.items() if (name, item) != ("style", "json")}

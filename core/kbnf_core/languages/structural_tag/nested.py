@@ -61,7 +61,7 @@ class NestedArguments(ABC):
 
     def __init__(
         self,
-        contents: Contents[Any],
+        contents: Contents,
         fields: Mapping[str, Any],
         options: Options,
         pointer: str,
@@ -119,8 +119,8 @@ class NestedArguments(ABC):
             return EMPTY
         listed, needed = self.schemas.members(schema, pointer)
         elements = {
-            name: self._element(name, each, where, f"{hint}_{name}")
-            for name, (each, where) in listed.items()
+            name: self._element(name, schema_, where, f"{hint}_{name}")
+            for name, (schema_, where) in listed.items()
         }
         other = self._other(schema, [*listed], pointer, f"{hint}_other")
         return self._members(ElementMembers(elements, needed, other, self.space), pointer, hint)
@@ -132,13 +132,13 @@ class NestedArguments(ABC):
         high = None if most is None else int(most)
         first = schema.get("prefixItems", [])
         items = [
-            self._element(None, each, f"{pointer}/prefixItems/{index}", f"{hint}_item")
-            for index, each in enumerate(first)
+            self._element(None, schema_, f"{pointer}/prefixItems/{index}", f"{hint}_item")
+            for index, schema_ in enumerate(first)
         ][:high]
         rest: Node = EMPTY
-        each = schema.get("items", self.unsaid_items)
-        if each is not False:
-            rest = self._element(None, each, f"{pointer}/items", f"{hint}_item")
+        schema_ = schema.get("items", self.unsaid_items)
+        if schema_ is not False:
+            rest = self._element(None, schema_, f"{pointer}/items", f"{hint}_item")
         elif low > len(items):
             message = f"`minItems` is {low}, and there are {len(items)} items"
             self.report.error(f"{pointer}/minItems", message, code=UNSUPPORTED)
@@ -150,26 +150,26 @@ class NestedArguments(ABC):
 
     def _values(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
         """Yield the values of a schema, those of each kind."""
-        for each, where in self.schemas.cases(schema, pointer):
-            listed = constants(each)
-            kind = kind_of(each)
+        for case, where in self.schemas.cases(schema, pointer):
+            listed = constants(case)
+            kind = kind_of(case)
             if listed is not None:
                 for value in listed:
                     yield from self._listed(value, where)
-            elif self.takes_anything and (each is True or (kind is None and each is not False)):
+            elif self.takes_anything and (case is True or (kind is None and case is not False)):
                 yield self._anything("any_value", where)
             elif kind in ("object", "array"):
-                is_open = not {"properties", "additionalProperties"} & each.keys()
+                is_open = not {"properties", "additionalProperties"} & case.keys()
                 if self.takes_anything and kind == "object" and is_open:
-                    yield self._told("object", self._anything("any_object", where))
+                    yield self._with_type("object", self._anything("any_object", where))
                 else:
-                    yield self._told(str(kind), self._container(each, where, hint))
+                    yield self._with_type(str(kind), self._container(case, where, hint))
             elif kind == "string":
-                yield self._string(each, where, hint)
+                yield self._string(case, where, hint)
             else:
-                yield from self._scalar(each, where, hint)
+                yield from self._scalar(case, where, hint)
 
-    def _told(self, kind: str, form: Node) -> Node:
+    def _with_type(self, kind: str, form: Node) -> Node:
         """Return an object or an array with the type that marks it as one."""
         del kind
         return form
@@ -261,33 +261,33 @@ class CohereArguments(NestedArguments):
         most = None if high is None else high - len(items)
         return sequence(*items, repeated(rest, max(low - len(items), 0), most))
 
-    def _told(self, kind: str, form: Node) -> Node:
-        told = _TYPES.get(kind, kind)
-        return sequence(text(f' type="{told}">'), self.space, form, self.space, text(_END))
+    def _with_type(self, kind: str, form: Node) -> Node:
+        type_name = _TYPES.get(kind, kind)
+        return sequence(text(f' type="{type_name}">'), self.space, form, self.space, text(_END))
 
     def _listed(self, value: Any, pointer: str) -> Iterator[Node]:
         del pointer
         is_text = isinstance(value, str)
         written = value if is_text else print_json(value)
-        yield self._told("raw" if is_text else "json", text(written))
+        yield self._with_type("raw" if is_text else "json", text(written))
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
         for form in super()._scalar(schema, pointer, hint):
-            yield self._told("json", form)
+            yield self._with_type("json", form)
 
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         del hint
         form = self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
-        return self._raw if form is self.plain else self._told("raw", form)
+        return self._raw if form is self.plain else self._with_type("raw", form)
 
     def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
         plain = SchemaDocument({"type": ["number", "boolean", "null"]}, self.options)
         scalar = self.contents.schema(plain, self.options, pointer, "scalar")
         values = [
             self._raw,
-            self._told("json", scalar),
-            self._told("object", calls["any_object"]),
-            self._told("array", calls["any_list"]),
+            self._with_type("json", scalar),
+            self._with_type("object", calls["any_object"]),
+            self._with_type("array", calls["any_list"]),
         ]
         element = self._spaced(self._of_any_name((), calls["any_value"]))
         item = sequence(text("<cofl:value"), calls["any_value"])
@@ -348,17 +348,17 @@ class MiniMaxM3Arguments(NestedArguments):
 
     def _items(self, items: Sequence[Node], rest: Node, low: int, high: int | None) -> Node:
         """Return the contents of an array: nothing, or items in gaps."""
-        found: Node = EMPTY
+        prefix: Node = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
-            found = repeated(self._spaced(rest), max(low - len(items), 0 if items else 1), most)
+            prefix = repeated(self._spaced(rest), max(low - len(items), 0 if items else 1), most)
         for index, item in reversed([*enumerate(items)]):
-            found = sequence(self._spaced(item), found)
+            prefix = sequence(self._spaced(item), prefix)
             if index > 0 and low <= index:
-                found = optional(found)
+                prefix = optional(prefix)
         if high == 0 or (not items and rest is EMPTY):
             return EMPTY
-        whole = sequence(found, self.space)
+        whole = sequence(prefix, self.space)
         return whole if low else optional(whole)
 
     def _beginnings(self, forms: Sequence[Node], hint: str) -> list[Node]:
@@ -387,11 +387,11 @@ class MiniMaxM3Arguments(NestedArguments):
         del hint
         return self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
 
-    def _constant(self, pointer: str, node: _Named, parts: list[Node]) -> Node:
-        """Return a value that is listed; ``parts`` are the elements inside."""
+    def _constant(self, pointer: str, node: _Named, elements: list[Node]) -> Node:
+        """Return a value that is listed; ``elements`` are the elements inside."""
         name, value = node
         if isinstance(value, dict | list):
-            form = sequence(*parts)
+            form = sequence(*elements)
         elif isinstance(value, str):
             if MARKER in value:
                 message = f"a string cannot contain `{MARKER}` here"
@@ -414,7 +414,7 @@ def _elements(node: _Named) -> list[_Named]:
     value = node[1]
     if isinstance(value, dict):
         return [*value.items()]
-    return [("item", each) for each in value] if isinstance(value, list) else []
+    return [("item", inner) for inner in value] if isinstance(value, list) else []
 
 
 def _element(name: str, values: Node) -> Node:
@@ -459,26 +459,35 @@ def literal(style: str, value: Any, *, words: str = "json") -> str:
     """Return the outermost object, a value of Python, as it is written."""
     notation = NOTATIONS[style]
     notation = notation._replace(words=PYTHON_WORDS) if words == "python" else notation
-    return str(fold(("", value), _parts, lambda node, parts: _written(notation, node, parts)))
+    return str(
+        fold(
+            ("", value),
+            _inner_values,
+            lambda node, written_values: _written(notation, node, written_values),
+        )
+    )
 
 
-def _parts(node: tuple[str, Any]) -> list[tuple[str, Any]]:
+def _inner_values(node: tuple[str, Any]) -> list[tuple[str, Any]]:
     value = node[1]
     if isinstance(value, dict):
-        return [("inner", each) for each in value.values()]
-    return [("inner", each) for each in value] if isinstance(value, list) else []
+        return [("inner", inner) for inner in value.values()]
+    return [("inner", inner) for inner in value] if isinstance(value, list) else []
 
 
-def _written(notation: ValueNotation, node: tuple[str, Any], parts: list[str]) -> str:
+def _written(notation: ValueNotation, node: tuple[str, Any], written_values: list[str]) -> str:
     where, value = node
     if isinstance(value, list):
-        return f"[{notation.separator.join(parts)}]"
+        return f"[{notation.separator.join(written_values)}]"
     if isinstance(value, dict):
-        members = [*zip(value, parts, strict=True)]
+        members = [*zip(value, written_values, strict=True)]
         if notation.is_sorted:
             members.sort(key=lambda member: member[0].lower())
         first, last = _BRACES if where else notation.brackets
-        result = (_key(notation, name, is_inner=bool(where)) + each for name, each in members)
+        result = (
+            _key(notation, name, is_inner=bool(where)) + written_value
+            for name, written_value in members
+        )
         return first + notation.separator.join(result) + last
     if isinstance(value, str) and notation.quote:
         return f"{notation.quote}{value}{notation.quote}"
@@ -511,19 +520,26 @@ def _is_plain(value: str) -> bool:
 
 def _in_python(value: Any) -> Iterator[str]:
     """Yield how Python prints a listed value, where nothing in it needs an escape."""
-    inside = postorder(("", value), _parts)
-    strings = [text for _, each in inside for text in (each if isinstance(each, dict) else [each])]
+    inside = postorder(("", value), _inner_values)
+    strings = [
+        text
+        for _, character in inside
+        for text in (character if isinstance(character, dict) else [character])
+    ]
     if all(_is_plain(string) for string in strings if isinstance(string, str)):
-        yield fold(("", value), _parts, _printed)
+        yield fold(("", value), _inner_values, _printed)
 
 
-def _printed(node: tuple[str, Any], parts: list[str]) -> str:
+def _printed(node: tuple[str, Any], written_values: list[str]) -> str:
     """Return a value as Python prints it."""
     value = node[1]
     if isinstance(value, list):
-        return f"[{', '.join(parts)}]"
+        return f"[{', '.join(written_values)}]"
     if isinstance(value, dict):
-        members = (f"'{name}': {each}" for name, each in zip(value, parts, strict=True))
+        members = (
+            f"'{name}': {written_value}"
+            for name, written_value in zip(value, written_values, strict=True)
+        )
         return f"{{{', '.join(members)}}}"
     written = print_json(value)
     return f"'{value}'" if isinstance(value, str) else PYTHON_WORDS.get(written, written)
@@ -651,11 +667,11 @@ class LiteralArguments(NestedArguments):
         is_text = isinstance(value, str)
         if not is_text or not any(map(value.count, self.fields["excludes"])):
             plain = self._notation._replace(is_mixed=False)
-            written = fold(("inner", value), _parts, partial(_written, plain))
+            written = fold(("inner", value), _inner_values, partial(_written, plain))
             spelt = [written] if is_text else [*spellings(written, self.fields)]
             if self._notation.is_mixed:
                 in_json = plain._replace(words={})
-                spelt.append(fold(("inner", value), _parts, partial(_written, in_json)))
+                spelt.append(fold(("inner", value), _inner_values, partial(_written, in_json)))
                 spelt += _in_python(value)
             yield from map(text, dict.fromkeys(spelt))
 
@@ -705,14 +721,14 @@ class LiteralArguments(NestedArguments):
 
     def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
         kinds = ("number", "boolean", "null")
-        values = [each for kind in kinds for each in self._scalar({"type": kind}, pointer, kind)]
+        values = [kind_ for kind in kinds for kind_ in self._scalar({"type": kind}, pointer, kind)]
         values.append(self._string({"type": "string"}, pointer, "string"))
         separator = text(self._notation.separator)
         member = sequence(self._other_key((), is_inner=True), calls["any_value"])
         objects, lists = (
-            sequence(text(first), optional(sequence(each, repeated(more, 0, None))), text(last))
-            for each, (first, last) in ((member, _BRACES), (calls["any_value"], ("[", "]")))
-            for more in (sequence(separator, each),)
+            sequence(text(first), optional(sequence(kind_, repeated(more, 0, None))), text(last))
+            for kind_, (first, last) in ((member, _BRACES), (calls["any_value"], ("[", "]")))
+            for more in (sequence(separator, kind_),)
         )
         return alternation([*values, calls["any_object"], calls["any_list"]]), objects, lists
 

@@ -3,27 +3,20 @@
 Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.ir.analysis import reachable
-from kbnf_core.kbnf.build import Form, definition
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
-from kbnf_core.kbnf.tree import Definition, Document
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
-from kbnf_core.languages.structural_tag.contents import (
-    RuleContents,
-    TreeContents,
-    called_in,
-    options_in,
-)
+from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_in
 from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, TagRule, TagWriter, place_of
+from kbnf_core.languages.structural_tag.tree import TagTree
+from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, pointer_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
@@ -45,22 +38,11 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     return TagReading(nodes, report, request, options)
 
 
-def tree_of(rules: Sequence[TagRule[Form]], report: Report) -> tuple[Definition, ...]:
-    """Return the rules that the start leads to, each at its place."""
-    called: dict[str, set[str]] = {}
-    for rule in rules:
-        called.setdefault(rule.name, set()).update(called_in(rule.body))
-    used = reachable([START], called)
-    spans = [(rule, report.span(rule.pointer)) for rule in rules if rule.name in used]
-    return tuple(placed(definition(*rule[:2], span), at(span)) for rule, span in spans)
-
-
 class TagReading(Parsed):
     """The rules of the nodes of a tag, outer ones first, with the findings.
 
-    ``markers`` are texts that are one token each. It has the rules that are run. The tree of the
-    same texts is made where it is asked for, at once by a request for a tree, or for a start, whose
-    name is one in the tree.
+    ``markers`` are texts that are one token each. It has the rules that are run. The tree is made
+    of them where it is asked for, at once by a request for a start, whose name is one in the tree.
     """
 
     def __init__(
@@ -77,15 +59,17 @@ class TagReading(Parsed):
         self._request = request
         self._options = options
         self._pointers: dict[str, str] = {}
-        source = report.source
-        document = Document(source, (), (), frozenset((START,)))
-        if request.as_tree or request.start not in (None, START) or not nodes:
-            document = self._tree(report)
-        else:
-            rules = TagWriter(RuleContents, nodes, report, request, options, markers).write()
+        self._made: tuple[list[RuleSet], Mapping[str, str]] | None = None
+        if nodes:
+            self._made = made, _ = self._written(report)
             if not report.errors:
-                self.rules = {rule.name: rule.body for rule in rules}
-                self._pointers = {rule.name: rule.pointer for rule in rules}
+                rules = [(*rule, rule_set.pointer) for rule_set in made for rule in rule_set.rules]
+                self.rules = {name: body for name, body, _ in rules}
+                self._pointers = {name: pointer for name, _, pointer in rules}
+        document = Document(report.source, (), (), frozenset((START,)))
+        if self.rules is not None and request.start not in (None, START):
+            # A name in the tree.
+            self.rules, document = None, self._tree(report)
         losses = tuple(
             Loss(loss.code, loss.message, loss.span, notes=loss.notes, helps=loss.helps)
             for loss in sorted(report.losses, key=Diagnostic.sort_key)
@@ -93,20 +77,22 @@ class TagReading(Parsed):
         findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
         super().__init__(document, findings, losses=losses)
 
+    def _written(self, report: Report) -> tuple[list[RuleSet], Mapping[str, str]]:
+        """Write the rules; return them with the names that were wanted of them."""
+        nodes, request = self._nodes, self._request
+        writer = TagWriter(nodes, report, request, self._options, self._markers)
+        return writer.write(), writer.names.hints
+
     def _tree(self, report: Report) -> Document:
         """Return the tree; where there are errors, one without rules."""
-        nodes = self._nodes
-        if nodes:
-            writer = TagWriter(
-                TreeContents, nodes, report, self._request, self._options, self._markers
-            )
-            rules = writer.write()
-        if report.errors or not nodes:
+        rule_sets, hints = self._made or self._written(report)
+        definitions = TagTree(rule_sets, hints, report).definitions()
+        if report.errors:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(
-            report.span(place_of(node)) for node in nodes if node.kind in OF_SCHEMAS
+            report.span(pointer_of(node)) for node in self._nodes if node.kind in OF_SCHEMAS
         )
-        return Document(report.source, tree_of(rules, report), (), generated=generated)
+        return Document(report.source, definitions, (), generated=generated)
 
     @property
     def document(self) -> Document:
@@ -131,7 +117,8 @@ class TagReading(Parsed):
         return self._report.span(self._pointers.get(rule, ""))
 
     def release(self) -> None:
-        """Drop the data read from the schemas, which are large."""
+        """Drop what the tree is made of, which is large; it is written again on demand."""
+        self._made = None
         self._report.written.clear()
 
     def lint(self) -> tuple[Diagnostic, ...]:
@@ -151,8 +138,8 @@ class TagReading(Parsed):
                 for problem in (*oddities(schema, options), *contradictions(schemas)):
                     pointer = f"{node.pointer}/json_schema{problem.pointer}"
                     source = self._report.source
-                    found = diagnostic(problem._replace(pointer=pointer), source)
-                    yield replace(found, span=self._report.span(pointer), fixes=())
+                    finding = diagnostic(problem._replace(pointer=pointer), source)
+                    yield replace(finding, span=self._report.span(pointer), fixes=())
 
     def language(self) -> "CallLanguage | None":
         """Return the reading language of the tag, None where it has none."""
@@ -170,4 +157,6 @@ class TagReading(Parsed):
             return Marked(None, {}, language=dumped(language))
         report = self._report.again()
         writer = MarkedWriter(self._nodes, report, self._request, self._options)
-        return Marked(Document(Source(""), tree_of(writer.write(), report), ()), writer.marks)
+        tree = TagTree(writer.write(), writer.names.hints, report)
+        marks = {tree.names[name]: mark for name, mark in writer.marks.items()}
+        return Marked(Document(Source(""), tree.definitions(), ()), marks)

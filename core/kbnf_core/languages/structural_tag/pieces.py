@@ -72,9 +72,9 @@ class Pieces:
         self.kept: list[str] | None = None
         self.tolerated: list[Tolerated] = []
 
-    def note(self, what: str, size: int = 0) -> None:
+    def note(self, deviation: str, size: int = 0) -> None:
         """Note an accepted deviation: the last characters that were consumed."""
-        self.tolerated.append(Tolerated(what, self.place - size, self.place))
+        self.tolerated.append(Tolerated(deviation, self.place - size, self.place))
 
     def add(self, text: str) -> None:
         """Add the next piece."""
@@ -272,14 +272,14 @@ _PYTHON_CHARACTERS = {
 _LONGEST_ESCAPE = 10
 
 
-def _escaped_character(found: re.Match[str]) -> str:
+def _escaped_character(match: re.Match[str]) -> str:
     """Return the character that an escape of Python's is."""
-    escape = found[0][1:]
+    escape = match[0][1:]
     if escape in _PYTHON_CHARACTERS:
         return _PYTHON_CHARACTERS[escape]
     code = int(escape, 8) if escape[0].isdecimal() else int(escape[1:], 16)
     is_character = code <= sys.maxunicode and not 0xD800 <= code <= 0xDFFF
-    return chr(code) if is_character else found[0]
+    return chr(code) if is_character else match[0]
 
 
 @dataclass(slots=True)
@@ -312,7 +312,7 @@ class NotationReader:
         self._first = notation.brackets[0]
         # Brackets that the notation does not have begin names in Gemma's.
         self._opening = f"{{[{self._first}"
-        self._closing = "".join(_CLOSING[each] for each in self._opening)
+        self._closing = "".join(_CLOSING[bracket] for bracket in self._opening)
         ends = r",:{}\[\]<\"" if notation.quote else r"\s,:=(){}\[\]\"'"
         self._word = re.compile(f"[^{ends}]+")
         self._shapes = shapes or (ANY_OBJECT,)
@@ -435,7 +435,7 @@ def up_to(
     source: Pieces,
     closing: str,
     ends: tuple[str, ...],
-    said: Made,
+    made: Made,
     is_end: Callable[[str], Generator[None, None, bool]] | None = None,
 ) -> Generator[None, None, bool]:
     """Read a text up to its closing, which is consumed; return whether that was there.
@@ -444,30 +444,34 @@ def up_to(
     an end is withheld until that is certain, or ``is_end`` says so. Raises ``CutError`` where
     neither comes.
     """
-    held: list[str] | None = None
+    withheld: list[str] | None = None
     words = (closing, *ends)
     first = _first_of(words)
     while True:
-        if held is None:
+        if withheld is None:
             match = first.search(source.text, source.at)
             if match is not None and match[0] != closing:
-                said(source.take(match.start()))
+                made(source.take(match.start()))
                 if is_end is not None and (yield from is_end(match[0])):
                     return False
-                held = []
-        at = source.text.find(closing, source.at) if held is not None or match is not None else -1
+                withheld = []
+        at = (
+            source.text.find(closing, source.at)
+            if withheld is not None or match is not None
+            else -1
+        )
         if at >= 0:
             taken = source.take(at)
             source.take(at + len(closing))
-            said("".join([*(held or ()), taken]))
+            made("".join([*(withheld or ()), taken]))
             return True
-        overlap = max(_overlap(source.text, each, source.at) for each in words)
+        overlap = max(_overlap(source.text, word, source.at) for word in words)
         if source.is_over:
-            if held is None:
+            if withheld is None:
                 raise CutError
-            source.give_back("".join(held))
+            source.give_back("".join(withheld))
             return False
-        (said if held is None else held.append)(source.take(len(source.text) - overlap))
+        (made if withheld is None else withheld.append)(source.take(len(source.text) - overlap))
         yield
 
 

@@ -49,7 +49,7 @@ def tool_calls(
     ``auto``. ``reasoning`` is ``disabled``, ``enabled`` or ``auto``; ``parallel`` says whether
     there may be several calls. Raises ``ConfigError`` for any other value.
     """
-    found = format_named(preset)
+    preset_format = format_named(preset)
     if reasoning not in REASONING:
         raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {reasoning!r}")
     functions = [_function(tool) for tool in tools]
@@ -60,15 +60,17 @@ def tool_calls(
         if not functions:
             listed = ", ".join([*CHOICES, *names])
             raise ConfigError(f"`choice` is one of {listed}, not {choice!r}")
-    for name, why in unwritable(found, (function["name"] for function in functions)).items():
+    for name, why in unwritable(
+        preset_format, (function["name"] for function in functions)
+    ).items():
         raise ConfigError(f"{name!r}: {why}"[:400])
     if kind == "required" and not functions:
         raise ConfigError("a call is required, and there are no tools")
     if kind == "none" or not functions:
         kind, functions = "none", []
-    format_ = filled(found, key_of(kind, reasoning, single=not parallel), functions)
+    format_ = filled(preset_format, key_of(kind, reasoning, single=not parallel), functions)
     if kind == "none":
-        calling = filled(found, key_of("auto", reasoning, single=False), [_NAMELESS])
+        calling = filled(preset_format, key_of("auto", reasoning, single=False), [_NAMELESS])
         format_ = _without(format_, [*triggers_in(calling)])
     return {"type": "structural_tag", "format": format_}
 
@@ -85,7 +87,10 @@ def triggers_in(format_: Any) -> Iterator[str]:
 def _without(format_: Format, words: Iterable[str]) -> Format:
     """Return a format whose free text, but for thoughts, contains none of some words."""
     if format_["type"] == "sequence":
-        return {**format_, "elements": [_without(each, words) for each in format_["elements"]]}
+        return {
+            **format_,
+            "elements": [_without(element, words) for element in format_["elements"]],
+        }
     if format_["type"] != "any_text":
         return format_
     return {**format_, "excludes": [*dict.fromkeys((*format_.get("excludes", ()), *words))]}
@@ -101,15 +106,15 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 # Filling in
 
 
-def filled(found: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
+def filled(format_: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
     """Return a template of a format with these tools in it.
 
     Raises ``ConfigError`` where the format has no such template, or for an invalid value.
     """
-    if key not in found["templates"]:
-        known = ", ".join(f"`{each}`" for each in found["templates"])
-        raise ConfigError(f"this format has nothing for `{key}`, only for {known}"[:400])
-    return _filled(_whole(found["templates"][key], found["shared"], 0), functions)
+    if key not in format_["templates"]:
+        keys = ", ".join(f"`{key_}`" for key_ in format_["templates"])
+        raise ConfigError(f"this format has nothing for `{key}`, only for {keys}"[:400])
+    return _filled(_whole(format_["templates"][key], format_["shared"], 0), functions)
 
 
 def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
@@ -117,7 +122,7 @@ def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
     if depth > _MOST_DEPTH:
         raise ConfigError(f"a format of tool calls is nested more than {_MOST_DEPTH} deep")
     if isinstance(value, list):
-        return [_whole(each, shared, depth + 1) for each in value]
+        return [_whole(item, shared, depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"shared"}:
@@ -125,28 +130,28 @@ def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
         if not isinstance(number, int) or not 0 <= number < len(shared):
             raise ConfigError(f"a format of tool calls has no shared part {number!r}"[:200])
         return _whole(shared[number], shared, depth + 1)
-    return {name: _whole(each, shared, depth + 1) for name, each in value.items()}
+    return {name: _whole(item, shared, depth + 1) for name, item in value.items()}
 
 
 def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
     if isinstance(value, str):
         return _named(value, functions[0]["name"]) if functions else value
     if isinstance(value, list):
-        return [_filled(each, functions) for each in value]
+        return [_filled(item, functions) for item in value]
     if not isinstance(value, dict):
         return value
     result = {}
-    for name, each in value.items():
-        if name == "json_schema" and each == SCHEMA:
+    for name, item in value.items():
+        if name == "json_schema" and item == SCHEMA:
             result[name] = schema_of_arguments(functions[0].get("parameters"))
             # By which calls are read back, and the places of a list of tools found.
             result["tool"] = functions[0]["name"]
-        elif name == "tags" and isinstance(each, list):
-            own = [tag for tag in each if _names_the_tool(tag)]
+        elif name == "tags" and isinstance(item, list):
+            own = [tag for tag in item if _names_the_tool(tag)]
             result[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
-            result[name] += [_filled(tag, functions) for tag in each if tag not in own]
+            result[name] += [_filled(tag, functions) for tag in item if tag not in own]
         else:
-            result[name] = _filled(each, functions)
+            result[name] = _filled(item, functions)
     return result
 
 
@@ -155,7 +160,7 @@ def _names_the_tool(value: Any) -> bool:
     if isinstance(value, str):
         return NAME in value
     if isinstance(value, dict):
-        return any(_names_the_tool(each) for name, each in value.items() if name != "tags")
+        return any(_names_the_tool(inner) for name, inner in value.items() if name != "tags")
     return isinstance(value, list) and any(map(_names_the_tool, value))
 
 
@@ -189,22 +194,22 @@ _QUOTED = re.compile(r'"\w+"\s*:\s*"$')
 
 def _named(text: str, name: str) -> str:
     """Return a text of a format with the name of a tool, escaped where it is a string of JSON."""
-    before, found, after = text.partition(NAME)
-    if not found:
+    before, format_, after = text.partition(NAME)
+    if not format_:
         return text
     written = json.dumps(name, ensure_ascii=False)[1:-1] if _QUOTED.search(before) else name
     return f"{before}{written}{_named(after, name)}"
 
 
-def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
+def unwritable(format_: Format, names: Iterable[str]) -> dict[str, str]:
     """Return why a format cannot write the names of some tools.
 
     Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
     marker of the format is one in a string of JSON, too.
     """
-    marked = sorted(marker_texts(found))
+    marked = sorted(marker_texts(format_))
     delimiters: dict[str, str] = {}
-    for text in fixed_texts(found):
+    for text in fixed_texts(format_):
         before, is_named, after = text.partition(NAME)
         if is_named and not _QUOTED.search(before):
             is_in_tag = before.rfind("<") > before.rfind(">")
@@ -212,17 +217,19 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
     problems = {}
     for name in names:
         written = json.dumps(name, ensure_ascii=False)
-        for marker in (each for each in marked if each in written):
+        for marker in (style for style in marked if style in written):
             problems[name] = (
                 f"the name of a tool contains `{marker}`, a marker of this format of calls"
             )
-        if not _fits(name, found.get("names")):
+        if not _fits(name, format_.get("names")):
             problems.setdefault(name, "what reads this format of calls cannot read this name")
         for text, ends in delimiters.items():
             for char in name:
                 if char in ends or char.isspace() or not char.isprintable():
-                    what = f"{char!r} in the name of a tool"
-                    problems.setdefault(name, f"this format of calls cannot write {what}: `{text}`")
+                    problem = f"{char!r} in the name of a tool"
+                    problems.setdefault(
+                        name, f"this format of calls cannot write {problem}: `{text}`"
+                    )
     return problems
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 INVALID = "E441"
 UNSUPPORTED = "E442"
-IN_PART = "W441"
+IN_CONTENT = "W441"
 IGNORED = "W442"
 
 
@@ -363,19 +363,21 @@ class Report:
 
     def error(self, pointer: str, message: str, *helps: str, code: str = INVALID) -> None:
         """Note why the text cannot be used."""
-        self.errors.append(self._found(code, pointer, message, helps))
+        self.errors.append(self._diagnostic(code, pointer, message, helps))
 
-    def loss(self, pointer: str, message: str, *helps: str, code: str = IN_PART) -> None:
+    def loss(self, pointer: str, message: str, *helps: str, code: str = IN_CONTENT) -> None:
         """Record a construct that cannot be kept."""
-        self.losses.append(self._found(code, pointer, message, helps))
+        self.losses.append(self._diagnostic(code, pointer, message, helps))
 
     def note(self, pointer: str, message: str, *helps: str, code: str = IGNORED) -> None:
         """Report a construct without effect."""
-        self.notes.append(self._found(code, pointer, message, helps))
+        self.notes.append(self._diagnostic(code, pointer, message, helps))
 
-    def _found(self, code: str, pointer: str, message: str, helps: tuple[str, ...]) -> Diagnostic:
-        told = f"{self.place(pointer) or 'the whole text'}: {message}"
-        return Diagnostic(code, told, self.source, self.span(pointer), helps=helps)
+    def _diagnostic(
+        self, code: str, pointer: str, message: str, helps: tuple[str, ...]
+    ) -> Diagnostic:
+        text = f"{self.place(pointer) or 'the whole text'}: {message}"
+        return Diagnostic(code, text, self.source, self.span(pointer), helps=helps)
 
     def place(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the tag, if the text is not itself a tag."""
@@ -388,11 +390,11 @@ def schemas_in(value: Any, pointer: str = "") -> Iterator[tuple[Any, str]]:
     while pending:
         holder, where = pending.pop()
         pairs = holder.items() if isinstance(holder, dict) else enumerate(holder)
-        for name, each in pairs:
+        for name, inner in pairs:
             if name == "json_schema" or (name == "schema" and "begin" in holder):
-                yield each, f"{where}/{name}"
-            elif isinstance(each, dict | list):
-                pending.append((each, f"{where}/{escape(str(name))}"))
+                yield inner, f"{where}/{name}"
+            elif isinstance(inner, dict | list):
+                pending.append((inner, f"{where}/{escape(str(name))}"))
 
 
 def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[FormatNode]:
@@ -446,13 +448,13 @@ def _older(value: dict[str, Any], report: Report) -> tuple[Any, str] | None:
         report.error("/structures", "`structures` is a list")
         return None
     tags: list[Any] = []
-    for index, each in enumerate(structures):
+    for index, structure in enumerate(structures):
         pointer = f"/structures/{index}"
-        if not isinstance(each, dict) or "schema" not in each:
+        if not isinstance(structure, dict) or "schema" not in structure:
             report.error(pointer, "a structure has `begin`, `schema` and `end`")
             continue
-        tag = {name: held for name, held in each.items() if name != "schema"}
-        tags.append({**tag, "type": "tag", "content": _Older(each["schema"])})
+        tag = {name: field_value for name, field_value in structure.items() if name != "schema"}
+        tags.append({**tag, "type": "tag", "content": _Older(structure["schema"])})
     if report.errors:
         return None
     made = {"type": "triggered_tags", "tags": tags, "triggers": value.get("triggers")}
@@ -487,18 +489,18 @@ class _TagReader:
         ]
         nodes: list[FormatNode] = []
         while waiting:
-            held, where, around, owner, depth = waiting.pop()
+            node_value, where, around, owner, depth = waiting.pop()
             if depth > self._depth:
                 self._report.error(where, f"more than {self._depth} formats inside each other")
                 return []
-            node = self._node(held, where, around, must_be_tag=_holds_tags(owner))
+            node = self._node(node_value, where, around, must_be_tag=_holds_tags(owner))
             if node is None:
                 continue
             nodes.append(node)
             if owner is not None:
                 owner.parts.append(node)
             ends: Ends = node.fields["end"] if node.kind == "tag" else around
-            inside = [(*part, ends, node, depth + 1) for part in self._inside(held, node)]
+            inside = [(*inner, ends, node, depth + 1) for inner in self._inside(node_value, node)]
             waiting += reversed(inside)
         return nodes
 
@@ -516,9 +518,11 @@ class _TagReader:
         kind = value.get("type", "tag" if must_be_tag else guessed(value))
         if not isinstance(kind, str) or kind not in FORMATS:
             listed = ", ".join(FORMATS)
-            what = "a format names its `type`" if kind is None else f"there is no format {kind!r}"
+            message = (
+                "a format names its `type`" if kind is None else f"there is no format {kind!r}"
+            )
             where = f"{pointer}/type" if "type" in value else pointer
-            self._report.error(where, what, f"there are {listed}")
+            self._report.error(where, message, f"there are {listed}")
             return None
         if must_be_tag and kind != "tag":
             self._report.error(f"{pointer}/type", "only tags are allowed here")
@@ -530,7 +534,7 @@ class _TagReader:
     ) -> FormatNode | None:
         fields = FORMATS[kind]
         result = {
-            name: self._value(kind, name, each, value, pointer) for name, each in fields.items()
+            name: self._value(kind, name, field_, value, pointer) for name, field_ in fields.items()
         }
         for name in value.keys() - {"type", *fields}:
             where = f"{pointer}/{escape(name)}"
@@ -553,17 +557,17 @@ class _TagReader:
 
     def _inside(self, value: Any, node: FormatNode) -> Iterator[tuple[Any, str]]:
         """Yield the formats inside a node, with their pointers."""
-        for name, each in FORMATS[node.kind].items():
-            held: Any = value[name] if each.inside is not Inside.NOTHING else None
+        for name, entry in FORMATS[node.kind].items():
+            inner: Any = value[name] if entry.inside is not Inside.NOTHING else None
             pointer = f"{node.pointer}/{name}"
-            if each.inside is Inside.FORMAT:
-                older = isinstance(held, _Older)
-                yield held, f"{node.pointer}/schema" if older else pointer
-            elif each.inside in (Inside.FORMATS, Inside.TAGS):
+            if entry.inside is Inside.FORMAT:
+                older = isinstance(inner, _Older)
+                yield inner, f"{node.pointer}/schema" if older else pointer
+            elif entry.inside in (Inside.FORMATS, Inside.TAGS):
                 base = pointer if node.pointer or name != "tags" else "/structures"
-                yield from ((item, f"{base}/{index}") for index, item in enumerate(held))
-            elif each.inside in (Inside.RULES, Inside.TOKEN_RULES):
-                yield from ((item[1], f"{pointer}/{i}/1") for i, item in enumerate(held))
+                yield from ((item, f"{base}/{index}") for index, item in enumerate(inner))
+            elif entry.inside in (Inside.RULES, Inside.TOKEN_RULES):
+                yield from ((item[1], f"{pointer}/{i}/1") for i, item in enumerate(inner))
 
 
 _WRONG = object()

@@ -157,8 +157,10 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> CallLanguag
     mode. ``tools`` are the schemas of arguments by the names of the tools.
     """
     names = [{"name": NAME, "parameters": True}]
-    known = format_["templates"]
-    key = next((key for key in map(_auto, REASONING[::-1]) if key in known), next(iter(known)))
+    templates = format_["templates"]
+    key = next(
+        (key for key in map(_auto, REASONING[::-1]) if key in templates), next(iter(templates))
+    )
     tag = {"type": "structural_tag", "format": filled(format_, key, names)}
     report = Report(Source("{}", is_json=True))
     nodes = read_value(tag, report, DEFAULT_LIMITS)
@@ -190,8 +192,8 @@ def _respelled(language: CallLanguage, written: str, other: str) -> CallLanguage
                        else len(language.sections) + form.section]
     ]  # fmt: skip
     sections = [
-        Section(replaced(each.begin), each.separator, replaced(each.end))
-        for each in language.sections
+        Section(replaced(section.begin), section.separator, replaced(section.end))
+        for section in language.sections
     ]
     return language._replace(
         forms=(*language.forms, *forms), sections=(*language.sections, *sections)
@@ -220,7 +222,7 @@ def _auto(reasoning: str) -> str:
 
 def language_of(nodes: Sequence[FormatNode]) -> CallLanguage | None:
     """Return the language of a tag that was read without errors, None where it has none."""
-    inside = {id(part) for node in nodes for part in node.parts}
+    inside = {id(inner) for node in nodes for inner in node.parts}
     roots = [node for node in nodes if id(node) not in inside]
     derived = _Derived()
     try:
@@ -285,39 +287,39 @@ class _Derived:
             case _:
                 raise _OtherError
 
-    def _add_all(self, parts: Sequence[FormatNode], *, leads: bool) -> None:
-        for part in parts:
-            self.add(part, leads=leads)
+    def _add_all(self, nodes: Sequence[FormatNode], *, leads: bool) -> None:
+        for inner in nodes:
+            self.add(inner, leads=leads)
 
-    def _add_in_order(self, parts: Sequence[FormatNode], *, leads: bool) -> None:
-        known = 0
+    def _add_in_order(self, nodes: Sequence[FormatNode], *, leads: bool) -> None:
+        frame_count = 0
         ahead: list[str] = []
-        for index, part in enumerate(parts):
-            if part.kind == "tags_with_separator" and all(map(_is_call, part.parts)):
-                before = parts[index - 1 : index] if index else []
-                after = parts[index + 1 : index + 2]
+        for index, node in enumerate(nodes):
+            if node.kind == "tags_with_separator" and all(map(_is_call, node.parts)):
+                before = nodes[index - 1 : index] if index else []
+                after = nodes[index + 1 : index + 2]
                 if (
                     before
                     and after
-                    and all(each.kind == "const_string" for each in (*before, *after))
+                    and all(end_text.kind == "const_string" for end_text in (*before, *after))
                 ):
-                    begin, end = (_items(each[0]) for each in (before, after))
-                    self._add_section(begin, part, end)
+                    begin, end = (_items(end_text[0]) for end_text in (before, after))
+                    self._add_section(begin, node, end)
                     continue
-            blanks = _blanks_of(part)
-            glue = str(parts[index - 1].fields.get("value", "")) if index else ""
+            blanks = _blanks_of(node)
+            glue = str(nodes[index - 1].fields.get("value", "")) if index else ""
             if blanks is not None and glue.strip():
                 self.glue.pop(glue.lstrip())
                 self.glue[glue.lstrip() + max(blanks, key=len)] = None
             elif blanks is None:
-                self.add(part, leads=leads)
-                if len(self.frames) == known:
+                self.add(node, leads=leads)
+                if len(self.frames) == frame_count:
                     # Blanks ahead of a frame belong to it.
                     self.leading.update(dict.fromkeys(ahead))
                 ahead = []
-            elif len(self.frames) > known:
+            elif len(self.frames) > frame_count:
                 self.frames[-1] = self.frames[-1]._replace(after=max(blanks, key=len))
-                known = len(self.frames)
+                frame_count = len(self.frames)
             elif self.forms:
                 self.trailing.update(dict.fromkeys(filter(None, blanks)))
             else:
@@ -334,12 +336,12 @@ class _Derived:
         if (
             not isinstance(begin, str)
             or not isinstance(ends, tuple)
-            or not all(isinstance(each, str) for each in ends)
+            or not all(isinstance(inner, str) for inner in ends)
         ):
             raise _OtherError
         content = node.parts[0]
-        parts = content.parts if content.kind == "sequence" else [content]
-        opened, free = _opening(parts)
+        nodes = content.parts if content.kind == "sequence" else [content]
+        opened, free = _opening(nodes)
         if free and all(map(_is_free, free)):
             begin += opened
             kind = "reasoning" if is_about_thoughts((begin, *ends)) else "text"
@@ -348,15 +350,15 @@ class _Derived:
             if not begin:
                 self.initial = len(self.frames) - 1
             return
-        section = [index for index, part in enumerate(parts) if _is_section(part)]
+        section = [index for index, node_ in enumerate(nodes) if _is_section(node_)]
         before: list[Item] = [("text", begin)] if begin else []
         after = [_any_of(ends)] if ends != ("",) else []
         if len(section) == 1:
             (at,) = section
-            opening = [*before, *_all_items(parts[:at])]
-            self._add_section(opening, parts[at], [*_all_items(parts[at + 1 :]), *after])
+            opening = [*before, *_all_items(nodes[:at])]
+            self._add_section(opening, nodes[at], [*_all_items(nodes[at + 1 :]), *after])
             return
-        self._add_call(before, parts, after, None)
+        self._add_call(before, nodes, after, None)
 
     def _add_section(self, begin: list[Item], calls: FormatNode, end: list[Item]) -> None:
         section = Section(_joined(begin), calls.fields["separator"], _joined(end))
@@ -367,25 +369,25 @@ class _Derived:
             if not isinstance(begun, str) or not isinstance(ends, tuple):
                 raise _OtherError
             content = tag.parts[0]
-            parts = content.parts if content.kind == "sequence" else [content]
+            nodes = content.parts if content.kind == "sequence" else [content]
             after = [_any_of(ends)] if ends != ("",) else []
             number = self.sections.index(section)
-            self._add_call([("text", begun)] if begun else [], parts, after, number)
+            self._add_call([("text", begun)] if begun else [], nodes, after, number)
 
     def _add_call(
         self,
         before: list[Item],
-        parts: Sequence[FormatNode],
+        nodes: Sequence[FormatNode],
         after: list[Item],
         section: int | None,
     ) -> None:
-        found = [index for index, part in enumerate(parts) if part.kind == "json_schema"]
-        if len(found) != 1:
+        indices = [index for index, node_ in enumerate(nodes) if node_.kind == "json_schema"]
+        if len(indices) != 1:
             raise _OtherError
-        (at,) = found
-        fields = parts[at].fields
-        before = list(_joined([*before, *_all_items(parts[:at])]))
-        after = [*_all_items(parts[at + 1 :]), *after]
+        (at,) = indices
+        fields = nodes[at].fields
+        before = list(_joined([*before, *_all_items(nodes[:at])]))
+        after = [*_all_items(nodes[at + 1 :]), *after]
         style, words = fields.get("style", "json"), fields["words"] or "json"
         name = fields["tool"]
         head, middle, written = _around_name(before, name, is_whole=style == "call")
@@ -402,22 +404,22 @@ def _is_call(node: FormatNode) -> bool:
     if node.kind != "tag":
         return False
     content = node.parts[0]
-    parts = content.parts if content.kind == "sequence" else [content]
-    return any(part.kind == "json_schema" for part in parts)
+    nodes = content.parts if content.kind == "sequence" else [content]
+    return any(inner.kind == "json_schema" for inner in nodes)
 
 
 def _is_free(node: FormatNode) -> bool:
     return node.kind in ("any_text", "regex") and node.fields["tool"] is None
 
 
-def _opening(parts: Sequence[FormatNode]) -> tuple[str, Sequence[FormatNode]]:
+def _opening(nodes: Sequence[FormatNode]) -> tuple[str, Sequence[FormatNode]]:
     """Return the text that leads some formats, the longest that may, and the formats after it."""
     opened = ""
-    for index, part in enumerate(parts):
-        ways = part.parts if part.kind == "or" else [part]
-        if any(each.kind != "const_string" for each in ways):
-            return opened, parts[index:]
-        opened += max((each.fields["value"] for each in ways), key=len)
+    for index, node in enumerate(nodes):
+        ways = node.parts if node.kind == "or" else [node]
+        if any(way.kind != "const_string" for way in ways):
+            return opened, nodes[index:]
+        opened += max((way.fields["value"] for way in ways), key=len)
     return opened, ()
 
 
@@ -428,9 +430,9 @@ def _is_section(node: FormatNode) -> bool:
 def _blanks_of(node: FormatNode) -> list[str] | None:
     """Return the blanks one of which a format is, None where it is another."""
     nodes = node.parts if node.kind in ("or", "optional") else [node]
-    if any(each.kind != "const_string" or each.fields["value"].strip() for each in nodes):
+    if any(blank.kind != "const_string" or blank.fields["value"].strip() for blank in nodes):
         return None
-    return [each.fields["value"] for each in nodes]
+    return [blank.fields["value"] for blank in nodes]
 
 
 def _all_items(nodes: Iterable[FormatNode]) -> list[Item]:
@@ -450,7 +452,7 @@ def _items(node: FormatNode) -> list[Item]:
         case "optional":
             return [("any", f"(?:{pattern_of(_all_items(node.parts))})?")]
         case "or":
-            ways = [pattern_of(_items(part)) for part in node.parts]
+            ways = [pattern_of(_items(inner)) for inner in node.parts]
             return [("any", f"(?:{'|'.join(ways)})")]
         case _:
             raise _OtherError
@@ -459,18 +461,18 @@ def _items(node: FormatNode) -> list[Item]:
 _CODE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
 
 
-def _as_python(found: re.Match[str]) -> str:
-    return f"\\U{int(found[1], 16):08x}"
+def _as_python(match: re.Match[str]) -> str:
+    return f"\\U{int(match[1], 16):08x}"
 
 
 def _is_blank(pattern: str) -> bool:
     """Return whether a pattern matches blanks, or nothing, and hardly anything else."""
     try:
-        known = re.compile(pattern, re.DOTALL)
+        pattern_ = re.compile(pattern, re.DOTALL)
     except re.error:
         raise _OtherError from None
-    is_blank = known.fullmatch("") and (known.fullmatch(" ") or known.fullmatch("\n"))
-    return bool(is_blank) and not any(map(known.fullmatch, "a0_<[{(\"'|.,:;-"))
+    is_blank = pattern_.fullmatch("") and (pattern_.fullmatch(" ") or pattern_.fullmatch("\n"))
+    return bool(is_blank) and not any(map(pattern_.fullmatch, "a0_<[{(\"'|.,:;-"))
 
 
 def _any_of(ends: Sequence[str]) -> Item:
@@ -568,7 +570,7 @@ def dumped(language: CallLanguage) -> dict[str, Any]:
     return {
         **language._asdict(),
         "forms": [form._asdict() for form in language.forms],
-        "sections": [each._asdict() for each in language.sections],
+        "sections": [value_._asdict() for value_ in language.sections],
         "frames": [frame._asdict() for frame in language.frames],
     }
 
@@ -576,19 +578,19 @@ def dumped(language: CallLanguage) -> dict[str, Any]:
 def loaded(value: Mapping[str, Any]) -> CallLanguage:
     """Return the language that such values are. Raises ``TypeError`` or ``KeyError``."""
 
-    def items(each: Any) -> tuple[Item, ...]:
-        return tuple((str(kind), str(text)) for kind, text in each)
+    def items(value_: Any) -> tuple[Item, ...]:
+        return tuple((str(kind), str(text)) for kind, text in value_)
 
     forms = [
-        CallForm(**{**each, **{key: items(each[key]) for key in ("head", "middle", "tail")},
-                "tools": tuple(each["tools"])})
-        for each in value["forms"]
+        CallForm(**{**value_, **{key: items(value_[key]) for key in ("head", "middle", "tail")},
+                "tools": tuple(value_["tools"])})
+        for value_ in value["forms"]
     ]  # fmt: skip
     sections = [
-        Section(items(each["begin"]), each["separator"], items(each["end"]))
-        for each in value["sections"]
+        Section(items(value_["begin"]), value_["separator"], items(value_["end"]))
+        for value_ in value["sections"]
     ]
-    frames = [Frame(**{**each, "ends": tuple(each["ends"])}) for each in value["frames"]]
+    frames = [Frame(**{**value_, "ends": tuple(value_["ends"])}) for value_ in value["frames"]]
     lists = ("glue", "leading", "trailing", "ends", "excluded")
     texts = {key: tuple(value[key]) for key in lists}
     return CallLanguage(

@@ -57,10 +57,10 @@ def problem_of(text: str) -> str:
         return error.reason
     if is_sound(schema, "", report, Options()):
         schemas = SchemaContents(schema, "", report, Options())
-        for each in objects_in(schema):
+        for schema_ in objects_in(schema):
             # One to another document may lead somewhere where that is known.
-            if str(each.get("$ref")).startswith("#"):
-                schemas.followed(each, "")
+            if str(schema_.get("$ref")).startswith("#"):
+                schemas.followed(schema_, "")
     return report.errors[0].message if report.errors else ""
 
 
@@ -102,15 +102,15 @@ def value_of(text: str) -> tuple[Any, str | None]:
 def _pointer_to(value: Any, wanted: dict[str, Any], name: str) -> str:
     """Return the pointer of a name in an object, one of those inside of a value."""
     pending: list[tuple[Any, _Steps]] = [(value, ())]
-    for each, steps in pending:
-        if each is wanted:
+    for value_, steps in pending:
+        if value_ is wanted:
             names, rest = [name], steps
             while rest:
                 names.append(str(rest[0]))
                 rest = rest[1]
-            return "".join(f"/{escape(each)}" for each in reversed(names))
-        if isinstance(each, dict | list):
-            items = each.items() if isinstance(each, dict) else enumerate(each)
+            return "".join(f"/{escape(value_)}" for value_ in reversed(names))
+        if isinstance(value_, dict | list):
+            items = value_.items() if isinstance(value_, dict) else enumerate(value_)
             pending += [(inner, (step, steps)) for step, inner in items]
     raise AssertionError("an object is in the value that has it")
 
@@ -130,7 +130,7 @@ def misfit(validator: Any, value: Any, size: int) -> str | None:
         return None
     if error is None:
         return None
-    return "".join(f"/{escape(str(each))}" for each in error.path)
+    return "".join(f"/{escape(str(error_))}" for error_ in error.path)
 
 
 @lru_cache(maxsize=256)

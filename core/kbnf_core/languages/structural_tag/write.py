@@ -11,7 +11,7 @@ Tests: tests/unit/languages/test_structural_tag.py, tests/unit/languages/tools
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.frontend import Language
@@ -20,11 +20,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import TOO_LARGE
-from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
+    START,
     Contents,
+    RuleSet,
+    TagNames,
     document_of,
     in_tokens,
     is_clean,
@@ -42,14 +44,10 @@ from kbnf_core.languages.structural_tag.nested import (
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, Report
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import LimitError, WorkLimitError
-from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
-
-B = TypeVar("B")
 
 _MOST_TOKENS = 2**32 - 1
 
-START = "start"
 _COMPOSED: dict[str, Callable[[Sequence[ir.Node]], ir.Node]] = {
     "sequence": lambda parts: sequence(*parts),
     "or": alternation,
@@ -71,81 +69,76 @@ OF_JSON = ("json", "call")
 """The styles of JSON: of arguments, and of whole calls, objects with a name and arguments."""
 
 
-def place_of(node: FormatNode) -> str:
+def pointer_of(node: FormatNode) -> str:
     """Return the pointer of the value that a node's rules are made of."""
     return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
 
 
-class TagRule(NamedTuple, Generic[B]):
-    """A rule, and the pointer of the value that it is made of."""
-
-    name: str
-    body: B
-    pointer: str
+_SUFFIXES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
-_WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
-
-
-class TagWriter(Generic[B]):
+class TagWriter:
     """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside.
 
     ``markers`` are texts that are one token each: free text does not contain those that begin tags.
+    ``make`` is the class of the writer of contents, ``names`` are those of all rules.
     """
 
     def __init__(
         self,
-        make: Callable[[Names, Report, Limits], Contents[B]],
         nodes: Sequence[FormatNode],
         report: Report,
         request: Request,
         options: Options,
         markers: Mapping[str, ir.TokenTerminal] = MappingProxyType({}),
+        make: type[Contents] = Contents,
     ) -> None:
         self._nodes = nodes
         self._report = report
         self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        names = Names("", frozenset({START}))
-        self._hints = _hints(nodes, names)
-        self._contents = make(names, report, request.limits)
+        self.names = TagNames()
+        self._hints = _hints(nodes, self.names)
+        self._contents = make(self.names, report, request.limits)
         self._markers = sorted(markers, key=len, reverse=True)
         self._contents.markers = {marker.encode(): markers[marker] for marker in markers}
         self._forms: dict[int, ir.Node] = {}
 
-    def write(self) -> list[TagRule[B]]:
-        """Return the rules of the tag, those of outer formats first; none where there are errors.
+    def write(self) -> list[RuleSet]:
+        """Return the rules of all nodes, those of outer ones first; none where there are errors.
 
         The outermost node is the first, and its rule the start.
         """
-        rules: list[TagRule[B]] = []
-        most = self._options.limits.rules
+        rule_sets: list[RuleSet] = []
+        count, most = 0, self._options.limits.rules
         for node in reversed(self._nodes):
-            place = self._contents.pointer = place_of(node)
+            pointer_ = self._contents.pointer = pointer_of(node)
             try:
                 self._write(node)
             except WorkLimitError as error:
                 message = f"the grammar takes more than {error.limit:,} steps of work"
-                self._report.error(place, message, "raise `Limits.work`", code="E107")
-            rules += (TagRule(*each, place) for each in reversed(self._contents.take()))
-            if len(rules) > most:
+                self._report.error(pointer_, message, "raise `Limits.work`", code="E107")
+            made = self._contents.take(pointer_)
+            rule_sets += reversed(made)
+            count += sum(len(rule.rules) for rule in made)
+            if count > most:
                 message, help_ = f"more than {most:,} rules", "use fewer tools, or simpler ones"
-                self._report.error(place, message, help_, code=TOO_LARGE)
+                self._report.error(pointer_, message, help_, code=TOO_LARGE)
             if self._report.errors and self._report.errors[-1].code in (TOO_LARGE, "E107"):
                 return []
         top = self._nodes[0]
         whole = in_tokens(self._forms[id(top)], self._contents.markers)
-        rules.append(TagRule(START, self._contents.body(whole), top.pointer))
-        return rules[::-1]
+        rule_sets.append(RuleSet([(START, whole)], top.pointer))
+        return rule_sets[::-1]
 
     def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
-        parts = [self._forms[id(part)] for part in node.parts]
+        forms = [self._forms[id(inner)] for inner in node.parts]
         if node.kind in _COMPOSED:
-            self._forms[id(node)] = _COMPOSED[node.kind](parts)
+            self._forms[id(node)] = _COMPOSED[node.kind](forms)
         else:
             kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
-            self._forms[id(node)] = getattr(self, f"_{kind}")(node, *parts)
+            self._forms[id(node)] = getattr(self, f"_{kind}")(node, *forms)
 
     # Texts
 
@@ -219,7 +212,7 @@ class TagWriter(Generic[B]):
 
     # Compositions
 
-    def _repeat(self, node: FormatNode, part: ir.Node) -> ir.Node:
+    def _repeat(self, node: FormatNode, body: ir.Node) -> ir.Node:
         low, high = node.fields["min"], node.fields["max"]
         if high is not None and high < low:
             self._report.error(f"{node.pointer}/min", "`min` is larger than `max`")
@@ -228,7 +221,7 @@ class TagWriter(Generic[B]):
         if max(low, high or 0) > most:
             self._report.error(node.pointer, f"counts beyond {most:,} are not supported")
             return EMPTY
-        return repeated(part, low, high)
+        return repeated(body, low, high)
 
     # Tags
 
@@ -264,16 +257,18 @@ class TagWriter(Generic[B]):
             if isinstance(begin, NamedToken):
                 self._report.error(where, "a tag that a text triggers begins with a text")
                 return EMPTY
-            found = [trigger for trigger in triggers if begin.startswith(trigger)]
-            if len(found) != 1:
-                what = "more than one trigger" if found else "none of the triggers"
-                self._report.error(where, f"this tag begins with {what}, and should with just one")
+            matching = [trigger for trigger in triggers if begin.startswith(trigger)]
+            if len(matching) != 1:
+                problem = "more than one trigger" if matching else "none of the triggers"
+                self._report.error(
+                    where, f"this tag begins with {problem}, and should with just one"
+                )
                 return EMPTY
-            triggers[found[0]].append(index)
+            triggers[matching[0]].append(index)
         if node.fields["at_least_one"] and node.fields["stop_after_first"]:
             return alternation(tags)
-        tokens = [self._token_ahead(each) for each in triggers]
-        begun = [token or each for token, each in zip(tokens, triggers, strict=True)]
+        tokens = [self._token_ahead(trigger_) for trigger_ in triggers]
+        begun = [token or trigger_ for token, trigger_ in zip(tokens, triggers, strict=True)]
         words = tuple(dict.fromkeys([*begun, *_with_ends(node)]))
         calls = [
             self._triggered(node, trigger, words, indices, tags)
@@ -317,10 +312,10 @@ class TagWriter(Generic[B]):
             self._report.error(node.pointer, message, code=UNSUPPORTED)
             return EMPTY
 
-    def _dispatch(self, node: FormatNode, *parts: ir.Node) -> ir.Node:
+    def _dispatch(self, node: FormatNode, *forms: ir.Node) -> ir.Node:
         triggers: dict[str, list[ir.Node]] = {}
-        for trigger, part in zip(node.fields["rules"], parts, strict=True):
-            triggers.setdefault(trigger, []).append(part)
+        for trigger, form in zip(node.fields["rules"], forms, strict=True):
+            triggers.setdefault(trigger, []).append(form)
         words = (*triggers, *node.fields["excludes"])
         calls = []
         for trigger, contents in triggers.items():
@@ -390,12 +385,12 @@ class TagWriter(Generic[B]):
         rest = repeated(alternation([one, other]), 0, None)
         return sequence(one, rest) if fields["at_least_one"] else rest
 
-    def _token_dispatch(self, node: FormatNode, *parts: ir.Node) -> ir.Node:
+    def _token_dispatch(self, node: FormatNode, *forms: ir.Node) -> ir.Node:
         triggers = node.fields["rules"]
         other = self._other_token(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
         calls = alternation(
-            sequence(self._one_token(each, f"{node.pointer}/rules/{index}/0"), part)
-            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
+            sequence(self._one_token(trigger, f"{node.pointer}/rules/{index}/0"), form)
+            for index, (trigger, form) in enumerate(zip(triggers, forms, strict=True))
         )
         if node.fields["loop"]:
             return repeated(alternation([calls, other]), 0, None)
@@ -459,7 +454,7 @@ def _with_ends(node: FormatNode) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
-def _hints(nodes: Iterable[FormatNode], names: Names) -> dict[int, str]:
+def _hints(nodes: Iterable[FormatNode], names: TagNames) -> dict[int, str]:
     """Return the names of tags' rules, and hints for those of contents, after their tags."""
     result: dict[int, str] = {}
     for node in nodes:
@@ -468,10 +463,10 @@ def _hints(nodes: Iterable[FormatNode], names: Names) -> dict[int, str]:
             hint = str(begin.name) if isinstance(begin, NamedToken) else begin
             result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
             content = node.parts[0] if node.parts else None
-            if content is not None and content.kind in _WISHES:
-                result[id(content)] = f"{result[id(node)]}_{_WISHES[content.kind]}"
-        elif node.kind in _WISHES and id(node) not in result:
-            result[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
+            if content is not None and content.kind in _SUFFIXES:
+                result[id(content)] = f"{result[id(node)]}_{_SUFFIXES[content.kind]}"
+        elif node.kind in _SUFFIXES and id(node) not in result:
+            result[id(node)] = node.fields.get("tool") or _SUFFIXES[node.kind]
     return result
 
 

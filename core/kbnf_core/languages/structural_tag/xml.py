@@ -102,7 +102,7 @@ class Arguments:
 
     def __init__(
         self,
-        contents: Contents[Any],
+        contents: Contents,
         fields: Mapping[str, Any],
         options: Options,
         pointer: str,
@@ -132,8 +132,8 @@ class Arguments:
         elements, needed = self._elements(schema, pointer, hint)
         other = self._other(schema, pointer, hint)
         name = self._contents.names.fresh(hint)
-        found = ElementMembers(elements, needed, other, self._space)
-        body = found.written(self._contents, self._options, pointer, hint)
+        members = ElementMembers(elements, needed, other, self._space)
+        body = members.written(self._contents, self._options, pointer, hint)
         return self._contents.add(name, sequence(body, self._space), ahead=True)
 
     def _outermost(self) -> tuple[dict[str, Any], str] | None:
@@ -162,13 +162,13 @@ class Arguments:
         """Return the elements of the properties, and the names of those that must be there."""
         listed, needed = self._schemas.members(schema, pointer)
         elements: dict[str, Node] = {}
-        for name, (each, where) in listed.items():
+        for name, (schema_, where) in listed.items():
             if self._style.ends and (self._style.ends in name or name != name.strip()):
                 message = f"the style `{self._name}` cannot write a property called {name!r}"
                 self._report.error(where, message, code=UNSUPPORTED)
             rule = self._contents.names.fresh(f"{hint}_{name}")
             key = text(self._style.opening + self._spelled(name))
-            element = self._element(key, each, where, rule)
+            element = self._element(key, schema_, where, rule)
             elements[name] = self._contents.add(rule, element)
         return elements, needed
 
@@ -178,8 +178,8 @@ class Arguments:
         if value is False:
             return EMPTY
         rule = self._contents.names.fresh(f"{hint}_other")
-        known = [self._spelled(name) for name in schema.get("properties", {})]
-        key = sequence(text(self._style.opening), self._contents.other_names(_NAME, known))
+        kinds_given = [self._spelled(name) for name in schema.get("properties", {})]
+        key = sequence(text(self._style.opening), self._contents.other_names(_NAME, kinds_given))
         where = f"{pointer}/additionalProperties"
         return self._contents.add(rule, self._element(key, value, where, rule))
 
@@ -192,7 +192,7 @@ class Arguments:
         cases = list(self._cases(schema, pointer, hint))
         closing = text(self._style.closing)
         if self._name.startswith("deepseek"):
-            return sequence(key, alternation(self._told(case, closing) for case in cases))
+            return sequence(key, alternation(self._with_kind(case, closing) for case in cases))
         forms = [case.form for case in cases]
         if len(cases) == 1 and cases[0].form is self._plain:
             value: Node = forms[0]
@@ -200,7 +200,7 @@ class Arguments:
             value = sequence(self._space, alternation(forms), self._space)
         return sequence(key, self._attribute(cases), value, closing)
 
-    def _told(self, case: _Case, closing: Node) -> Node:
+    def _with_kind(self, case: _Case, closing: Node) -> Node:
         """Return a value of ``deepseek_xml`` after the attribute with its type."""
         if case.is_text:
             return sequence(text('" string="true">'), case.form, closing)
@@ -214,8 +214,8 @@ class Arguments:
                 return text(self._style.named)
             return sequence(text(self._style.named), self._space, text(self._style.value))
         kinds = {case.kind for case in cases}
-        known = [kind for kind in kinds if kind is not None]
-        types = known if len(kinds) == 1 and known else _TYPES
+        names = [kind for kind in kinds if kind is not None]
+        types = names if len(kinds) == 1 and names else _TYPES
         return sequence(text('" type="'), alternation(map(text, types)), text('"<|sep|>'))
 
     def _cases(self, schema: Any, pointer: str, hint: str) -> Iterator[_Case]:
@@ -223,8 +223,8 @@ class Arguments:
         cases = self._schemas.cases(schema, pointer)
         # A value of several schemas has no type that ``kimi_k3_xml`` could name.
         is_single = len(cases) == 1 and cases[0][0] is schema
-        for each, where in cases:
-            yield from self._leaf(each, where, hint, is_single=is_single)
+        for schema_, where in cases:
+            yield from self._leaf(schema_, where, hint, is_single=is_single)
 
     def _leaf(self, schema: Any, pointer: str, hint: str, *, is_single: bool) -> Iterator[_Case]:
         values = constants(schema)
@@ -248,14 +248,16 @@ class Arguments:
             yield _Case(self._string(schema, pointer), "string" if is_single else None, True)
         else:
             kind = schema["type"] if isinstance(schema, dict) else None
-            told = "number" if kind == "integer" else kind
+            type_name = "number" if kind == "integer" else kind
             document = self._schemas.document_of(schema, pointer)
             form = self._json(document, self._schemas.pointer, f"{hint}_value")
             if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
                 words = _WORDS.get(str(kind), ())
                 both = {spelling for word in words for spelling in spellings(word, self._fields)}
                 form = alternation([form, *map(text, sorted(both.difference(words)))])
-            yield _Case(form, told if is_single and isinstance(told, str) else None, False)
+            yield _Case(
+                form, type_name if is_single and isinstance(type_name, str) else None, False
+            )
 
     def _excluded(self, value: str) -> bool:
         return any(word in value for word in self._excludes)
@@ -282,7 +284,7 @@ class ElementMembers(NamedTuple):
     other: Node
     space: Node
 
-    def written(self, contents: Contents[Any], options: Options, pointer: str, hint: str) -> Node:
+    def written(self, contents: Contents, options: Options, pointer: str, hint: str) -> Node:
         """Return the elements, each after a gap, in the order of the schema or in any."""
         most = options.limits.orders
         if options.order is Order.ANY and len(self.elements) > most:
@@ -293,7 +295,7 @@ class ElementMembers(NamedTuple):
             return self._in_any_order(contents, hint)
         named = (
             form if name in self.needed else optional(form)
-            for name, form in ((name, self._spaced(each)) for name, each in self.elements.items())
+            for name, form in ((name, self._spaced(form_)) for name, form_ in self.elements.items())
         )
         return sequence(*named, self._others)
 
@@ -304,13 +306,13 @@ class ElementMembers(NamedTuple):
     def _others(self) -> Node:
         return EMPTY if self.other is EMPTY else repeated(self._spaced(self.other), 0, None)
 
-    def _in_any_order(self, contents: Contents[Any], hint: str) -> Node:
+    def _in_any_order(self, contents: Contents, hint: str) -> Node:
         """Return a rule for each set of elements that may still come, made of those of fewer."""
-        known: dict[frozenset[str], Node] = {frozenset(): self._others}
+        rests: dict[frozenset[str], Node] = {frozenset(): self._others}
         for count in range(1, len(self.elements) + 1):
             for names in map(frozenset, combinations(self.elements, count)):
                 ways = [
-                    sequence(self._spaced(form), known[names - {name}])
+                    sequence(self._spaced(form), rests[names - {name}])
                     for name, form in self.elements.items()
                     if name in names
                 ]
@@ -318,8 +320,8 @@ class ElementMembers(NamedTuple):
                 if self.other is not EMPTY:
                     ways.append(sequence(self._spaced(self.other), call(rule)))
                 rest = alternation(ways) if names & self.needed else optional(alternation(ways))
-                known[names] = contents.add(rule, rest)
-        return known[frozenset(self.elements)]
+                rests[names] = contents.add(rule, rest)
+        return rests[frozenset(self.elements)]
 
 
 def _kind(value: Any) -> str:

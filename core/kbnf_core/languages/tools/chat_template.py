@@ -153,7 +153,9 @@ def _derived(text: str, config: str | None = None) -> str:
             try:
                 messages = Messages(render, content, written, as_text=as_text)
                 result, end_of_turn = _format_of(messages)
-                missing = [each for each, known in tokens.items() if _needs(result, each, known)]
+                missing = [
+                    token for token, fitting in tokens.items() if _needs(result, token, fitting)
+                ]
                 if missing:
                     raise OtherwiseError(
                         f"it writes `{missing[0]}` in calls: give the folder of the model"
@@ -173,14 +175,14 @@ def _derived(text: str, config: str | None = None) -> str:
             break
     message = f"no format of tool calls follows from this chat template: {problem or refusal}"
     # Some formats cannot write a colon in a name.
-    plain = [each for each in written if NAMES[2] not in each]
-    known = fitting_presets(TOOL_LIST, _TOOLS[:2], plain, template)
-    raise ConfigError(message + (f"; {known}" if known else ""))
+    plain = [token for token in written if NAMES[2] not in token]
+    fitting = fitting_presets(TOOL_LIST, _TOOLS[:2], plain, template)
+    raise ConfigError(message + (f"; {fitting}" if fitting else ""))
 
 
-def _needs(found: Format, name: str, token: object) -> bool:
+def _needs(format_: Format, name: str, token: object) -> bool:
     """Return whether a format has a special token that is not known."""
-    return token == rendering.placeholder(name) and token in json.dumps(found)
+    return token == rendering.placeholder(name) and token in json.dumps(format_)
 
 
 def _format_of(messages: Messages) -> tuple[Format, str]:
@@ -255,7 +257,7 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
     if not first.strip() and (last or not begin):
         raise OtherwiseError("calls do not begin with a text of their own")
     separator = between[len(end) :]
-    if any(each in f"{first}{last}{separator}" for each in ANY):
+    if any(word in f"{first}{last}{separator}" for word in ANY):
         raise OtherwiseError("an identifier of a call is not within it")
     return replace(
         one,
@@ -309,21 +311,21 @@ def _with_empty(calls: Calls, text: str) -> Calls:
     kept = shared(calls.after_name, text[len(begun) :])
     last = len(text) - len(calls.after) - len(calls.end_of_turn)
     end = text[len(begun) + len(kept) : last]
-    parts = calls.after_name[len(kept) :], calls.end.removesuffix(end)
-    if not all(re.fullmatch(_GAP, each) for each in parts):
+    gaps = calls.after_name[len(kept) :], calls.end.removesuffix(end)
+    if not all(re.fullmatch(_GAP, gap) for gap in gaps):
         return calls
     return replace(calls, after_name=kept, end=end)
 
 
-def _verify(found: Format, calls: Calls, messages: Messages) -> None:
+def _verify(format_: Format, calls: Calls, messages: Messages) -> None:
     """Refuse a format whose grammar does not accept the texts that the template writes."""
     counts = (1,) if calls.is_single else (1, 2, 3)
     probes: dict[str, list[dict[str, Any]]] = {
         f"{count} calls": [{**_ARGUMENTS}] * count for count in counts
     }
-    probes |= {f"a call with {title}": [dict(each)] for title, each in _PROBES.items()}
-    probes |= {f"a call with {title}": [dict(each)] for title, each in _CONSTANTS.items()}
-    probes |= {f"a call with {title}": [dict(each)] for title, each in _UNIONS.items()}
+    probes |= {f"a call with {title}": [dict(call)] for title, call in _PROBES.items()}
+    probes |= {f"a call with {title}": [dict(call)] for title, call in _CONSTANTS.items()}
+    probes |= {f"a call with {title}": [dict(call)] for title, call in _UNIONS.items()}
     written: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for title, arguments in probes.items():
         with suppress(UnrenderedError):
@@ -331,7 +333,7 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
             # A member that is null may be left out, or be nothing.
             if "null" not in title or re.search(r"\b(?:null|None)\b", text):
                 written[title] = text.removesuffix(calls.end_of_turn), arguments
-    one, name = written["1 calls"][0], json.dumps(found)
+    one, name = written["1 calls"][0], json.dumps(format_)
     thinking = [
         after_prompt.removesuffix(calls.end_of_turn)
         for after_prompt in messages.after_prompts(_ARGUMENTS)
@@ -381,11 +383,11 @@ def _element(style: str, name: str, value: Any, *, words: str = "json") -> str:
     form = _XML[style] if is_text else _XML[style].replace('string="true"', 'string="false"')
     values = [value] if is_text else _as_json(value, is_ascii=False)
     if words == "python":
-        values = [PYTHON_WORDS.get(each, each) for each in values]
+        values = [PYTHON_WORDS.get(candidate, candidate) for candidate in values]
     forms = (
         "".join(
-            _GAP if each == "~" else re.escape(each.format(name, value))
-            for each in re.split("(~)", form)
+            _GAP if candidate == "~" else re.escape(candidate.format(name, value))
+            for candidate in re.split("(~)", form)
         )
         for value in values
     )
@@ -423,9 +425,9 @@ def _thoughts(messages: Messages) -> Thoughts | None:
             call, text = TEXT, messages.render(rendering.answer(TEXT, THOUGHT))
     except OtherwiseError:
         return None
-    head, found, rest = text.partition(THOUGHT)
+    head, marker, rest = text.partition(THOUGHT)
     end, called, _ = rest.partition(call)
-    if not (found and called and end.strip()):
+    if not (marker and called and end.strip()):
         return None
     begin = head[len(shared(head, prompt)) :]
     if begin.strip():

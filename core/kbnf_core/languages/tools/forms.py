@@ -80,7 +80,7 @@ def choice_of(value: Json) -> ToolChoice:
         return _of_mode(value, "tool_choice", None, "")._replace(is_single=is_single)
     path, result = "", value
     for names in _CONFIGS:
-        name = next((each for each in names if isinstance(result.get(each), Mapping)), None)
+        name = next((tool for tool in names if isinstance(result.get(tool), Mapping)), None)
         if name is None:
             return ToolChoice(is_single=is_single)
         path, result = f"{path}/{name}", result[name]
@@ -92,7 +92,7 @@ def choice_of(value: Json) -> ToolChoice:
         ),
         None,
     )
-    listed = [(each, f"{path}/{allowed}/{i}") for i, each in enumerate(result.get(allowed, ()))]
+    listed = [(tool, f"{path}/{allowed}/{i}") for i, tool in enumerate(result.get(allowed, ()))]
     for name, where in listed:
         if not isinstance(name, str):
             return _invalid("an allowed function is a name", where)
@@ -113,11 +113,11 @@ def _of_object(chosen: Mapping[str, Any], pointer: str) -> ToolChoice:
             chosen, pointer = chosen[kind], f"{pointer}/{kind}"
         tools = chosen.get("tools")
         named = [
-            _tool_named(each, f"{pointer}/tools/{number}")
-            for number, each in enumerate(tools if isinstance(tools, list) else ())
+            _tool_named(name, f"{pointer}/tools/{number}")
+            for number, name in enumerate(tools if isinstance(tools, list) else ())
         ]
         # A tool of the service has no name, and no calls that are written.
-        return _of_mode(chosen, "mode", [each for each in named if each], pointer)
+        return _of_mode(chosen, "mode", [name for name in named if name], pointer)
     if kind in ("function", "custom", "tool"):
         named_one = _tool_named(chosen, pointer)
         if named_one is None:
@@ -295,122 +295,122 @@ def tools_of(value: Json) -> ToolList:
     if not tools and result.choice.mode != NONE:
         result.error("the list has no tools", pointer)
     seen: dict[str, str] = {}
-    for each in result.tools:
-        if each.name in seen:
-            message = f"two tools are called `{each.name}`: a call does not say which is meant"
-            where = seen[each.name] or "the whole text"
-            result.error(message, f"{each.pointer}/name", f"the other one is at {where}")
-        seen.setdefault(each.name, each.pointer)
+    for entry in result.tools:
+        if entry.name in seen:
+            message = f"two tools are called `{entry.name}`: a call does not say which is meant"
+            where = seen[entry.name] or "the whole text"
+            result.error(message, f"{entry.pointer}/name", f"the other one is at {where}")
+        seen.setdefault(entry.name, entry.pointer)
     return result
 
 
-def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: ToolList) -> None:
+def _read_answer(form: dict[str, Json], path: tuple[str, ...], tools: ToolList) -> None:
     """Read the format of an answer, a ``response_format`` or its like."""
-    pointer = "".join(f"/{each}" for each in path)
+    pointer = "".join(f"/{key}" for key in path)
     if path[:1] in (("generationConfig",), ("generation_config",)):
         if path[1] in ("responseSchema", "response_schema"):
             from_openapi(form)
-        found.answer = AnswerForm(form, pointer, Service.GEMINI)
+        tools.answer = AnswerForm(form, pointer, Service.GEMINI)
         return
     kind = form.get("type", "json_schema")
     if kind == "structural_tag":
-        found.answer = AnswerForm(None, pointer, tag=form)
+        tools.answer = AnswerForm(None, pointer, tag=form)
         return
     if kind in ("text", "json_object"):
-        found.answer = AnswerForm(None if kind == "text" else {"type": "object"}, pointer)
+        tools.answer = AnswerForm(None if kind == "text" else {"type": "object"}, pointer)
         return
     if isinstance(form.get("json_schema"), dict):
         form, pointer = form["json_schema"], f"{pointer}/json_schema"
     schema = form.get("schema")
     if kind == "json_schema" and isinstance(schema, dict):
         strict = Service.OPENAI if form.get("strict") is True else None
-        found.answer = AnswerForm(schema, f"{pointer}/schema", strict)
+        tools.answer = AnswerForm(schema, f"{pointer}/schema", strict)
     elif kind == "json_schema":
-        found.error("the format of an answer has no `schema`", pointer)
+        tools.error("the format of an answer has no `schema`", pointer)
     else:
         message = (
             "the type of an answer's format is `json_schema`, `json_object`, `text` or"
             " `structural_tag`"
         )
-        found.error(message, f"{pointer}/type")
+        tools.error(message, f"{pointer}/type")
 
 
-def _read(tool: Json, pointer: str, found: ToolList) -> None:
+def _read(tool: Json, pointer: str, tools: ToolList) -> None:
     """Read one entry of a list, which Gemini's have several tools in."""
     if not isinstance(tool, dict):
-        found.error("a tool is an object", pointer)
+        tools.error("a tool is an object", pointer)
         return
     key = next(
         (declaration for declaration in DECLARATIONS if isinstance(tool.get(declaration), list)),
         None,
     )
     if key is not None:
-        _refuse_two(key, DECLARATIONS, tool, pointer, found)
+        _refuse_two(key, DECLARATIONS, tool, pointer, tools)
         for number, declared in enumerate(tool[key]):
             where = f"{pointer}/{key}/{number}"
             if isinstance(declared, dict):
-                _read_as(GEMINI, declared, where, found)
+                _read_as(GEMINI, declared, where, tools)
             else:
-                found.error("the declaration of a function is an object", where)
+                tools.error("the declaration of a function is an object", where)
     elif tool.get("type") == "custom" and not any(name in tool for name in SCHEMAS):
-        _read_custom(tool, pointer, found)
+        _read_custom(tool, pointer, tools)
     elif "function" in tool or tool.get("type") == "function":
         inner = tool.get("function", tool)
         where = f"{pointer}/function" if "function" in tool else pointer
         if isinstance(inner, dict):
-            _read_as(CHAT, inner, where, found)
+            _read_as(CHAT, inner, where, tools)
         else:
-            found.error("`function` is an object with a name and parameters", where)
+            tools.error("`function` is an object with a name and parameters", where)
     elif not looks_like_tool(tool) and (isinstance(tool.get("type"), str) or "name" not in tool):
         message = "no function with a schema: calls of it are not in the grammar"
-        found.notes.append(Problem(LEFT_OUT, message, pointer))
+        tools.notes.append(Problem(LEFT_OUT, message, pointer))
     else:
-        form = next((each for each in (ANTHROPIC, MCP) if each.schema[0] in tool), None)
-        _read_as(form or _form_of_siblings(found), tool, pointer, found)
+        form = next((entry for entry in (ANTHROPIC, MCP) if entry.schema[0] in tool), None)
+        _read_as(form or _form_of_siblings(tools), tool, pointer, tools)
 
 
-def _read_custom(tool: dict[str, Json], pointer: str, found: ToolList) -> None:
+def _read_custom(tool: dict[str, Json], pointer: str, tools: ToolList) -> None:
     """Read a custom tool of either API of OpenAI: its input is any text, or that of a grammar."""
     entry = tool.get("custom", tool)
     pointer = f"{pointer}/custom" if "custom" in tool else pointer
     if not isinstance(entry, dict):
-        found.error("`custom` is an object with a name and a format", pointer)
+        tools.error("`custom` is an object with a name and a format", pointer)
         return
     form, where = entry.get("format", {"type": "text"}), f"{pointer}/format"
     if form == {"type": "text"}:
-        _read_as(CUSTOM, entry, pointer, found, {"type": "any_text"}, where)
+        _read_as(CUSTOM, entry, pointer, tools, {"type": "any_text"}, where)
         return
     if isinstance(form, dict) and isinstance(form.get("grammar"), dict):
         form, where = form["grammar"], f"{where}/grammar"
-    told = form if isinstance(form, dict) else {}
-    syntax, text = told.get("syntax"), told.get("definition")
+    fields = form if isinstance(form, dict) else {}
+    syntax, text = fields.get("syntax"), fields.get("definition")
     if not isinstance(text, str) or not text:
         help_ = '`{"type": "grammar", "syntax": "lark", "definition": ...}`, or `{"type": "text"}`'
-        found.error("the format of a custom tool has no `definition`", where, help_)
+        tools.error("the format of a custom tool has no `definition`", where, help_)
     elif syntax == "lark":
         lark = {"type": "grammar", "syntax": "lark", "lexing": "llguidance", "grammar": text}
-        _read_as(CUSTOM, entry, pointer, found, lark, f"{where}/definition")
+        _read_as(CUSTOM, entry, pointer, tools, lark, f"{where}/definition")
     elif syntax == "regex":
         regex = {"type": "regex", "pattern": text, "dot_all": False}
-        _read_as(CUSTOM, entry, pointer, found, regex, f"{where}/definition")
+        _read_as(CUSTOM, entry, pointer, tools, regex, f"{where}/definition")
     else:
         message = "the `syntax` of a custom tool's grammar is `lark` or `regex`"
-        found.error(message, f"{where}/syntax" if "syntax" in told else where)
+        tools.error(message, f"{where}/syntax" if "syntax" in fields else where)
 
 
 def _refuse_two(
-    taken: str, names: Sequence[str], entry: Mapping[str, Json], pointer: str, found: ToolList
+    taken: str, names: Sequence[str], entry: Mapping[str, Json], pointer: str, tools: ToolList
 ) -> None:
     """Report a member that a tool has under a second name with another value."""
     for other in names:
         if entry.get(other) not in (None, entry[taken]):
             message = f"`{taken}` and `{other}` are both here, and differ"
-            found.error(message, f"{pointer}/{other}", "keep the one that the service reads")
+            tools.error(message, f"{pointer}/{other}", "keep the one that the service reads")
 
 
-def _form_of_siblings(found: ToolList) -> ToolForm:
+def _form_of_siblings(tools: ToolList) -> ToolForm:
     """Return the form of a tool that only has a name: that of the one before."""
-    return found.tools[-1].form if found.tools else CHAT
+    return tools.tools[-1].form if tools.tools else CHAT
 
 
 def _read_as(

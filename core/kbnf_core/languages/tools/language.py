@@ -41,7 +41,7 @@ class _ToolList(SchemaLanguage):
 
     def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether markers are tokens, or a tag of the request or a tool's grammar names some."""
-        has_texts = any(each in text for each in ("structural_tag", "grammar"))
+        has_texts = any(keyword in text for keyword in ("structural_tag", "grammar"))
         return bool(options.get("token_markers")) or (
             has_texts and STRUCTURAL_TAG.uses_vocabulary(text, options)
         )

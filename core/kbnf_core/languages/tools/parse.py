@@ -45,7 +45,7 @@ from kbnf_core.languages.structural_tag.models import (
     token_markers,
 )
 from kbnf_core.languages.structural_tag.parse import TagReading
-from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, Report, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
 from kbnf_core.languages.tools.forms import (
     ANY_CHOICE,
@@ -118,7 +118,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
     listed = _read(source, options, how, request.imports)
     if listed.errors:
-        errors = [_finding(each, source) for each in listed.errors]
+        errors = [_finding(finding, source) for finding in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
     result: Parsed
     wrong: list[Diagnostic] = []
@@ -163,8 +163,8 @@ def refused(listed: _List, problems: Iterable[Problem]) -> Parsed:
     return _BrokenList(listed, [_finding(problem, listed.source) for problem in problems])
 
 
-def _errors_in(found: Iterable[Diagnostic]) -> bool:
-    return any(each.severity is Severity.ERROR for each in found)
+def _errors_in(findings: Iterable[Diagnostic]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 class _BrokenList(Parsed):
@@ -175,7 +175,7 @@ class _BrokenList(Parsed):
         self._listed = listed
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        errors = [each for each in self.diagnostics if each.severity is Severity.ERROR]
+        errors = [finding for finding in self.diagnostics if finding.severity is Severity.ERROR]
         return tuple(untold(_suspicious(self._listed), errors))
 
 
@@ -186,13 +186,13 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
 
 def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
     """Yield the schemas of a list or a request, of calls and of the answer, with their pointers."""
-    found = tools_of(value)
-    for tool in found.tools:
+    listed = tools_of(value)
+    for tool in listed.tools:
         yield from tool.schemas
-    if found.answer is not None:
-        yield from found.answer.schemas
-        if found.answer.tag is not None:
-            yield from tag_schemas(found.answer.tag, found.answer.pointer)
+    if listed.answer is not None:
+        yield from listed.answer.schemas
+        if listed.answer.tag is not None:
+            yield from tag_schemas(listed.answer.tag, listed.answer.pointer)
 
 
 def _value(source: Source, imports: Imports) -> Json:
@@ -213,28 +213,28 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
         value = _value(source, imports)
     except ProblemError as error:
         return _List(source, (), (), options, error.problems)
-    found = tools_of(value)
+    listed_tools = tools_of(value)
     most = options.limits.tools
-    if len(found.tools) > most:
+    if len(listed_tools.tools) > most:
         return _List(source, (), (), options, (too_large("tools", most, "tools").problem,))
-    tools, errors = found.tools, found.errors
-    choice = _choice(found.choice, how)
+    tools, errors = listed_tools.tools, listed_tools.errors
+    choice = _choice(listed_tools.choice, how)
     if choice.names is not None and tools:
         wanted = {name for name, _ in choice.names}
-        known = ", ".join(each.name for each in tools)
-        tools = [each for each in tools if each.name in wanted]
+        names = ", ".join(tool_.name for tool_ in tools)
+        tools = [tool_ for tool_ in tools if tool_.name in wanted]
         if how.tool is not None:
-            errors = [each for each in errors if tools and _is_in(each.pointer, tools[0])]
+            errors = [tool_ for tool_ in errors if tools and _is_in(tool_.pointer, tools[0])]
         for name, pointer in choice.names:
-            if not any(each.name == name for each in tools):
+            if not any(tool_.name == name for tool_ in tools):
                 message = f"there is no tool `{name}`"[:200]
-                errors.append(Problem(INVALID, message, pointer, f"there are {known}"))
-    answer = found.answer if choice.mode == AUTO else None
+                errors.append(Problem(INVALID, message, pointer, f"there are {names}"))
+    answer = listed_tools.answer if choice.mode == AUTO else None
     if choice.mode == NONE:
-        tools, answer = [], found.answer or AnswerForm(None, choice.pointer)
+        tools, answer = [], listed_tools.answer or AnswerForm(None, choice.pointer)
     if answer is not None and answer.tag is not None and tools:
         message = "the structural tag says all that is written, and these tools are not in it"
-        found.notes.append(Problem(LEFT_OUT, message, "/tools"))
+        listed_tools.notes.append(Problem(LEFT_OUT, message, "/tools"))
         tools = []
     facts: dict[int, Review] = {}
     if answer is not None and not errors:
@@ -245,12 +245,12 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
     }
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
     refused = (
-        each
+        tool_
         for tool in tools
-        for form in {each.title: each for each in (*_asked(options), tool.form)}.values()
-        for each in refusals(tool, form)
+        for form in {tool_.title: tool_ for tool_ in (*_asked(options), tool.form)}.values()
+        for tool_ in refusals(tool, form)
     )
-    notes = (*found.notes, *refused)
+    notes = (*listed_tools.notes, *refused)
     errors = [*errors, *chain(*wrong.values())]
     return _List(source, sound, notes, options, tuple(errors), answer, choice, facts)
 
@@ -276,13 +276,13 @@ def _is_in(pointer: str, tool: Tool) -> bool:
 
 
 def _errors(
-    found: Tool | AnswerForm, options: Options, facts: dict[int, Review]
+    findings: Tool | AnswerForm, options: Options, facts: dict[int, Review]
 ) -> Iterator[Problem]:
     """Yield the mistakes in the form of a tool's schema, or of an answer's; note its facts."""
-    for number, (schema, pointer) in enumerate(found.schemas):
+    for number, (schema, pointer) in enumerate(findings.schemas):
         try:
             # No service reads the schema of a result.
-            strict = None if number else options.strict or found.strict
+            strict = None if number else options.strict or findings.strict
             own = replace(options, strict=strict)
             _, facts[id(schema)] = checked(schema, own)
         except ProblemError as error:
@@ -295,9 +295,11 @@ def _unwritable(tools: Sequence[Tool], how: CallOptions) -> dict[str, list[Probl
 
     if how.tool_calls is None:
         return {}
-    places = {tool.name: f"{tool.pointer}/name" for tool in tools}
-    result = unwritable(format_named(how.tool_calls), places).items()
-    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in result}
+    pointers = {tool.name: f"{tool.pointer}/name" for tool in tools}
+    result = unwritable(format_named(how.tool_calls), pointers).items()
+    return {
+        name: [Problem(INVALID, why, pointers[name], "rename the tool")] for name, why in result
+    }
 
 
 def _moved(problem: Problem, pointer: str) -> Problem:
@@ -307,12 +309,12 @@ def _moved(problem: Problem, pointer: str) -> Problem:
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     """Yield the warnings about the tools of a list, each read alone."""
     every: Sequence[Tool | AnswerForm] = listed.tools
-    for each in every if listed.answer is None else (*every, listed.answer):
-        for schema, pointer in each.schemas:
-            has_arguments = isinstance(each, Tool) and schema is each.schema
+    for finding in every if listed.answer is None else (*every, listed.answer):
+        for schema, pointer in finding.schemas:
+            has_arguments = isinstance(finding, Tool) and schema is finding.schema
             options = listed.guided(schema) if has_arguments else guided(schema, listed.options)
-            found = contradictions(schemas_of(schema, options))
-            for problem in (*oddities(schema, options), *found):
+            findings_ = contradictions(schemas_of(schema, options))
+            for problem in (*oddities(schema, options), *findings_):
                 yield _finding(_moved(problem, pointer), listed.source)
 
 
@@ -347,7 +349,7 @@ class _ObjectCalls(SchemaReading):
 
 def _whole(listed: _List) -> SchemaText:
     """Return the schema of a call of any of the tools."""
-    drafts = {each.draft: each for each in listed.tools if each.draft is not None}
+    drafts = {tool_.draft: tool_ for tool_ in listed.tools if tool_.draft is not None}
     if len(drafts) > 1:
         tool = list(drafts.values())[1]
         message = "the schemas of one list are of one draft, and this is another one"
@@ -443,16 +445,16 @@ def arguments_of(tool: Tool) -> Json:
 def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
     """Yield the losses of a format of calls: grammars in strings, and answers."""
     message = "in calls of this format the input of a custom tool is any text"
-    places = [
+    pointers = [
         (tool.schema_pointer, message)
         for tool in listed.tools
         if tool.text is not None and tool.text["type"] == "grammar"
     ]
     if listed.answer is not None and listed.answer.schema is not None:
-        places.append((listed.answer.pointer, "around calls of this format is any text"))
-    for pointer, message in places:
-        found = diagnostic(Problem(IN_PART, message, pointer), source)
-        yield Loss(found.code, found.message, found.span)
+        pointers.append((listed.answer.pointer, "around calls of this format is any text"))
+    for pointer, message in pointers:
+        problems = diagnostic(Problem(IN_CONTENT, message, pointer), source)
+        yield Loss(problems.code, problems.message, problems.span)
 
 
 class _CustomCalls(TagReading):
@@ -463,25 +465,25 @@ class _CustomCalls(TagReading):
 
     def __init__(self, listed: _List, request: Request) -> None:
         elements: list[Any] = []
-        places: dict[str, str] = {}
+        pointers: dict[str, str] = {}
         for number, tool in enumerate(listed.tools):
-            pointer, part = f"/format/elements/{number}", tool.text
-            places |= {
+            pointer, element = f"/format/elements/{number}", tool.text
+            pointers |= {
                 f"{pointer}/{definition}": tool.schema_pointer for definition in _DEFINITIONS
             }
-            if part is None:
+            if element is None:
                 whole = _whole(replace(listed, tools=(tool,)))
-                part = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
-                places |= {f"{pointer}/json_schema{here}": there for here, there in whole.moved}
-            elements.append({**part, "tool": tool.name})
-            places[pointer] = tool.pointer
+                element = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
+                pointers |= {f"{pointer}/json_schema{here}": there for here, there in whole.moved}
+            elements.append({**element, "tool": tool.name})
+            pointers[pointer] = tool.pointer
         if listed.answer is not None:
             schema = listed.answer.schema
-            places[f"/format/elements/{len(elements)}/json_schema"] = listed.answer.pointer
+            pointers[f"/format/elements/{len(elements)}/json_schema"] = listed.answer.pointer
             answered = {"type": "json_schema", "json_schema": schema, "style": "call"}
             elements.append({"type": "any_text"} if schema is None else answered)
         tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
-        report = _ListReport(listed.source, places)
+        report = _ListReport(listed.source, pointers)
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
 
@@ -522,17 +524,17 @@ class ToolTag(TagReading):
 
     def __init__(self, listed: _List, how: CallOptions, request: Request) -> None:
         tag = tag_of(listed, how)
-        report = _ListReport(listed.source, _places(tag, listed.tools))
+        report = _ListReport(listed.source, _pointers(tag, listed.tools))
         report.sound = {
             id(tool.arguments): (tool.arguments, listed.facts_of(tool)) for tool in listed.tools
         }
-        known = format_named(str(how.tool_calls))
+        format_ = format_named(str(how.tool_calls))
         nodes = read_value(tag, report, request.limits)
-        super().__init__(nodes, report, request, listed.options, _markers(known, how, request))
+        super().__init__(nodes, report, request, listed.options, _markers(format_, how, request))
         self.listed = listed
-        self.made_of = MadeOf.of(known)
-        self._template = known.get("response_template")
-        self._format = known
+        self.made_of = MadeOf.of(format_)
+        self._template = format_.get("response_template")
+        self._format = format_
 
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self.listed)
@@ -548,34 +550,34 @@ class ToolTag(TagReading):
     def marked(self) -> Marked:
         """Return the descriptions by which calls and messages are read."""
         tools = [{"name": tool.name, "parameters": tool.schema} for tool in self.listed.tools]
-        known = {"template": self._template, "tools": tools}
-        messages = json.dumps(known, default=as_number) if self._template else ""
+        format_ = {"template": self._template, "tools": tools}
+        messages = json.dumps(format_, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
 
 
-def _markers(known: Format, how: CallOptions, request: Request) -> dict[str, TokenTerminal]:
+def _markers(format_: Format, how: CallOptions, request: Request) -> dict[str, TokenTerminal]:
     """Return the markers of a format that are tokens. Raises ``ConfigError``."""
     if not how.token_markers:
         return {}
     if request.vocabulary is None:
         raise ConfigError("`token_markers` needs a vocabulary")
-    return token_markers(known, request.vocabulary)
+    return token_markers(format_, request.vocabulary)
 
 
 class _ListReport(Report):
     """A report whose places are those of the list."""
 
-    def __init__(self, source: Source, places: Mapping[str, str]) -> None:
+    def __init__(self, source: Source, pointers: Mapping[str, str]) -> None:
         super().__init__(source)
-        self._places = places
+        self._pointers = pointers
 
     def place(self, pointer: str) -> str:
         """Return where the part of the tag at ``pointer`` is in the list."""
         rest = ""
-        while pointer and pointer not in self._places:
+        while pointer and pointer not in self._pointers:
             pointer, _, step = pointer.rpartition("/")
             rest = f"/{step}{rest}"
-        return self._places[pointer] + rest if pointer in self._places else ""
+        return self._pointers[pointer] + rest if pointer in self._pointers else ""
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:
@@ -584,25 +586,25 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
     vocabulary = request.vocabulary
     is_token = {} if vocabulary is None else markers(format_named(name), vocabulary)
-    spelled = [each for each, known in is_token.items() if not known]
+    spelled = [marker for marker, format_ in is_token.items() if not format_]
     if spelled:
-        some = ", ".join(f"`{each}`" for each in spelled[:4]) + (", ..." if spelled[4:] else "")
+        some = ", ".join(f"`{marker}`" for marker in spelled[:4]) + (", ..." if spelled[4:] else "")
         message = f"of the format of the calls, {some} are text in this vocabulary, not tokens"
         which = "" if any(is_token.values()) else "none of its markers is a token: "
         help_ = "a model that was trained on the format mostly has tokens for them"
         yield Problem(TEXT_MARKERS, message, "", which + help_)
 
 
-def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
+def _pointers(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     """Return where the schemas in a tag are in the list, by their pointers in the tag."""
-    known = {tool.name: tool.schema_pointer for tool in tools}
+    pointers = {tool.name: tool.schema_pointer for tool in tools}
     result = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
         if isinstance(value, dict) and "json_schema" in value:
-            result[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
+            result[f"{pointer}/json_schema"] = pointers.get(value.get("tool", ""), "")
         elif isinstance(value, dict):
-            pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
+            pending += [(inner, f"{pointer}/{escape(name)}") for name, inner in value.items()]
         elif isinstance(value, list):
-            pending += [(held, f"{pointer}/{number}") for number, held in enumerate(value)]
+            pending += [(inner, f"{pointer}/{number}") for number, inner in enumerate(value)]
     return result

@@ -28,7 +28,7 @@ from kbnf_core.languages.structural_tag.models import ID, Format
 from kbnf_core.processes import Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError, KbnfError
 
-TOKENS = tuple(f"{each}_token" for each in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
+TOKENS = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 
 SECONDS = 10.0
 """The time for all renderings of one request together."""
@@ -65,21 +65,23 @@ def template_in(text: str, config: str | None = None) -> tuple[str, dict[str, An
     The text is the template, or the JSON of ``tokenizer_config.json``; ``config`` is that file's,
     where the template has one of its own. Raises ``ConfigError`` where there is no template.
     """
-    known = _object_in(text)
-    settings = known or _object_in(config or "") or {}
+    settings_read = _object_in(text)
+    settings = settings_read or _object_in(config or "") or {}
     tokens = {name: placeholder(name) for name in TOKENS}
     for name in TOKENS:
         token = settings.get(name)
         token = token.get("content") if isinstance(token, dict) else token
         if isinstance(token, str):
             tokens[name] = token
-    if known is None:
+    if settings_read is None:
         return text, tokens
-    template = known.get("chat_template")
+    template = settings_read.get("chat_template")
     if isinstance(template, list):
         # Several by name: that for tools is called so.
         named = {
-            each.get("name"): each.get("template") for each in template if isinstance(each, dict)
+            entry.get("name"): entry.get("template")
+            for entry in template
+            if isinstance(entry, dict)
         }
         template = named.get("tool_use", named.get("default"))
     if not isinstance(template, str):
@@ -161,9 +163,9 @@ def renderer(
         size = 0
         settings = {"add_generation_prompt": False, **tokens, **more}
         try:
-            for piece in compiled.generate(messages=[*messages], tools=[*tools], **settings):
-                written.append(piece)
-                size += len(piece)
+            for chunk in compiled.generate(messages=[*messages], tools=[*tools], **settings):
+                written.append(chunk)
+                size += len(chunk)
                 if size > _MOST_TEXT:
                     break
         except MemoryError:
@@ -172,7 +174,7 @@ def renderer(
         except Exception as error:
             raise UnrenderedError(f"{error}"[:200] or type(error).__name__) from None
         text = "".join(written)
-        if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise OtherwiseError("it writes half of a surrogate pair, which is not a character")
         return text
 
@@ -190,8 +192,8 @@ _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
 def answer(text: str, thought: str | None = None) -> list[Message]:
     """Return a conversation that ends with an answer, after thoughts where there are some."""
-    known = {} if thought is None else dict.fromkeys(_THOUGHTS, thought)
-    return [asked(), {"role": "assistant", "content": text, **known}]
+    thoughts = {} if thought is None else dict.fromkeys(_THOUGHTS, thought)
+    return [asked(), {"role": "assistant", "content": text, **thoughts}]
 
 
 def calling(
@@ -208,10 +210,10 @@ def calling(
             "id": call_id,
             "function": {
                 "name": name,
-                "arguments": json.dumps(each, ensure_ascii=False) if as_text else each,
+                "arguments": json.dumps(arguments, ensure_ascii=False) if as_text else arguments,
             },
         }
-        for name, call_id, each in calls
+        for name, call_id, arguments in calls
     ]
     first, last = answer("", thought)
     return [first, {**last, "content": content, "tool_calls": made}]
@@ -266,7 +268,7 @@ def shared(one: str, other: str) -> str:
     if begun is None:
         return result
     at = begun.start()
-    ends = [each.end() for text in (one, other) if (each := MARKER.match(text, at))]
+    ends = [chunk.end() for text in (one, other) if (chunk := MARKER.match(text, at))]
     return result[:at] if any(end > len(result) for end in ends) else result
 
 
@@ -296,8 +298,8 @@ class Messages:
         self._content = content
         self._as_text = as_text
         plain = render(answer(TEXT))
-        self._head, found, self._tail = plain.partition(TEXT)
-        if not found:
+        self._head, separator, self._tail = plain.partition(TEXT)
+        if not separator:
             raise OtherwiseError("it writes no answer of the assistant")
         self.prompts = []
         for settings in ({}, {"enable_thinking": False}, {"enable_thinking": True}):
@@ -372,8 +374,8 @@ class Messages:
 
     @staticmethod
     def _without_ids(text: str) -> str:
-        for each in IDS:
-            text = text.replace(each, ID)
+        for call in IDS:
+            text = text.replace(call, ID)
         return text
 
 
@@ -387,9 +389,9 @@ class MadeOf(NamedTuple):
     end_of_turn: str
 
     @classmethod
-    def of(cls, found: Format) -> "MadeOf | None":
+    def of(cls, format_: Format) -> "MadeOf | None":
         """Return that of a format, None for one by itself. Raises ``ConfigError``."""
-        value = found.get("chat_template")
+        value = format_.get("chat_template")
         if value is None:
             return None
         kinds = (str, dict, bool, str | None, str)
@@ -409,6 +411,6 @@ class MadeOf(NamedTuple):
             messages = Messages(render, self.content, [], as_text=self.as_text)
             for texts, call in zip(result, calls, strict=True):
                 with suppress(OtherwiseError):
-                    each = messages.call_of(*call)
-                    texts += [text.removesuffix(self.end_of_turn) for text in each]
+                    entry = messages.call_of(*call)
+                    texts += [text.removesuffix(self.end_of_turn) for text in entry]
         return result

@@ -96,7 +96,7 @@ class ProbeCalls:
         reader = MessageReader(loaded(marked.language))
         reader.feed(text)
         reader.finish()
-        return [each for each in reader.value if isinstance(each, dict) and "name" in each]
+        return [item for item in reader.value if isinstance(item, dict) and "name" in item]
 
 
 def states_of(grammar: Grammar) -> "StateTable":
@@ -183,21 +183,21 @@ def verify(
     if not has_engine():
         return
     asked, free = (
-        ProbeCalls(language, name, tools, tool_choice=each) for each in ("required", "auto")
+        ProbeCalls(language, name, tools, tool_choice=probe) for probe in ("required", "auto")
     )
     for title, (text, arguments) in written.items():
         if not asked.has(text):
             raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
         if not free.has(f"qz {text.lstrip()}") and not free.has(f"qz{text}"):
             raise OtherwiseError(f"its grammar does not accept text before {title}: {text!r}"[:300])
-        read = [each["arguments"] for each in asked.read(text)]
-        schemas = [each["function"]["parameters"] for each in tools]
+        read = [probe["arguments"] for probe in asked.read(text)]
+        schemas = [probe["function"]["parameters"] for probe in tools]
         if len(read) != len(arguments) or any(
-            differing(*each) is not None for each in zip(schemas, arguments, read, strict=False)
+            differing(*probe) is not None for probe in zip(schemas, arguments, read, strict=False)
         ):
-            found = json.dumps(read, ensure_ascii=False)
+            difference = json.dumps(read, ensure_ascii=False)
             raise OtherwiseError(
-                f"it is read as {found} what is written for {title}: {text!r}"[:300]
+                f"it is read as {difference} what is written for {title}: {text!r}"[:300]
             )
     right = {text for text, _ in written.values()}
     for title, text in wrong.items():
@@ -206,8 +206,8 @@ def verify(
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
         judges = [
-            ProbeCalls(language, name, tools, tool_choice="required", reasoning=each)
-            for each in ways
+            ProbeCalls(language, name, tools, tool_choice="required", reasoning=probe)
+            for probe in ways
         ]
         if not any(judge.has(text) for judge in judges for text in thinking):
             raise OtherwiseError(
@@ -225,11 +225,11 @@ def fitting_presets(
     result: list[str] = []
     sentence = "these take what it writes for calls"
     if written and has_engine():
-        result = [each for each in table() if _takes_all(language, each, tools, written)]
+        result = [preset for preset in table() if _takes_all(language, preset, tools, written)]
     if not result:
-        result = [each for each in table() if _has_markers(each, template)]
+        result = [preset for preset in table() if _has_markers(preset, template)]
         sentence = "these have markers that it has"
-    listed = ", ".join(f"`{each}`" for each in result[:_MOST_NAMED])
+    listed = ", ".join(f"`{preset}`" for preset in result[:_MOST_NAMED])
     return f"of the formats by name, {sentence}: {listed}" if result else ""
 
 
@@ -242,11 +242,15 @@ def _has_markers(name: str, template: str) -> bool:
 def _without_excluded(value: Any) -> Any:
     """Return a tag without the exclusions of its texts."""
     if isinstance(value, list):
-        return [_without_excluded(each) for each in value]
+        return [_without_excluded(field_value) for field_value in value]
     if not isinstance(value, dict):
         return value
     left = ("excludes", "json_schema")
-    return {name: _without_excluded(each) for name, each in value.items() if name not in left}
+    return {
+        name: _without_excluded(field_value)
+        for name, field_value in value.items()
+        if name not in left
+    }
 
 
 _NAMELESS = {"name": "n"}
@@ -257,7 +261,7 @@ def _takes_all(
 ) -> bool:
     """Return whether a format takes texts, however the model reasons."""
     options = {"tool_choice": "required"}
-    modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
+    modes = [text for text in REASONING if f"auto {text}" in table()[name]["templates"]]
     judges = [ProbeCalls(language, name, tools, reasoning=mode, **options) for mode in modes]
     try:
         return all(
@@ -310,8 +314,8 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
     if parsed.made_of is None or not has_engine() or find_spec("jinja2") is None:
         return parsed
     owns = [*map(partial(_own, parsed), parsed.listed.tools[:_MOST_TOOLS])]
-    functions = [each.function for each in owns]
-    calls = [call for each in owns for call in each.calls]
+    functions = [tool.function for tool in owns]
+    calls = [call for tool in owns for call in tool.calls]
     try:
         texts = iter(in_process(parsed.made_of.written, functions, calls))
     except ConfigError as error:
@@ -321,11 +325,14 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
     problems = []
     for own in owns:
         judge = ProbeCalls(language, json.dumps(plain), [own.function], **options)
-        found = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
-        if found is not None:
+        read_text = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
+        if read_text is not None:
             problems.append(
                 Problem(
-                    INVALID, found, own.tool.pointer, "name another format, or correct the template"
+                    INVALID,
+                    read_text,
+                    own.tool.pointer,
+                    "name another format, or correct the template",
                 )
             )
     return refused(parsed.listed, problems) if problems else parsed
@@ -333,8 +340,8 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
 def _own(parsed: ToolTag, tool: Tool) -> _Own:
     """Return a tool with calls that fit its schema, and calls that do not."""
-    known = json.loads(json.dumps(arguments_of(tool), default=as_number))
-    about = {"name": tool.name, "description": "d", "parameters": known}
+    parameters = json.loads(json.dumps(arguments_of(tool), default=as_number))
+    about = {"name": tool.name, "description": "d", "parameters": parameters}
     result = _Own(tool, {"type": "function", "function": about})
     rules = parsed.listed.arguments(tool).rules
     if rules is None:
@@ -347,9 +354,9 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
         result.faults.append(fault)
 
     drawn: list[dict[str, Any]] = []
-    listed = {name for each in objects_in(known) for name in each}
-    for each in _values(grammar):
-        value = json.loads(json.dumps(each), object_pairs_hook=partial(_named, listed))
+    listed = {name for inner in objects_in(parameters) for name in inner}
+    for inner in _values(grammar):
+        value = json.loads(json.dumps(inner), object_pairs_hook=partial(_named, listed))
         text = json.dumps(value, ensure_ascii=False)
         # What Python writes otherwise than it was drawn may be another value.
         if value not in drawn and len(text) <= _LONGEST and has_text(states, text):
@@ -374,8 +381,8 @@ def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
     random, budget = Random(0), Budget(_WORK)  # noqa: S311 - nothing is secret here
     for number in range(0 if derivations.is_empty else _DRAWS):
         try:
-            pieces = derivations.draw(random, _LENGTH * number, budget)
-            text = b"".join(each for each in pieces if isinstance(each, bytes)).decode()
+            chunks = derivations.draw(random, _LENGTH * number, budget)
+            text = b"".join(chunk for chunk in chunks if isinstance(chunk, bytes)).decode()
             value = json.loads(text)
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
         except (ValueError, RecursionError, WorkLimitError):
@@ -398,28 +405,28 @@ def _differences(
     """Yield the written calls of a tool that are refused, and the wrong ones that fit."""
     texts = [next(written) for _ in own.calls]
     right = {
-        text for fault, each in zip(own.faults, texts, strict=True) if not fault for text in each
+        text for fault, call in zip(own.faults, texts, strict=True) if not fault for text in call
     }
-    for (_, arguments), fault, each in zip(own.calls, own.faults, texts, strict=True):
-        forms = (form for text in each for form in (text, text.strip()))
+    for (_, arguments), fault, call in zip(own.calls, own.faults, texts, strict=True):
+        forms = (form for text in call for form in (text, text.strip()))
         accepted = next(filter(judge.has, forms), None)
         about = f"`{own.tool.name}`"[:100]
         if fault:
             # A template that leaves out what it does not know writes a call that is right.
-            if accepted is not None and is_exact and each[0] not in right:
-                yield f"the format accepts a call of {about} with {fault}: {each[0]!r}"[:400]
+            if accepted is not None and is_exact and call[0] not in right:
+                yield f"the format accepts a call of {about} with {fault}: {call[0]!r}"[:400]
             continue
         shown = json.dumps(arguments, ensure_ascii=False)[:100]
-        if accepted is None and each:
+        if accepted is None and call:
             yield (
                 f"the chat template renders a call of {about} with {shown} differently from the"
-                f" format that is derived from it: {each[0]!r}"
+                f" format that is derived from it: {call[0]!r}"
             )[:500]
         elif accepted is not None:
             read = [call["arguments"] for call in judge.read(accepted)]
             if len(read) != 1 or differing(own.schema, arguments, read[0]) is not None:
-                found = json.dumps(read, ensure_ascii=False)[:100]
+                read_text = json.dumps(read, ensure_ascii=False)[:100]
                 yield (
-                    f"a call of {about} with {shown} is read as {found} from what the chat template"
-                    f" renders: {accepted!r}"
+                    f"a call of {about} with {shown} is read as {read_text} from what the chat"
+                    f" template renders: {accepted!r}"
                 )[:500]

@@ -48,6 +48,6 @@ def is_tree_sitter(value: Any) -> bool:
         isinstance(rules, dict)
         and bool(rules)
         and all(
-            isinstance(each, dict) and str(each.get("type")).isupper() for each in rules.values()
+            isinstance(rule, dict) and str(rule.get("type")).isupper() for rule in rules.values()
         )
     )

@@ -75,8 +75,8 @@ def children(node: Node) -> list[Node]:
     members = node.value.get("members") if node.kind in _MANY else None
     if not isinstance(members, list):
         return []
-    nodes = (Node(each, f"{node.pointer}/members/{n}") for n, each in enumerate(members))
-    return [each for each in nodes if isinstance(each.value, dict)]
+    nodes = (Node(member, f"{node.pointer}/members/{n}") for n, member in enumerate(members))
+    return [member for member in nodes if isinstance(member.value, dict)]
 
 
 def read_tree_sitter(source: Source, request: Request) -> Parsed:
@@ -140,7 +140,7 @@ class _Reader(ForeignReader):
         self.names, self.made = set(self._rules), FreshNames(self._rules)
         start = self.start(next(iter(self._rules)))
         extras = _entries(grammar, "extras")
-        skipped = {each.text("name") for each in extras if each.kind == "SYMBOL"}
+        skipped = {extra.text("name") for extra in extras if extra.kind == "SYMBOL"}
         uses = {name: _symbols(root) for name, root in self._rules.items()}
         needed = reachable([start, *(skipped & uses.keys())], uses)
         self._word = str(grammar.get("word"))
@@ -155,10 +155,10 @@ class _Reader(ForeignReader):
                 self._tokens[name] = Token(named, form, span, name in skipped, "", is_immediate)
             else:
                 bodies.append(build.definition(name, form, span))
-        for each in extras:
-            if each.kind != "SYMBOL":
+        for extra in extras:
+            if extra.kind != "SYMBOL":
                 self._rule = "extra"
-                skipped.add(self._name_token(each, self._form(each), is_skipped=True))
+                skipped.add(self._name_token(extra, self._form(extra), is_skipped=True))
         everywhere = {*self._words(grammar), *skipped}
         tokens = [*self._tokens.values()]
         return self.without_lexer(bodies, tokens, start, everywhere).reached()
@@ -200,7 +200,7 @@ class _Reader(ForeignReader):
         span = self.source.locate(root.pointer)
         return build.placed(form, span) if form.span == NOWHERE else form
 
-    def _combine(self, node: Node, parts: list[Expression]) -> Expression:
+    def _combine(self, node: Node, operands: list[Expression]) -> Expression:
         span = self.source.locate(node.pointer)
         match node.kind:
             case "SYMBOL":
@@ -210,19 +210,19 @@ class _Reader(ForeignReader):
                 help_ = f"write its texts as a rule `{name}` in `rules`"
                 return self.nothing(f"`{name}` is scanned by code", span, help_)
             case "SEQ":
-                return build.sequence(*parts, span=span)
-            case "CHOICE" if parts:
-                return build.alternation(parts, span)
-            case "REPEAT" | "REPEAT1" if parts:
-                return build.repeated(parts[0], int(node.kind == "REPEAT1"), None, span)
+                return build.sequence(*operands, span=span)
+            case "CHOICE" if operands:
+                return build.alternation(operands, span)
+            case "REPEAT" | "REPEAT1" if operands:
+                return build.repeated(operands[0], int(node.kind == "REPEAT1"), None, span)
             case "BLANK":
                 return build.EMPTY
             case kind if kind in _TOKENS:
                 return self._token(node, span)
-            case "RESERVED" if parts:
-                return self._in_context(parts[0], node.text("context_name"))
-            case kind if kind in _PLAIN and parts:
-                return parts[0]
+            case "RESERVED" if operands:
+                return self._in_context(operands[0], node.text("context_name"))
+            case kind if kind in _PLAIN and operands:
+                return operands[0]
             case kind:
                 return self.nothing(f"a rule cannot be `{kind}`", span)
 
@@ -235,7 +235,7 @@ class _Reader(ForeignReader):
             return build.call(self._name_token(node, form), span)
         return form
 
-    def _texts(self, node: Node, parts: list[Texts]) -> Texts:
+    def _texts(self, node: Node, operands: list[Texts]) -> Texts:
         match node.kind:
             case "STRING":
                 return self.builder.text(node.text("value"))
@@ -243,15 +243,15 @@ class _Reader(ForeignReader):
                 texts = self.builder.read(_pattern(node))
                 problem = "this pattern cannot be read"
             case "SEQ":
-                return self.builder.sequence(parts)
+                return self.builder.sequence(operands)
             case "CHOICE":
-                return self.builder.alternation(parts)
-            case "REPEAT" | "REPEAT1" if parts:
-                return self.builder.repetition(parts[0], int(node.kind == "REPEAT1"), None)
+                return self.builder.alternation(operands)
+            case "REPEAT" | "REPEAT1" if operands:
+                return self.builder.repetition(operands[0], int(node.kind == "REPEAT1"), None)
             case "BLANK":
                 return algebra.EMPTY
             case kind:
-                texts = parts[0] if parts else None
+                texts = operands[0] if operands else None
                 problem = f"a token cannot be `{kind}`"
         if texts is None:
             self.refuse(problem, self.source.locate(node.pointer))
@@ -279,14 +279,16 @@ def _entries(grammar: Mapping[str, Any], name: str) -> list[Node]:
     entries = grammar.get(name)
     if not isinstance(entries, list):
         return []
-    return [Node(each, f"/{name}/{n}") for n, each in enumerate(entries) if isinstance(each, dict)]
+    return [
+        Node(entry, f"/{name}/{n}") for n, entry in enumerate(entries) if isinstance(entry, dict)
+    ]
 
 
 def _reserved(grammar: Mapping[str, Any], context: str) -> list[bytes]:
     """Return the words that are not names where these are expected in a context."""
     reserved = grammar.get("reserved")
     words = _entries(reserved, context) if isinstance(reserved, dict) else []
-    return [each.text("value").encode() for each in words if each.kind == "STRING"]
+    return [entry.text("value").encode() for entry in words if entry.kind == "STRING"]
 
 
 def _pattern(node: Node) -> str:

@@ -88,6 +88,9 @@ def _odd_limit(
 
 def _bytes(reading: Reading, node: Exception_, excluded: ExcludedWords) -> Iterator[Diagnostic]:
     """Yield a finding where only single characters are excluded: a class of them is all text."""
+    # A writer excludes the text that begins a call: its length is a fact of the format.
+    if reading.pragmas.origin is not None:
+        return
     words = {word.decode("utf-8") for word in excluded.of(node)[0]}
     if not words or any(len(word) != 1 for word in words):
         return

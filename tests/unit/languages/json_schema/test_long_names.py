@@ -3,13 +3,16 @@
 import json
 import pickle
 from itertools import product
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbnf_core import Engine, Grammar, ParseError, Vocabulary
+from kbnf_core import Engine, Grammar, ParseError, Vocabulary, check
+from kbnf_core.convert import convert
+from kbnf_core.languages import GBNF, JSON_SCHEMA, LARK
 from kbnf_core.languages.json_schema import readable
 from kbnf_testing.samples import examples
 
@@ -65,3 +68,13 @@ def test_texts_of_schemas_with_very_many_letters_are_parsed(schema: dict[str, An
     text = json.dumps({**dict.fromkeys(schema["required"], 1), "other": [1, 2]})
     assert grammar.read_value(text) == json.loads(text)
     assert grammar.parse(text).end == len(text)
+
+
+def test_the_names_other_than_those_of_many_members_are_one_lexeme_in_lark() -> None:
+    names = ["".join(Random(number).choices("abcdefgh", k=12)) for number in range(40)]
+    schema = json.dumps({"properties": {name: {"type": "string"} for name in names}})
+    written = convert(schema, JSON_SCHEMA, LARK).text
+    assert "OTHER_KEY:" in written
+    assert "chars" not in written
+    assert len(written) < len(convert(schema, JSON_SCHEMA, GBNF).text) * 3 / 2
+    assert not list(check(written, language=LARK))

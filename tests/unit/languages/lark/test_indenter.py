@@ -1,5 +1,8 @@
 """Lark's Indenter: the texts that Lark parses with it, and findings where rules cannot say it."""
 
+import os
+import subprocess
+import sys
 from random import Random
 from typing import Any
 
@@ -123,3 +126,34 @@ def test_any_cut_will_do_without_a_lexer() -> None:
     grammar = Grammar.from_lark(text, postlex=indenter, lexing="scannerless", finish="eos")
     assert grammar.status("if (a,\nb):\n  c\na\n") == "fits"
     assert grammar.status("if a:\nb\n") == "wrong"
+
+
+_STATEMENTS = """
+start: (_NL | stmt)*
+?stmt: simple | if | try
+simple: NAME _NL
+if: "if" NAME ":" suite ("elif" NAME ":" suite)* ["else" ":" suite]
+try: "try" ":" suite ("except" NAME ":" suite)+ ["finally" ":" suite]
+suite: simple | _NL _INDENT stmt+ _DEDENT
+NAME: /[a-z]+/
+_NL: /(\\r?\\n[\\t ]*)+/
+%ignore /[\\t ]+/
+%declare _INDENT _DEDENT
+"""
+
+
+def test_processes_that_hash_otherwise_write_one_text() -> None:
+    program = (
+        "from kbnf_core.convert import from_lark;"
+        f"print(from_lark({_STATEMENTS!r}, lexing='scannerless').text)"
+    )
+    written = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(written) == 1

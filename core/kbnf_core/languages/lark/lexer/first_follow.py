@@ -107,11 +107,11 @@ class Positions:
     @cached_property
     def _by_first(self) -> list[tuple[int, int]]:
         """The leaves that begin with the same bytes, and these."""
-        found: dict[int, int] = {}
+        by_first: dict[int, int] = {}
         for number, leaf in enumerate(self.leaves):
             first = leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
-            found[first] = found.get(first, 0) | 1 << number
-        return [*found.items()]
+            by_first[first] = by_first.get(first, 0) | 1 << number
+        return [*by_first.items()]
 
     @cached_property
     def following(self) -> tuple[int, ...]:
@@ -199,16 +199,20 @@ class Analysis:
                 return {id(node): node}
             case Repeat(body):
                 return self._begin[id(body)]
-            case Choice(parts):
-                return {key: site for part in parts for key, site in self._begin[id(part)].items()}
+            case Choice(branches):
+                return {
+                    key: site
+                    for branch in branches
+                    for key, site in self._begin[id(branch)].items()
+                }
             case Sequence(items):
-                found: _Sites = {}
+                sites: _Sites = {}
                 for item in items:
-                    found |= self._begin[id(item)]
-                    self._budget.spend(len(found))
+                    sites |= self._begin[id(item)]
+                    self._budget.spend(len(sites))
                     if not self._nullable[id(item)]:
                         break
-                return found
+                return sites
 
     def _first_of_rule(self, name: str, rules: Mapping[str, int]) -> int:
         return self._union(self._begin[id(self._rules[name])].values(), rules)
@@ -298,25 +302,25 @@ class Analysis:
         )
 
     def _entering(self, leaving: dict[str | int, _Seen]) -> dict[str | int, _Seen]:
-        found: dict[str | int, _Seen] = {}
+        sites: dict[str | int, _Seen] = {}
         for name, nodes in self._nodes.items():
             for node in nodes:
                 # Between two rounds there may be another one, or the end of all rounds.
                 through = self._nullable[id(node)] or isinstance(node, Repeat)
                 more, ends = leaving[id(node)] if through else (0, False)
-                found[id(node)] = (self._first[id(node)] | more, ends)
+                sites[id(node)] = (self._first[id(node)] | more, ends)
             more, ends = leaving[name] if self._nullable_rules[name] else (0, False)
-            found[name] = (self._first_rules[name] | more, ends)
-        return found
+            sites[name] = (self._first_rules[name] | more, ends)
+        return sites
 
     def _solve_follow(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, _Seen]:
         """Return the followers of each rule, and whether the text may end after it."""
         within = {id(call): self._may(call) for uses in calls.values() for _, call in uses}
 
-        def evaluate(name: str, known: Mapping[str, _Seen]) -> _Seen:
+        def evaluate(name: str, follows: Mapping[str, _Seen]) -> _Seen:
             follow, ends = 0, name == self._start
             for outer, call in calls[name]:
-                more, last = known[outer] if self._after[id(call)].is_open else (0, False)
+                more, last = follows[outer] if self._after[id(call)].is_open else (0, False)
                 follow |= within[id(call)] | more
                 ends = ends or last
             return follow, ends
@@ -343,11 +347,11 @@ class Analysis:
     def _solve_above(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, int]:
         """Return the terminals expected after each rule for all callers (greatest fixed point)."""
 
-        def evaluate(name: str, known: Mapping[str, int]) -> int:
+        def evaluate(name: str, seen: Mapping[str, int]) -> int:
             common = 0 if name == self._start else _ALL
             for outer, call in calls[name]:
                 after = self._after[id(call)]
-                common &= after.must | (known[outer] if after.is_open else 0)
+                common &= after.must | (seen[outer] if after.is_open else 0)
             return common
 
         return fixpoint(_callers(calls), _ALL, evaluate)
@@ -438,7 +442,11 @@ class _Together:
         self._joined.add((left, right))
         size = left.bit_count()
         if len(self._largest) < _FEW_LARGEST or size > self._largest[0][0]:
-            others = [each for each in self._largest if each[1] & ~left or each[2] & ~right]
+            others = [
+                other_leaf
+                for other_leaf in self._largest
+                if other_leaf[1] & ~left or other_leaf[2] & ~right
+            ]
             self._largest = sorted([*others, (size, left, right)])[-_FEW_LARGEST:]
         leaves = members(left)
         self._budget.spend(_JOIN_WORK + len(leaves))
@@ -461,7 +469,11 @@ class _Together:
             near = members(self._beginnings.near(terminal.dfa))
             self._budget.spend(len(near))
             rest = (self._leaves[other] for other in near)
-            dfas = {each.terminal.dfa: None for each in rest if isinstance(each, Lexeme)}
+            dfas = {
+                other_leaf.terminal.dfa: None
+                for other_leaf in rest
+                if isinstance(other_leaf, Lexeme)
+            }
             others = (self._uses[dfa] for dfa in dfas)
             alike = (uses for first, uses in others if self._confusable(terminal, first))
             self._alike[terminal.dfa] = reduce(or_, alike, 0)

@@ -27,11 +27,10 @@ from kbnf_core.automata.beginnings import exits, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.automata import is_written, write_dfa
+from kbnf_core.conversion.automata import as_pattern, write_dfa
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import regex
 from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
@@ -86,7 +85,7 @@ class _LeftCorners:
         return id(node) in self._twins
 
     def _with_twins(self, following: list[list[Site]]) -> set[int]:
-        found: set[int] = set()
+        twins: set[int] = set()
         lonely: set[int] = set()
         for sites in following:
             going_on: dict[_Symbol | None, set[int]] = {}
@@ -96,8 +95,8 @@ class _LeftCorners:
             for site in sites:
                 symbol = _symbol(site)
                 alike = going_on.get(symbol, set()) if symbol is not None else set()
-                (found if len(alike) > (id(site) in alike) else lonely).add(id(site))
-        return found - lonely
+                (twins if len(alike) > (id(site) in alike) else lonely).add(id(site))
+        return twins - lonely
 
     def goes_on(self, symbol: _Symbol, origin: str) -> bool:
         """Return whether something may follow ``symbol`` where it and ``origin`` began together."""
@@ -106,10 +105,10 @@ class _LeftCorners:
         ended: dict[_Symbol, None] = {symbol: None}
         pending = [symbol]
         while pending:
-            each = pending.pop()
+            symbol_ = pending.pop()
             for rule in self._closures[origin]:
                 for site in self._corners[rule]:
-                    if _symbol(site) != each:
+                    if _symbol(site) != symbol_:
                         continue
                     after = self._analysis.after(site)
                     if after.sites:
@@ -180,7 +179,7 @@ class _Inserter:
         # Copies: where a rule uses an ignored terminal, that is another thing.
         ignored = () if self.ignored is None else self.ignored.parts
         dropped = () if self.dropped is None else (self.dropped,)
-        self._parts = (*(replace(part) for part in ignored), *dropped)
+        self._parts = (*(replace(terminal) for terminal in ignored), *dropped)
         self._corners = _LeftCorners(self.grammar, self.budget)
 
     def skip(self, span: Span) -> Node:
@@ -188,8 +187,8 @@ class _Inserter:
         ignored = span if self.ignored is None else self.ignored.span
         if self.ignored is not None and not self.one_by_one:
             return Repeat(Lexeme(self.ignored, ignored), 0, 1, span)
-        parts = tuple(Lexeme(part, part.span) for part in self._parts)
-        return Repeat(Choice(parts, ignored), 0, None, ignored)
+        lexemes = tuple(Lexeme(terminal, terminal.span) for terminal in self._parts)
+        return Repeat(Choice(lexemes, ignored), 0, None, ignored)
 
     def skipping_first(self, grammar: LexicalGrammar) -> LexicalGrammar:
         """Return ``grammar`` with ignored text in front."""
@@ -205,7 +204,7 @@ class _Inserter:
         """
         if isinstance(node, Lexeme | Embedded):
             return Sequence((replace(node), self.skip(node.span)), node.span)
-        copied = tuple(self.inner(part) for part in children(node))
+        copied = tuple(self.inner(operand) for operand in children(node))
         return rebuild(node, copied) if copied else replace(node)
 
     def end_rule(self, name: str, origin: str) -> str:
@@ -333,7 +332,7 @@ def _going_on(
 
 
 def _goes_on(number: int, positions: Positions, ignored: Terminal) -> bool:
-    following = (positions.leaves[each] for each in members(positions.follow[number]))
+    following = (positions.leaves[leaf] for leaf in members(positions.follow[number]))
     return any(not isinstance(n, Lexeme) or n.terminal is not ignored for n in following)
 
 
@@ -360,8 +359,8 @@ def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) 
 def _replaced(root: Node, new: dict[int, Node]) -> Node:
     """Return ``root`` with some of its parts replaced, those given by their identities."""
 
-    def replaced(node: Node, parts: list[Node]) -> Node:
-        return new.get(id(node)) or rebuild(node, parts)
+    def replaced(node: Node, operands: list[Node]) -> Node:
+        return new.get(id(node)) or rebuild(node, operands)
 
     return fold(root, children, replaced)
 
@@ -442,13 +441,13 @@ class _Runs:
         return outside(alive)
 
 
-def make_skipped(parts: list[Terminal], together: bool, once: bool, span: Span) -> Terminal:
-    """Return the terminal of runs of the ignored ``parts``.
+def make_skipped(terminals: list[Terminal], together: bool, once: bool, span: Span) -> Terminal:
+    """Return the terminal of runs of the ignored ``terminals``.
 
     ``together``: they are matched as one automaton, as LLGuidance does; else each for itself.
     ``once``: a run is one lexeme.
     """
-    runs = _Runs(parts, together, once)
+    runs = _Runs(terminals, together, once)
 
     symbols = range(class_count(runs.classes))
 
@@ -461,18 +460,19 @@ def make_skipped(parts: list[Terminal], together: bool, once: bool, span: Span) 
     by_state = [NOTHING, *(runs.rest(state) for state in states[1:])]
     dfa, kept = trimmed(rows, [rest != NOTHING for rest in by_state], runs.classes)
     rests = tuple(by_state[state] for state in kept)
-    unit = operations.union(*(part.dfa for part in parts))
-    written = _written(parts, dfa, once, span)
-    return Terminal(NAME, NAME, dfa, span, rests, written, unit=unit, parts=tuple(parts))
+    unit = operations.union(*(terminal.dfa for terminal in terminals))
+    written = _written(terminals, dfa, once, span)
+    return Terminal(NAME, NAME, dfa, span, rests, written, unit=unit, parts=tuple(terminals))
 
 
-def _written(parts: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Expression | None:
-    texts = [p.written.text.value for p in parts if isinstance(p.written, tree.Pattern)]
-    if len(texts) == len(parts):
+def _written(operands: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Expression | None:
+    texts = [p.written.text.value for p in operands if isinstance(p.written, tree.Pattern)]
+    if len(texts) == len(operands):
         whole = "|".join(texts)
         candidates = [whole] if len(texts) == 1 else []
         candidates.append(whole if once else f"(?:{whole})+")
         for candidate in candidates:
-            if is_written(candidate, dfa):
-                return regex(candidate, span)
+            pattern = as_pattern(candidate, dfa, span)
+            if pattern is not None:
+                return pattern
     return write_dfa(dfa, span)

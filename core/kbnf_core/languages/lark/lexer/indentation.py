@@ -418,7 +418,8 @@ class _Writer:
         nothing_left: tree.Expression = build.text("", span)
         rest = dict.fromkeys(afters, nothing_left)
         for item, states in zip(reversed(items), reversed(layers), strict=True):
-            result = {state: self._before_rest(item, state, rest, span) for state in states}
+            in_order = sorted(states, key=_order)
+            result = {state: self._before_rest(item, state, rest, span) for state in in_order}
             rest = {state: way for state, way in result.items() if way is not None}
         return rest.get(before)
 

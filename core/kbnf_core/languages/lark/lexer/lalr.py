@@ -75,7 +75,9 @@ class Expected:
             return own
         terminal = leaf.terminal
         if terminal not in self._anywhere:
-            self._anywhere[terminal] = frozenset(each.around(terminal) for each in self.scanners)
+            self._anywhere[terminal] = frozenset(
+                scanner.around(terminal) for scanner in self.scanners
+            )
         return self._anywhere[terminal]
 
 
@@ -96,9 +98,11 @@ def expected(
     if not all(plain.rules.values()):
         # Only a start without any text is left with no alternative.
         return Expected({}, None)
-    analyzer, found = _analysed(plain.rules, grammar.start)
+    analyzer, conflict_text = _analysed(plain.rules, grammar.start)
     titles = {name: f"`{terminal.title}`" for name, terminal in plain.terminals.items()}
-    conflict = found and re.sub(r"\bT\d+\b", lambda m: titles.get(m[0], m[0]), found)
+    conflict = conflict_text and re.sub(
+        r"\bT\d+\b", lambda m: titles.get(m[0], m[0]), conflict_text
+    )
     if analyzer is None:
         return Expected({}, conflict)
     shifts = _Shifts(analyzer, plain)
@@ -115,7 +119,7 @@ def expected(
     for scanner, leaves in zip(scanners, reached.values(), strict=True):
         for number in members(leaves):
             by_leaf[shifts.leaves[number]].add(scanner)
-    frozen = {leaf: frozenset(found) for leaf, found in by_leaf.items()}
+    frozen = {leaf: frozenset(conflict_text) for leaf, conflict_text in by_leaf.items()}
     return Expected(frozen, conflict, tuple(scanners))
 
 
@@ -169,14 +173,16 @@ class _Shifts:
 
     def __init__(self, analyzer: Any, plain: "_Plain") -> None:
         self._plain = plain
-        identities = dict.fromkeys(leaf for found in plain.leaves.values() for leaf in found)
+        identities = dict.fromkeys(
+            leaf for leaves_of in plain.leaves.values() for leaf in leaves_of
+        )
         self.leaves = [*identities]
         self._numbers = {leaf: number for number, leaf in enumerate(self.leaves)}
         self._by_name: dict[str, int] = {}
-        for (_, expansion, index), found in plain.leaves.items():
+        for (_, expansion, index), leaves_of in plain.leaves.items():
             is_terminal, name = expansion[index]
             if is_terminal:
-                self._by_name[name] = self._by_name.get(name, 0) | self._set_of(found)
+                self._by_name[name] = self._by_name.get(name, 0) | self._set_of(leaves_of)
         self._sets = {itemset.closure: itemset for itemset in analyzer.lr0_itemsets}
         self._sources: dict[int, list[Any]] = {}
         for itemset in analyzer.lr0_itemsets:
@@ -194,23 +200,23 @@ class _Shifts:
         }
         return fixpoint(callees, 0, self._evaluate)
 
-    def _evaluate(self, state: Any, known: Mapping[Any, int]) -> int:
-        found = self._own[state]
+    def _evaluate(self, state: Any, by_state: Mapping[Any, int]) -> int:
+        leaves_ = self._own[state]
         for names, targets in self._reductions[state]:
-            found |= reduce(or_, (known[target] for target in targets), 0) & names
-        return found
+            leaves_ |= reduce(or_, (by_state[target] for target in targets), 0) & names
+        return leaves_
 
     def _set_of(self, leaves: Iterable[int]) -> int:
         return reduce(or_, (1 << self._numbers[leaf] for leaf in leaves), 0)
 
     def _shifts_in(self, state: Any) -> int:
-        found = 0
+        shifts = 0
         for item in state:
             if not item.is_satisfied and item.next.is_term:
                 expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)
                 key = (item.rule.origin.name, expansion, item.index)
-                found |= self._set_of(self._plain.leaves.get(key, ()))
-        return found
+                shifts |= self._set_of(self._plain.leaves.get(key, ()))
+        return shifts
 
     def _reductions_in(self, state: Any) -> list[tuple[int, list[Any]]]:
         """Return, for each rule that is reduced, before which leaves, and the states after it."""
@@ -264,7 +270,7 @@ class _Plain:
                 raise TooManyExpansionsError
         return values.pop()
 
-    def _multiplied(self, node: Node, parts: list[list[_Placed]]) -> list[_Placed]:
+    def _multiplied(self, node: Node, expansions: list[list[_Placed]]) -> list[_Placed]:
         match node:
             case Lexeme(terminal) if terminal in self.skipped:
                 return [()]
@@ -273,12 +279,12 @@ class _Plain:
             case Call(name):
                 return [(((False, name), id(node)),)]
             case Sequence():
-                return _side_by_side(parts)
+                return _side_by_side(expansions)
             case Choice():
-                return [expansion for part in parts for expansion in part]
+                return [expansion for expansion_list in expansions for expansion in expansion_list]
             case Repeat(_, low, high):
-                skips = bool(parts[0]) and not any(parts[0])
-                return [()] if skips else self._rounds(parts[0], low, high)
+                skips = bool(expansions[0]) and not any(expansions[0])
+                return [()] if skips else self._rounds(expansions[0], low, high)
             case Embedded():
                 # Lark has none.
                 return []
@@ -309,13 +315,13 @@ class _Plain:
         return name
 
 
-def _side_by_side(parts: list[list[_Placed]]) -> list[_Placed]:
+def _side_by_side(expansions: list[list[_Placed]]) -> list[_Placed]:
     count = 1
-    for part in parts:
-        count *= len(part)
+    for expansion_list in expansions:
+        count *= len(expansion_list)
     if count > _MOST_EXPANSIONS:
         raise TooManyExpansionsError
-    return [tuple(word for one in ways for word in one) for ways in product(*parts)]
+    return [tuple(word for one in ways for word in one) for ways in product(*expansions)]
 
 
 if TYPE_CHECKING:
@@ -353,7 +359,7 @@ def report_collisions(
 
 def _near_pairs(patterns: list[Terminal]) -> Iterator[tuple[Terminal, Terminal]]:
     """Yield the pairs that may have a word in common, in order."""
-    beginnings = Beginnings(each.dfa for each in patterns)
+    beginnings = Beginnings(terminal.dfa for terminal in patterns)
     for number, one in enumerate(patterns):
         later = beginnings.near(one.dfa) >> number + 1
         yield from ((one, patterns[number + 1 + other]) for other in members(later))
@@ -366,7 +372,7 @@ def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> No
     if word is not None:
         examples.append((word.decode("utf-8", "replace"), ""))
     for text, following in examples:
-        if all(_matches(each, text, following) for each in (first, second)):
+        if all(_matches(pair, text, following) for pair in (first, second)):
             before = f" before {following!r}" if following else ""
             report.note(
                 COLLISION,
@@ -409,8 +415,8 @@ def _matches(terminal: Terminal, text: str, following: str) -> bool:
     """Return whether Python's ``re`` matches exactly ``text`` before ``following``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        found = re.match(_regexp(terminal), text + following)
-    return found is not None and found.end() == len(text)
+        match = re.match(_regexp(terminal), text + following)
+    return match is not None and match.end() == len(text)
 
 
 def _regexp(terminal: Terminal) -> str:
@@ -421,18 +427,18 @@ def _overlap(one: Terminal, other: Terminal) -> Iterator[tuple[str, str]]:
     """Yield interegular's example of a text that both match, and the text that must follow."""
     from interegular import Comparator, Unsupported
 
-    readings = (_read(_regexp(each)) for each in (one, other) if _is_small(each))
+    readings = (_read(_regexp(terminal)) for terminal in (one, other) if _is_small(terminal))
     patterns = dict(enumerate(reading for reading in readings if reading is not None))
     if len(patterns) < 2:
         return
     comparator = Comparator(patterns)
     try:
-        found = comparator.get_example_overlap(0, 1, _SECONDS)
+        example = comparator.get_example_overlap(0, 1, _SECONDS)
     except (Unsupported, ValueError, TypeError):
         # It cannot say, or there is none; unbounded look-ahead fails with a TypeError.
         return
-    if not found.prefix:
-        yield found.main_text, found.postfix
+    if not example.prefix:
+        yield example.main_text, example.postfix
 
 
 def _is_small(terminal: Terminal) -> bool:

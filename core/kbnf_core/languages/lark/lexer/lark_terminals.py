@@ -14,11 +14,16 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.conversion.automata import is_written
+from kbnf_core.conversion.automata import as_pattern
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import regex, text
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
+from kbnf_core.kbnf.build import text
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    Lookahead,
+    beginning_with,
+    rest_of,
+)
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
@@ -31,7 +36,15 @@ from kbnf_core.languages.lark.reader.report import (
     Report,
     check_counts,
 )
-from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
+from kbnf_core.languages.lark.regex import (
+    Matcher,
+    PatternError,
+    beginnings,
+    matcher,
+    only,
+    parse,
+    widths,
+)
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Source, Span
 
@@ -63,6 +76,8 @@ class Pattern:
 
         None at all for what Python does not take, which is reported where it is read.
         """
+        if self.text is not None:
+            return len(self.text), len(self.text)
         try:
             return widths(self.regexp)
         except PatternError:
@@ -73,20 +88,22 @@ class LarkTerminals(NamedTerminals[Pattern]):
     """Builds the patterns of terminals."""
 
     def combine(
-        self, node: lark.Expression, parts: list[Pattern], module: Module
+        self, node: lark.Expression, patterns: list[Pattern], module: Module
     ) -> Pattern | None:
         """Return the pattern of a terminal expression; None after a report."""
         match node:
             case lark.Group():
-                return parts[0]
+                return patterns[0]
             case Sequence():
-                return Pattern("".join(part.regexp for part in parts))
+                return Pattern("".join(pattern.regexp for pattern in patterns))
             case Choice():
-                ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -p.length))
-                return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
+                ordered = sorted(patterns, key=lambda p: (-p.widths[1], -p.widths[0], -p.length))
+                return Pattern(f"(?:{'|'.join(pattern.regexp for pattern in ordered)})")
             case Repeat(_, low, high):
                 check_counts(low, high, None)
-                return Pattern(f"(?:{parts[0].regexp}){quantifier(low, high)}", parts[0].flags)
+                return Pattern(
+                    f"(?:{patterns[0].regexp}){quantifier(low, high)}", patterns[0].flags
+                )
             case lark.Use():
                 return self.used(node, module)
             case lark.String():
@@ -96,8 +113,8 @@ class LarkTerminals(NamedTerminals[Pattern]):
                 return _range(node.first.raw, node.last.raw)
             case lark.Regexp():
                 return Pattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
-        what = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
-        raise RefusedError(INVALID, f"{what} not allowed inside terminals")
+        subject = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
+        raise RefusedError(INVALID, f"{subject} not allowed inside terminals")
 
 
 def _range(first: str, last: str) -> Pattern:
@@ -122,13 +139,13 @@ def names_of(terminals: LarkTerminals) -> dict[Pattern, str]:
     placed: list[tuple[int, str, Pattern | None]] = []
     for name, (entry, *_) in gathered.entries.items():
         if entry.definition.name.is_terminal:
-            place = -1 if entry.module.site else entry.definition.name.span.start
-            placed.append((place, name, quiet.named(name, entry.definition.name.span)))
+            position = -1 if entry.module.site else entry.definition.name.span.start
+            placed.append((position, name, quiet.named(name, entry.definition.name.span)))
     for number, (body, span) in enumerate(gathered.ignored):
         if not isinstance(body, lark.Use):
             pattern = quiet.evaluate(body, gathered.main)
             placed.append((span.start, f"__IGNORE_{number}", pattern))
-    placed.sort(key=lambda found: found[0])
+    placed.sort(key=lambda placed_name: placed_name[0])
     names = {pattern: name for _, name, pattern in placed if pattern is not None}
     used, count = {name for _, name, _ in placed}, 0
     for body, module in _rules_in_order(gathered):
@@ -192,7 +209,7 @@ def _innermost_first(body: lark.Expression, source: Source) -> list[lark.Express
                 stack.extend((argument, depth + 2, False) for argument in node.arguments)
             case lark.String() | lark.Range() | lark.Regexp():
                 result.append((-depth, node.span.start, node))
-    return [node for _, _, node in sorted(result, key=lambda each: each[:2])]
+    return [node for _, _, node in sorted(result, key=lambda entry: entry[:2])]
 
 
 @dataclass(slots=True)
@@ -214,39 +231,36 @@ class LarkFactory:
         result = self.terminals.evaluate(body, module)
         if result is None:
             return None
-        place = module.place(body.span)
+        span = module.place(body.span)
         self._names = self._names or names_of(self.terminals)
         name = self._names[result]
         if name in self.terminals.gathered.entries:
-            return self._use(result, name, name, name, place)
-        return self._use(result, None, module.source.slice(body.span), name, place)
+            return self._use(result, name, name, name, span)
+        return self._use(result, None, module.source.slice(body.span), name, span)
 
     def _use(
-        self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
+        self, pattern: Pattern, name: str | None, title: str, lark_name: str, span: Span
     ) -> Node | None:
         if lark_name not in self._made:
-            self._made[lark_name] = self._make(found, name, title, lark_name, span)
+            self._made[lark_name] = self._make(pattern, name, title, lark_name, span)
         made = self._made[lark_name]
         return None if made is None else lexeme(made, False, span)
 
     def _make(
-        self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
+        self, pattern: Pattern, name: str | None, title: str, lark_name: str, span: Span
     ) -> Terminal | None:
-        if not found.value:
+        if not pattern.value:
             self.terminals.report.error(INVALID, "empty terminals are not allowed in Lark", span)
             return None
         try:
-            parsed = parse(found.regexp)
-            words = matcher(parsed.node)
-            by_order = self.lexing is Lexing.LALR
-            begun = rest_of(beginnings(parsed.node)) if by_order else None
+            words, begun, problems = self._automata(pattern)
         except PatternError as error:
             self.terminals.report.error(UNSUPPORTED, str(error), span)
             return None
         except LimitError as error:
             self.terminals.report.error("E203", f"this terminal needs {error}", span)
             return None
-        for problem in parsed.problems:
+        for problem in problems:
             self.terminals.report.loss(APPROXIMATE, problem, span)
         if words.looks_back:
             self.terminals.report.loss(
@@ -264,20 +278,33 @@ class LarkFactory:
             words.dfa,
             span,
             (ANYTHING,) * words.dfa.state_count if free else words.rests,
-            _written_pattern(found, words.dfa, span),
-            self._order(found, lark_name),
+            _written_pattern(pattern, words.dfa, span),
+            self._order(pattern, lark_name),
             beginnings=begun,
         )
 
-    def _order(self, found: Pattern, name: str) -> Order:
+    def _automata(self, found: Pattern) -> tuple[Matcher, Lookahead | None, tuple[str, ...]]:
+        """Return the words, the texts that begin with one (under LALR), and problems.
+
+        Raises the exceptions of ``matcher``.
+        """
+        by_order = self.lexing is Lexing.LALR
+        if found.text is not None and not found.flags:
+            data = found.text.encode()
+            return only(data), beginning_with(data) if by_order else None, ()
+        parsed = parse(found.regexp)
+        begun = rest_of(beginnings(parsed.node)) if by_order else None
+        return matcher(parsed.node), begun, parsed.problems
+
+    def _order(self, pattern: Pattern, name: str) -> Order:
         entry = self.terminals.gathered.entry(name)
         priority = entry.definition.priority or 0 if entry else 0
-        key = (-priority, -found.widths[1], -found.length, name)
-        keyword = None if found.text is None else found.text.encode()
-        return Order(key, keyword, found.flags, found.regexp)
+        key = (-priority, -pattern.widths[1], -pattern.length, name)
+        keyword = None if pattern.text is None else pattern.text.encode()
+        return Order(key, keyword, pattern.flags, pattern.regexp)
 
 
-def _written_pattern(found: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:
-    if found.text is not None and not found.flags:
-        return text(found.text, span)
-    return regex(found.regexp, span) if is_written(found.regexp, dfa) else None
+def _written_pattern(pattern: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:
+    if pattern.text is not None and not pattern.flags:
+        return text(pattern.text, span)
+    return as_pattern(pattern.regexp, dfa, span)

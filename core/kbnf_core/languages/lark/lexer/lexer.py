@@ -11,7 +11,7 @@ Tests: tests/unit/languages/lark
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -92,21 +92,23 @@ class _Reach(NamedTuple):
     goes_on: bool
 
 
-def _reach_of(node: Regex, parts: list[_Reach]) -> _Reach:
+def _reach_of(node: Regex, reaches: list[_Reach]) -> _Reach:
     match node:
         case CharacterSet():
             least = next(iter(node.points), None)
             return _Reach(0 if least is None else len(chr(least[0]).encode()), goes_on=True)
         case Repeat(_, 1, 1):
-            return parts[0]
+            return reaches[0]
         case Repeat(_, _, high):
             return _Reach(0, goes_on=high == 0)
         case Choice():
-            length = min((part.length for part in parts), default=0)
-            return _Reach(length, length > 0 and all(part.goes_on for part in parts))
+            length = min((reach.length for reach in reaches), default=0)
+            return _Reach(length, length > 0 and all(reach.goes_on for reach in reaches))
         case Sequence():
-            stop = next((n for n, part in enumerate(parts, 1) if not part.goes_on), len(parts))
-            return _Reach(sum(p.length for p in parts[:stop]), all(p.goes_on for p in parts))
+            stop = next(
+                (n for n, reach in enumerate(reaches, 1) if not reach.goes_on), len(reaches)
+            )
+            return _Reach(sum(p.length for p in reaches[:stop]), all(p.goes_on for p in reaches))
     return _Reach(0, goes_on=True)
 
 
@@ -146,49 +148,49 @@ class Lexed:
             self._after[key] = self._after_lexeme(node, before)
         return self._after[key]
 
-    def entering(self, place: str | Node, before: State) -> State:
+    def entering(self, site: str | Node, before: State) -> State:
         """Return ``before`` as far as it makes a difference where a rule or node begins."""
-        return self._as_seen(before, self.positions.entering, place)
+        return self._as_seen(before, self.positions.entering, site)
 
-    def leaving(self, place: str | Node, after: State) -> State:
+    def leaving(self, site: str | Node, after: State) -> State:
         """Return ``after`` as far as it makes a difference where a rule or node ends."""
-        return self._as_seen(after, self.positions.leaving, place)
+        return self._as_seen(after, self.positions.leaving, site)
 
     def _as_seen(
-        self, state: State, by_place: Mapping[str | int, tuple[int, bool]], place: str | Node
+        self, state: State, by_site: Mapping[str | int, tuple[int, bool]], site: str | Node
     ) -> State:
         if state.rest is ANYTHING:
             return state
-        key = place if isinstance(place, str) else id(place)
-        leaves, is_end = by_place[key]
+        key = site if isinstance(site, str) else id(site)
+        leaves, is_end = by_site[key]
         if leaves not in self._masks:
             self._masks[leaves] = self.positions.first_bytes(leaves)
         rest = relaxed(state.rest, self._masks[leaves] | (END if is_end else 0))
-        return state if rest == state.rest else replace(state, rest=rest)
+        return state if rest == state.rest else state._replace(rest=rest)
 
     def words(self, node: Lexeme, before: State, afters: frozenset[State]) -> Dfa:
         """Return the words of ``node`` that lead to any of ``afters``; as they are if all do."""
         key = (id(node), before, afters)
         if key not in self._words:
-            found = self.after(node, before)
-            dfa = union([d for state, d in found.items() if state in afters and d is not None])
-            is_whole = afters >= found.keys() and operations.is_equal(dfa, node.terminal.dfa)
+            by_state = self.after(node, before)
+            dfa = union([d for state, d in by_state.items() if state in afters and d is not None])
+            is_whole = afters >= by_state.keys() and operations.is_equal(dfa, node.terminal.dfa)
             self._words[key] = node.terminal.dfa if is_whole else dfa
         return self._words[key]
 
     def _after_lexeme(self, node: Lexeme, before: State) -> dict[State, Dfa]:
         number = self.positions.number(node)
         following, bars = self.positions.following[number], self._bars(node, number)
-        found: dict[State, list[Dfa]] = {}
-        for part in self._cut(node, number, before.is_start).classes:
-            for rest, dfa in cut(part.dfa, before.rest):
-                left = relaxed(both(rest, part.rest), following)
+        by_state: dict[State, list[Dfa]] = {}
+        for word_class in self._cut(node, number, before.is_start).classes:
+            for rest, dfa in cut(word_class.dfa, before.rest):
+                left = relaxed(both(rest, word_class.rest), following)
                 if left == NOTHING:
                     continue
                 for hidden, words in self._hiding(node, number, dfa):
                     state = State(left, is_skipped=bars, hidden=hidden)
-                    found.setdefault(state, []).append(behind(words, before.hidden))
-        whole = {state: union(dfas) for state, dfas in found.items()}
+                    by_state.setdefault(state, []).append(behind(words, before.hidden))
+        whole = {state: union(dfas) for state, dfas in by_state.items()}
         return {state: dfa for state, dfa in whole.items() if not dfa.is_empty}
 
     def _hiding(self, node: Lexeme, number: int, words: Dfa) -> Iterator[tuple[bytes, Dfa]]:
@@ -216,8 +218,8 @@ class Lexed:
                 )
         for length in range(1, len(own) + 1):
             hidden = own[:length]
-            found = operations.intersect(left, stopped(hidden))
-            if found.is_empty:
+            hidden_words = operations.intersect(left, stopped(hidden))
+            if hidden_words.is_empty:
                 continue
             if not certain.startswith(hidden):
                 self.report.loss(
@@ -227,8 +229,8 @@ class Lexed:
                     _shown(node),
                 )
                 continue
-            yield hidden, found
-            left = operations.difference(left, found)
+            yield hidden, hidden_words
+            left = operations.difference(left, hidden_words)
         if not left.is_empty:
             yield b"", left
 
@@ -288,7 +290,10 @@ class Lexed:
         if self.lexing is Lexing.LALR:
             certain += ignored.parts if ignored else ()
             looked_for = (
-                [scanner_of(certain), *(scanner_of([*certain, each]) for each in possible)]
+                [
+                    scanner_of(certain),
+                    *(scanner_of([*certain, terminal_]) for terminal_ in possible),
+                ]
                 if self.expected is None
                 else self.expected.looked_for(node)
             )
@@ -303,15 +308,17 @@ class Lexed:
         self._check_embedded(node, number)
         return self._only_next_byte(node, result) if self.byte_only else result
 
-    def _only_next_byte(self, node: Lexeme, found: LexemeSplit) -> LexemeSplit:
-        """Return ``found`` with what the next byte alone decides."""
+    def _only_next_byte(self, node: Lexeme, words_found: LexemeSplit) -> LexemeSplit:
+        """Return ``words_found`` with what the next byte alone decides."""
         classes = []
-        for part in found.classes:
-            near = outside(refused(part.rest))
-            classes.append(Class(near, part.dfa))
-            left = both(near, others(part.rest))
+        for word_class in words_found.classes:
+            near = outside(refused(word_class.rest))
+            classes.append(Class(near, word_class.dfa))
+            left = both(near, others(word_class.rest))
             if left != NOTHING:
-                word, text = (operations.shortest_word(d) or b"" for d in (part.dfa, left.dfa))
+                word, text = (
+                    operations.shortest_word(d) or b"" for d in (word_class.dfa, left.dfa)
+                )
                 self.report.loss(
                     LEXING,
                     f"Lark's longest match of `{node.terminal.title}` needs more than one byte of"
@@ -319,15 +326,15 @@ class Lexed:
                     f" {_spelt(text)}, too",
                     node.terminal.span,
                 )
-        return LexemeSplit(tuple(classes), found.doubts)
+        return LexemeSplit(tuple(classes), words_found.doubts)
 
     def conflict(self) -> str | None:
         """Return two lexemes side by side that the lexer does not cut so, in words."""
         for number, leaf in enumerate(self.positions.leaves):
             if not isinstance(leaf, Lexeme):
                 continue
-            for part in self._cut(leaf, number, is_start=False).classes:
-                left = others(part.rest).dfa
+            for word_class in self._cut(leaf, number, is_start=False).classes:
+                left = others(word_class.rest).dfa
                 if not first_bytes(left) & self.positions.following[number]:
                     continue
                 for other in members(self.positions.follow[number]):
@@ -336,7 +343,7 @@ class Lexed:
                         continue
                     barred = common_word(left, following.terminal.dfa)
                     if barred is not None:
-                        word = operations.shortest_word(part.dfa) or b""
+                        word = operations.shortest_word(word_class.dfa) or b""
                         return (
                             f"{_spelt(barred)} of `{following.terminal.title}` would go on with"
                             f" {_spelt(word)} of `{leaf.terminal.title}`"
@@ -382,10 +389,10 @@ class Lexed:
 
     def report_doubts(self) -> None:
         """Report a loss for each pair of terminals that can be confused, at the first place."""
-        for found in self._doubts.values():
-            span = min(found)
-            places = f" (so at {len(found)} places)" if len(found) > 1 else ""
-            self.report.loss(LEXING, f"{found[span]}{places}", span)
+        for doubts in self._doubts.values():
+            span = min(doubts)
+            how_often = f" (so at {len(doubts)} places)" if len(doubts) > 1 else ""
+            self.report.loss(LEXING, f"{doubts[span]}{how_often}", span)
 
     def report_awaited_ends(self) -> None:
         """Report a loss for each lexeme that the model may end where more has to come."""
@@ -395,8 +402,8 @@ class Lexed:
                 continue
             rest = (self.positions.leaves[member] for member in members(follow))
             goes_on = any(
-                isinstance(each, Embedded) or each.terminal is not self.grammar.ignored
-                for each in rest
+                isinstance(end_leaf, Embedded) or end_leaf.terminal is not self.grammar.ignored
+                for end_leaf in rest
             )
             if goes_on and leaf.terminal.key not in reported:
                 reported.add(leaf.terminal.key)

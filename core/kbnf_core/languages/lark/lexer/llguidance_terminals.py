@@ -81,16 +81,16 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         return () if plain_words(node) else lark.children(node)
 
     def combine(
-        self, node: lark.Expression, parts: list[Language], module: Module
+        self, node: lark.Expression, languages: list[Language], module: Module
     ) -> Language | None:
         """Return the language of a terminal expression; None after a report."""
-        dfas = [part.dfa for part in parts]
+        dfas = [language.dfa for language in languages]
         match node:
             case lark.Group():
-                return parts[0]
+                return languages[0]
             case ir.Sequence():
                 return Language(
-                    operations.concatenate(*dfas, limits=self.limits), joined("", parts)
+                    operations.concatenate(*dfas, limits=self.limits), joined("", languages)
                 )
             case Choice() if words := plain_words(node):
                 texts = tuple(dict.fromkeys(decode(word, Dialect.LLGUIDANCE) for word in words))
@@ -99,7 +99,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                 )
                 return Language(dfa, "|".join(map(escaped, texts)), texts)
             case Choice():
-                return Language(operations.union(*dfas, limits=self.limits), joined("|", parts))
+                return Language(operations.union(*dfas, limits=self.limits), joined("|", languages))
             case lark.Intersection():
                 common = partial(operations.intersect, limits=self.limits)
                 return Language(reduce(common, dfas), None)
@@ -108,7 +108,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             case Repeat(_, low, high):
                 check_counts(low, high, self.limits.repetition)
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
-                regex = parts[0].regex
+                regex = languages[0].regex
                 return Language(dfa, regex and f"(?:{regex}){quantifier(low, high)}")
             case lark.Use():
                 return self.used(node, module)
@@ -117,32 +117,32 @@ class LlguidanceTerminals(NamedTerminals[Language]):
 
     def leaf(self, node: lark.Expression, module: Module) -> Language | None:
         """Return the language of a string, a range or a regular expression."""
-        place = module.place(node.span)
+        span = module.place(node.span)
         match node:
             case lark.String():
                 return literal(decode(node.raw, Dialect.LLGUIDANCE), node.ignores_case)
             case lark.Range():
                 first, last = (decode(e.raw, Dialect.LLGUIDANCE) for e in (node.first, node.last))
-                return self._range(first, last, place)
+                return self._range(first, last, span)
             case lark.Regexp():
-                return self._regexp(node, place)
+                return self._regexp(node, span)
             case lark.Foreign(lark.Kind.REGEX):
                 return self._regex_object(node)
-        what = _NO_TERMINALS.get(type(node), "this")
+        subject = _NO_TERMINALS.get(type(node), "this")
         if isinstance(node, lark.Foreign):
             like = f" (like {node.text})" if node.kind is lark.Kind.SPECIAL else ""
-            what = f"{node.kind.value}{like}"
-        raise RefusedError(INVALID, f"{what} cannot be used in terminals")
+            subject = f"{node.kind.value}{like}"
+        raise RefusedError(INVALID, f"{subject} cannot be used in terminals")
 
-    def _range(self, first: str, last: str, place: Span) -> Language | None:
+    def _range(self, first: str, last: str, span: Span) -> Language | None:
         if len(first) != 1 or len(last) != 1:
             which = "start" if len(first) != 1 else "end"
             raise RefusedError(INVALID, f"range {which} must be a single character")
         if first > last:
             raise RefusedError(INVALID, f"invalid range order: {first!r}..{last!r}")
-        return self._compiled(f"[{escaped(first)}-{escaped(last)}]", place)
+        return self._compiled(f"[{escaped(first)}-{escaped(last)}]", span)
 
-    def _regexp(self, node: lark.Regexp, place: Span) -> Language | None:
+    def _regexp(self, node: lark.Regexp, span: Span) -> Language | None:
         if "l" in node.flags:
             raise RefusedError(INVALID, "l-flag is not supported in regexes")
         raw = node.raw.replace("\\/", "/")
@@ -153,14 +153,14 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         elif _FLAGS.search(regex):
             # They apply to the end of the group, and other expressions may be put beside it.
             regex = f"(?:{regex})"
-        return self._compiled(regex, place)
+        return self._compiled(regex, span)
 
-    def _compiled(self, regex: str, place: Span) -> Language | None:
+    def _compiled(self, regex: str, span: Span) -> Language | None:
         """Return the language of a Rust regular expression; None after a report."""
         result = compile_within(self.budget, regex, self.limits)
         for problem in result.problems:
             helps = (problem.help,) if problem.help else ()
-            self.report.error(problem.code, problem.message, place, *helps)
+            self.report.error(problem.code, problem.message, span, *helps)
         return None if result.dfa is None else Language(result.dfa, regex)
 
     def _regex_object(self, node: lark.Foreign) -> Language:
@@ -263,20 +263,22 @@ def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
     if language.words:
         return build.alternation([build.text(word, span) for word in language.words], span)
     text = only_text(dfa)
-    return build.text(text, span) if text else build.regex(language.regex or "", span)
+    if text:
+        return build.text(text, span)
+    return replace(build.regex(language.regex or "", span), dfa=dfa)
 
 
 _NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}
 
 
-def joined(mark: str, parts: list[Language]) -> str | None:
-    """Return the regular expressions of ``parts``, one after the other or separated by ``|``."""
-    pieces = []
-    for part in parts:
-        if part.regex is None:
+def joined(mark: str, languages: list[Language]) -> str | None:
+    """Return the regular expressions of ``languages`` in a row, or separated by ``|``."""
+    texts = []
+    for language in languages:
+        if language.regex is None:
             return None
-        pieces.append(part.regex if mark else _grouped(part.regex))
-    return mark.join(pieces)
+        texts.append(language.regex if mark else _grouped(language.regex))
+    return mark.join(texts)
 
 
 def _grouped(regex: str) -> str:
@@ -309,7 +311,7 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-_KNOWN = frozenset(
+_ATTRIBUTES = frozenset(
     {"lazy", "suffix", "stop", "max_tokens", "temperature", "capture", "stop_capture"}
 )
 
@@ -328,34 +330,34 @@ def lexeme_rule(
     _lose_captures(given, module, report)
     if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
         return plain()
-    place = module.place(definition.body.span)
+    span = module.place(definition.body.span)
     if "max_tokens" in given:
         count = _count(given["max_tokens"], module, report)
         if not count:
-            return None if count is None else ir.Sequence((), place)
+            return None if count is None else ir.Sequence((), span)
     body = factory.terminals.evaluate(definition.body, module)
     if body is None:
         return None
     key = f"{definition.name.value}[{','.join(sorted(given))}]"
     ending = given.get("suffix") or given.get("stop")
     if "max_tokens" in given:
-        return _cut(body, ending, key, place, module, factory)
+        return _cut(body, ending, key, span, module, factory)
     if ending is not None:
-        return _ended(body, ending, key, place, module, factory)
+        return _ended(body, ending, key, span, module, factory)
     if "lazy" not in given:
-        return factory.of_language(body, key, place)
+        return factory.of_language(body, key, span)
     shortest = operations.shortest_matches(operations.difference(body.dfa, EPSILON))
     if body.dfa.is_nullable:
         shortest = operations.union(shortest, EPSILON)
     lazy = Language(shortest, None)
-    return factory.of_language(lazy, key, place, is_lazy=True, opening=body.regex)
+    return factory.of_language(lazy, key, span, is_lazy=True, opening=body.regex)
 
 
 def _cut(
     body: Language,
     ending: lark.Attribute | None,
     key: str,
-    place: Span,
+    span: Span,
     module: Module,
     factory: LlguidanceFactory,
 ) -> Node | None:
@@ -370,7 +372,7 @@ def _cut(
     # One token is there at least, unless the whole may be empty.
     begun = operations.prefixes(dfa)
     anywhere = Language(begun if dfa.is_nullable else operations.difference(begun, EPSILON), None)
-    return factory.of_language(anywhere, key, place, is_cut=True, opening=body.regex)
+    return factory.of_language(anywhere, key, span, is_cut=True, opening=body.regex)
 
 
 def _lose_captures(given: dict[str, lark.Attribute], module: Module, report: Report) -> None:
@@ -384,10 +386,10 @@ def _lose_captures(given: dict[str, lark.Attribute], module: Module, report: Rep
 
 
 def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Report) -> bool:
-    for name in sorted(set(given) - _KNOWN):
-        place = module.place(given[name].span)
-        known = ", ".join(sorted(_KNOWN))
-        report.error(INVALID, f"Unknown attribute `{name}`", place, f"there are {known}")
+    for name in sorted(set(given) - _ATTRIBUTES):
+        span = module.place(given[name].span)
+        names = ", ".join(sorted(_ATTRIBUTES))
+        report.error(INVALID, f"Unknown attribute `{name}`", span, f"there are {names}")
         return False
     if "temperature" in given and not isinstance(given["temperature"].value, float):
         message = "`temperature` needs a number"
@@ -405,7 +407,7 @@ def _ended(
     body: Language,
     ending: lark.Attribute,
     key: str,
-    place: Span,
+    span: Span,
     module: Module,
     factory: LlguidanceFactory,
 ) -> Node | None:
@@ -418,19 +420,19 @@ def _ended(
         if not operations.is_equal(end.dfa, EPSILON):
             _lose_ending(ending, module, report)
         # Of `stop=""`, LLGuidance makes an ordinary lexeme, which the model may end, too.
-        return factory.of_language(body, key, place, awaits_end=True)
+        return factory.of_language(body, key, span, awaits_end=True)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)
     opening = joined("", [body, end])
     if ending.name.value == "suffix":
-        return factory.of_language(shortest, key, place, is_lazy=True, opening=opening)
+        return factory.of_language(shortest, key, span, is_lazy=True, opening=opening)
 
     def stopped(text: bytes) -> Dfa:
         if not end.dfa.accepts(text):
             return operations.empty()
         return operations.concatenate(body.dfa, operations.literal(text))
 
-    return factory.of_language(shortest, key, place, is_lazy=True, stopped=stopped, opening=opening)
+    return factory.of_language(shortest, key, span, is_lazy=True, stopped=stopped, opening=opening)
 
 
 def is_stopped(definition: lark.Definition) -> bool:
@@ -453,16 +455,16 @@ def _ending(
 
 def _count(attribute: lark.Attribute, module: Module, report: Report) -> float | None:
     """Return the number of ``max_tokens``, which is lost unless it is 0; None after an error."""
-    place = module.place(attribute.span)
+    span = module.place(attribute.span)
     if not isinstance(attribute.value, float) or attribute.value < 0:
-        report.error(INVALID, "`max_tokens` needs a number", place)
+        report.error(INVALID, "`max_tokens` needs a number", span)
         return None
     if attribute.value:
         message = (
             "`max_tokens` is not counted: LLGuidance cuts the lexeme off after so many tokens; here"
             " it may be cut off after any byte, and has no bound"
         )
-        report.loss(APPROXIMATE, message, place)
+        report.loss(APPROXIMATE, message, span)
     return attribute.value
 
 

@@ -10,12 +10,12 @@ Tests: tests/unit/languages/lark
 """
 
 from array import array
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.beginnings import exits
+from kbnf_core.automata.beginnings import first_bytes
 from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa, SymbolDfa, join
 from kbnf_core.automata.dfa import first_bytes as representatives
 from kbnf_core.automata.explore import Product, explore
@@ -32,12 +32,22 @@ MOST_STATES = 5_000
 """States of one automaton that is followed thread by thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lookahead:
-    """A set of texts; ``key`` is the same for the same set."""
+class Lookahead(tuple[bytes, bytes, bytes]):
+    """A set of texts: its canonical automaton as bytes, the same for the same set.
 
-    key: tuple[bytes, bytes, bytes]
-    dfa: Dfa = field(compare=False)
+    A tuple, as ``State``, because states are hashed and compared more often than anything else, and
+    tuples do it without a call.
+    """
+
+    dfa: Dfa
+
+    @classmethod
+    def of(cls, dfa: Dfa) -> "Lookahead":
+        """Return the words of a minimal automaton whose classes and states are in their order."""
+        table = array("i", chain.from_iterable(dfa.rows)).tobytes()
+        result = cls((dfa.classes, table, bytes(dfa.accepting)))
+        result.dfa = dfa
+        return result
 
     @property
     def allows_end(self) -> bool:
@@ -56,9 +66,7 @@ def rest_of(dfa: Dfa) -> Lookahead:
 
 def numbered(automaton: SymbolDfa, classes: ByteClasses) -> Lookahead:
     """Return the words of an automaton over classes that ``join`` has numbered."""
-    dfa = from_symbols(automaton, classes)
-    table = array("i", chain.from_iterable(dfa.rows)).tobytes()
-    return Lookahead((dfa.classes, table, bytes(dfa.accepting)), dfa)
+    return Lookahead.of(from_symbols(automaton, classes))
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -68,6 +76,13 @@ def outside(mask: int) -> Lookahead:
     barred = [bool(mask >> byte & 1) for byte in representatives(classes)]
     first = [DEAD if bar else 1 for bar in barred]
     return numbered(SymbolDfa([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)
+
+
+def beginning_with(data: bytes) -> Lookahead:
+    """Return the texts that begin with ``data``."""
+    dfa = operations.literal(data)
+    rows = [*dfa.rows[:-1], [len(data)] * len(dfa.rows[-1])]
+    return numbered(SymbolDfa(rows, [*map(int, dfa.accepting)], [0]), dfa.classes)
 
 
 ANYTHING = outside(0)
@@ -128,8 +143,7 @@ def touched(rest: Lookahead) -> int:
 @lru_cache(maxsize=_REMEMBERED)
 def refused(rest: Lookahead) -> int:
     """Return the bytes that may not come first; END where the text may not end."""
-    going_on = 0 if rest.dfa.is_empty else exits(rest.dfa)[0]
-    return (ALL_BYTES & ~going_on) | (0 if rest.allows_end else END)
+    return (ALL_BYTES & ~first_bytes(rest.dfa)) | (0 if rest.allows_end else END)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -149,7 +163,7 @@ def after_byte(rest: Lookahead, byte: int) -> Lookahead:
 
 def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
     """Return the words of ``dfa`` that agree with ``rest``, by the look-ahead after them."""
-    if dfa.is_empty or not exits(dfa)[0] & touched(rest):
+    if dfa.is_empty or not first_bytes(dfa) & touched(rest):
         return [(ANYTHING, dfa)]
     if rest.dfa.is_empty:
         return []
@@ -160,10 +174,10 @@ def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
         if dfa.accepting[i]:
             ends.setdefault(after(rest, j), []).append(number)
     by_rest = {left: ending_in(numbers, rows, product.classes) for left, numbers in ends.items()}
-    parts = [*by_rest.items()]
-    if len(parts) == 1 and operations.is_equal(parts[0][1], dfa):
-        return [(parts[0][0], dfa)]
-    return parts
+    classes_of = [*by_rest.items()]
+    if len(classes_of) == 1 and operations.is_equal(classes_of[0][1], dfa):
+        return [(classes_of[0][0], dfa)]
+    return classes_of
 
 
 def union(dfas: list[Dfa]) -> Dfa:
@@ -171,8 +185,7 @@ def union(dfas: list[Dfa]) -> Dfa:
     return dfas[0] if len(dfas) == 1 else operations.union(*dfas)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """The look-ahead between two lexemes.
 
     ``is_start``: no lexeme has come yet, and no ignored text may. ``is_skipped``: ignored text
@@ -188,7 +201,7 @@ class State:
     @property
     def order(self) -> tuple[int, tuple[bytes, bytes, bytes], bool, bool, bytes]:
         """A key to sort by, the simplest first."""
-        return len(self.rest.key[1]), self.rest.key, self.is_start, self.is_skipped, self.hidden
+        return len(self.rest[1]), self.rest, self.is_start, self.is_skipped, self.hidden
 
 
 def in_order(states: frozenset[State]) -> list[State]:

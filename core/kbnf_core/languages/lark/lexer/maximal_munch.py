@@ -90,24 +90,27 @@ class Scanner:
         return zip(self.tried, self.strings, strict=True)
 
     @property
-    def key(self) -> tuple[tuple[int, int, int, str], ...]:
-        """What to sort by."""
-        return tuple(each.order.key for each in self.tried if each.order is not None)
+    def key(self) -> tuple[list[tuple[int, int, int, str]], ...]:
+        """What to sort by: a row for each terminal, with its strings."""
+        return tuple(
+            [part.order.key for part in (tried_terminal, *strings) if part.order is not None]
+            for tried_terminal, strings in self
+        )
 
     @cached_property
     def beginnings(self) -> Beginnings:
         """The index of the terminals that are tried."""
-        return Beginnings(each.dfa for each in self.tried)
+        return Beginnings(tried_terminal.dfa for tried_terminal in self.tried)
 
     def around(self, terminal: Terminal) -> "Scanner":
         """Return the scanner as far as it decides which words of ``terminal`` are found."""
         rows: list[tuple[Terminal, tuple[Terminal, ...]]] = []
         length = 0
         for number in members(self.beginnings.near(terminal.dfa)):
-            each, strings = self.tried[number], self.strings[number]
-            finds = any(is_same(terminal, other) for other in (each, *strings))
-            if finds or first_bytes(each.dfa) & first_bytes(terminal.dfa):
-                rows.append((each, strings if finds else ()))
+            tried_terminal, strings = self.tried[number], self.strings[number]
+            finds = any(is_same(terminal, other) for other in (tried_terminal, *strings))
+            if finds or first_bytes(tried_terminal.dfa) & first_bytes(terminal.dfa):
+                rows.append((tried_terminal, strings if finds else ()))
             if finds:
                 length = len(rows)
         del rows[length:]
@@ -170,23 +173,29 @@ class ScannerJudge:
     def is_alone(self) -> bool:
         """Whether all words of the terminal are found."""
         rows = {row for scanner in self.scanners for row in scanner}
-        return all(not strings and self._is_wanted(each, each) for each, strings in rows)
+        return all(
+            not strings and self._is_wanted(tried_terminal, tried_terminal)
+            for tried_terminal, strings in rows
+        )
 
     @property
     def blamed(self) -> list[Terminal]:
         """What makes the difference between each scanner and the others."""
-        known = [{t: None for each, strings in s for t in (each, *strings)} for s in self.scanners]
-        everywhere = reduce(lambda a, b: {t: None for t in a if t in b}, known)
-        differing = [t for some in known for t in some if t not in everywhere]
+        tried_by_scanner = [
+            {t: None for tried_terminal, strings in s for t in (tried_terminal, *strings)}
+            for s in self.scanners
+        ]
+        everywhere = reduce(lambda a, b: {t: None for t in a if t in b}, tried_by_scanner)
+        differing = [t for some in tried_by_scanner for t in some if t not in everywhere]
         usual = next(iter(differing), self.terminal)
-        return [next((t for t in some if t not in everywhere), usual) for some in known]
+        return [next((t for t in some if t not in everywhere), usual) for some in tried_by_scanner]
 
     def verdicts(self, states: States, _: int) -> tuple[Lookahead, list[Lookahead]]:
         """Return the texts before which any scanner finds the word, and before which each does."""
-        result = [self._found(scanner, states) for scanner in self.scanners]
+        result = [self._rest_in(scanner, states) for scanner in self.scanners]
         return reduce(either, result, NOTHING), result
 
-    def _found(self, scanner: Scanner, states: States) -> Lookahead:
+    def _rest_in(self, scanner: Scanner, states: States) -> Lookahead:
         result, left = NOTHING, ANYTHING
         for each, strings in scanner:
             if each in self._words:
@@ -334,9 +343,9 @@ class LexemeSplitter:
         self, terminal: Terminal, scanners: Iterable[Scanner], following: int
     ) -> LexemeSplit:
         """Return the words of ``terminal`` that any of the scanners finds before ``following``."""
-        around = {each.around(terminal) for each in scanners}
+        around = {terminal_.around(terminal) for terminal_ in scanners}
         scanners = tuple(sorted(around, key=lambda scanner: scanner.key))
-        dropped = frozenset(part.order for part in self.dropped)
+        dropped = frozenset(dropped_part.order for dropped_part in self.dropped)
         is_dropped = terminal not in self.dropped and terminal.order in dropped
         judge = ScannerJudge(terminal, scanners, dropped, is_dropped)
         return self._memoised(judge, scanners, following)
@@ -378,11 +387,11 @@ class LexemeSplitter:
                 self.budget.spend(cost)
                 return product.while_all(states)
 
-            found = 0
+            words = 0
             for i, j in explore([product.start], step, MOST_STATES)[0]:
                 if terminal.dfa.accepting[i] and j != DEAD:
-                    found |= alive[j] & ~refused(terminal.rests[i])
-            self._meetings[key] = found
+                    words |= alive[j] & ~refused(terminal.rests[i])
+            self._meetings[key] = words
         return self._meetings[key]
 
     def _cut(self, judge: "_Judge", following: int) -> LexemeSplit:
@@ -443,15 +452,15 @@ class _MunchJudge:
 
         ``passed`` are the companions, as bits, that have matched a shorter word.
         """
-        known = [
+        rests = [
             self._verdict(companion, at, bool(passed >> index & 1))
             for index, (companion, at) in enumerate(
                 zip(self._companions, states[1:], strict=True), 1
             )
         ]
-        certain = len(known) - len(self.blamed)
-        sure = reduce(both, known[:certain], self.terminal.rests[states[0]])
-        return sure, [both(sure, verdict) for verdict in known[certain:]]
+        certain = len(rests) - len(self.blamed)
+        sure = reduce(both, rests[:certain], self.terminal.rests[states[0]])
+        return sure, [both(sure, verdict) for verdict in rests[certain:]]
 
     def _verdict(self, companion: Terminal, state: int, passed: bool) -> Lookahead:
         unit = companion.unit or companion.dfa

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
@@ -77,7 +78,7 @@ class Reach:
     lexed: Lexed
     _targets: dict[tuple[str, State], States] = field(default_factory=dict)
     _numbers: dict[tuple[str, State], int] = field(default_factory=dict)
-    _known: dict[tuple[int, State], States] = field(default_factory=dict)
+    _after_nodes: dict[tuple[int, State], States] = field(default_factory=dict)
     _pending: set[tuple[str, State]] = field(default_factory=set)
     _queue: list[tuple[int, tuple[str, State]]] = field(default_factory=list)
     _callers: dict[tuple[str, State], dict[tuple[str, State], None]] = field(default_factory=dict)
@@ -93,11 +94,11 @@ class Reach:
             self._current = heappop(self._queue)[1]
             self._pending.discard(self._current)
             befores.add(self._current[1])
-            found = self._after_rule(*self._current)
+            states = self._after_rule(*self._current)
             # A least fixpoint: the states after a rule only grow with those after its callees, and
             # there are finitely many, so this ends.
-            if found != self._targets[self._current]:
-                self._targets[self._current] = found
+            if states != self._targets[self._current]:
+                self._targets[self._current] = states
                 for caller in self._callers.get(self._current, ()):
                     self._schedule(caller)
             if len(self._targets) > self.grammar.most_variants or len(befores) > MOST_STATES:
@@ -138,9 +139,9 @@ class Reach:
         if not self._is_solved:
             return self._after(node, before)
         key = (id(node), before)
-        if key not in self._known:
-            self._known[key] = self._after(node, before)
-        return self._known[key]
+        if key not in self._after_nodes:
+            self._after_nodes[key] = self._after(node, before)
+        return self._after_nodes[key]
 
     def _after(self, node: Node, before: State) -> States:
         """Nesting is bounded by the parser."""
@@ -183,15 +184,15 @@ class Reach:
         """Return the states after one round, as restricted between rounds, with their sources."""
         return self.grouped(node, self.after(node.body, before))
 
-    def grouped(self, place: Node, states: States) -> dict[State, States]:
-        """Return how ``states`` are seen where ``place`` begins, and which are seen so."""
+    def grouped(self, node: Node, states: States) -> dict[State, States]:
+        """Return how ``states`` are seen where ``node`` begins, and which are seen so."""
         groups: dict[State, list[State]] = {}
         for state in in_order(states):
-            groups.setdefault(self.lexed.entering(place, state), []).append(state)
+            groups.setdefault(self.lexed.entering(node, state), []).append(state)
         return {seen: frozenset(group) for seen, group in groups.items()}
 
 
-MOST_PARTS = 30_000
+MOST_OPERANDS = 30_000
 """Parts of all variants together; beyond it the conversion gives the lexer up."""
 
 MOST_NODES = 300_000
@@ -201,8 +202,7 @@ _MOST_UNROLLED = 8
 """Rounds of a bounded repetition that are written one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A variant: what a rule, or the rounds of a repetition, match from a state to others."""
 
     rule: str
@@ -222,7 +222,7 @@ class Product:
     _rounds: dict[str, Repeat[Node]] = field(default_factory=dict)
     _round_names: dict[int, str] = field(default_factory=dict)
     _wanted: dict[Key, None] = field(default_factory=dict)
-    _parts: int = 0
+    _operands: int = 0
     has_text: bool = False
     """Whether anything but the empty text has been written."""
 
@@ -266,8 +266,8 @@ class Product:
 
     def _between(self, node: Node, before: State, afters: States) -> tree.Expression:
         """Write what ``node`` matches from a state to any of others, all of them reachable."""
-        self._parts += 1
-        if self._parts > MOST_PARTS:
+        self._operands += 1
+        if self._operands > MOST_OPERANDS:
             raise TooManyVariantsError
         before = self.lexed.entering(node, before)
         match node:
@@ -314,9 +314,9 @@ class Product:
         # From the back, so that a rest is written once for all ways that lead to its state.
         last = items[-1]
         rest = {
-            state: [self._between(last, state, found)]
+            state: [self._between(last, state, afters_reached)]
             for state in in_order(layers[-1])
-            if (found := self._reach.after(last, state) & afters)
+            if (afters_reached := self._reach.after(last, state) & afters)
         }
         for (item, following), states in zip(
             reversed([*pairwise(items)]), reversed(layers[:-1]), strict=True
@@ -495,12 +495,12 @@ def _is_long(symbol: tree.Expression) -> bool:
 
 
 def _shorter(
-    found: tree.Expression | None, written: tree.Expression | None
+    automaton: tree.Expression | None, written: tree.Expression | None
 ) -> tree.Expression | None:
     """Return a terminal as its automaton has it, unless it is written shorter, or only so."""
-    if found is None or written is None:
-        return written if found is None else found
-    return min(written, found, key=lambda each: len(print_expression(each)))
+    if automaton is None or written is None:
+        return written if automaton is None else automaton
+    return min(written, automaton, key=lambda form: len(print_expression(form)))
 
 
 def wanted_name(key: Key) -> str:
@@ -555,11 +555,11 @@ class Assembly:
             # The findings of an attempt that passes the limits go with it.
             report = Report(self.source)
             try:
-                found = self._written(grammar, self.lexing, report, byte_only)
+                document_ = self._written(grammar, self.lexing, report, byte_only)
             except (TooManyVariantsError, WorkLimitError):
                 continue
             self.report.add(report)
-            return found
+            return document_
         if grammar.layout is not None:
             self.report.error(
                 "E106",
@@ -580,11 +580,11 @@ class Assembly:
         rules, writer, terminals = self._plain(only_useful(grammar))
         leaves: dict[str, tree.Expression] = {}
         skipped = set[str]()
-        for part in grammar.ignored.parts if grammar.ignored else ():
-            form = _with_automaton(writer.lexeme(Lexeme(part, part.span), part.dfa, True), part)
+        for terminal in grammar.ignored.parts if grammar.ignored else ():
+            form = writer.lexeme(Lexeme(terminal, terminal.span), terminal.dfa, True)
             if isinstance(form, tree.Reference):
                 name = form.name.value
-                terminals[name] = part
+                terminals.add(name)
             else:
                 name = writer.names.fresh("ignored")
                 leaves[name] = form
@@ -592,7 +592,7 @@ class Assembly:
         others: list[tree.Definition] = []
         for name, body, span in writer.definitions:
             if name in terminals:
-                leaves[name] = _with_automaton(body, terminals[name])
+                leaves[name] = body
             else:
                 others.append(definition(name, body, span))
         tokens = [
@@ -601,23 +601,25 @@ class Assembly:
         ]
         rivals, whose = skipped, "its own terminal"
         if self.lexing is not Lexing.EARLEY:
-            parts = (part for rule in rules for part in tree.postorder(rule.body))
-            written = (part for part in parts if isinstance(part, tree.Terminal | tree.Pattern))
+            nodes = (terminal for rule in rules for terminal in tree.postorder(rule.body))
+            written = (
+                terminal for terminal in nodes if isinstance(terminal, tree.Terminal | tree.Pattern)
+            )
             rivals, whose = leaves.keys() | set(map(print_expression, written)), "any terminal"
         start, budget = rules[0].name.value, Budget(self.limits.work)
-        found = without_lexer(rules, tokens, start, self.limits, budget, rivals)
-        place = next(iter(found.losses), None)
-        shown = "" if place is None else f", but {place.message}"
+        apart = without_lexer(rules, tokens, start, self.limits, budget, rivals)
+        loss = next(iter(apart.losses), None)
+        shown = "" if loss is None else f", but {loss.message}"
         self.report.loss(
             LEXING,
             "the lexer would need too many variants of the rules, or too much work; here a lexeme"
             f" ends where {whose} would not go on, whatever else is expected{shown}."
             " `--lexing auto` accepts this with a warning; with `--lexing scannerless` any cut"
             " will do",
-            grammar.spans[grammar.start] if place is None else place.span,
+            grammar.spans[grammar.start] if loss is None else loss.span,
         )
-        kept = found.reached().definitions
-        return tree.Document(self.source, (*kept, *others), (), generated=found.generated)
+        kept = apart.reached().definitions
+        return tree.Document(self.source, (*kept, *others), (), generated=apart.generated)
 
     def _endless(self, grammar: LexicalGrammar) -> tree.Document:
         """Return the rules as they are, since a product has states at the ends of texts only."""
@@ -625,13 +627,11 @@ class Assembly:
             self._lose_lexer(grammar, "of rules that never end the lexer is not kept")
         lexed = self._lexed(grammar, Lexing.SCANNERLESS, Report(self.source))
         rules, writer, _ = self._plain(lexed.grammar)
-        more = (definition(*each) for each in writer.definitions)
+        more = (definition(*entry) for entry in writer.definitions)
         return tree.Document(self.source, (*rules, *more), ())
 
-    def _plain(
-        self, grammar: LexicalGrammar
-    ) -> tuple[list[tree.Definition], Writer, dict[str, Terminal]]:
-        """Return the rules as they are, the start first, and the terminals that have a name."""
+    def _plain(self, grammar: LexicalGrammar) -> tuple[list[tree.Definition], Writer, set[str]]:
+        """Return the rules as they are, the start first, and the names of terminals."""
         writer = Writer(self.names.copy())
         rules = {grammar.start: None, **dict.fromkeys(grammar.rules)}
         names = {
@@ -641,25 +641,25 @@ class Assembly:
             for key in (Key(rule, State(), frozenset()),)
         }
         names[grammar.start] = writer.names.of(("start",), grammar.start)
-        terminals: dict[str, Terminal] = {}
+        terminals = set[str]()
 
-        def write(node: Node, parts: list[tree.Expression]) -> tree.Expression:
+        def write(node: Node, operands: list[tree.Expression]) -> tree.Expression:
             match node:
                 case Lexeme(terminal):
                     written = writer.lexeme(node, terminal.dfa, True)
                     if isinstance(written, tree.Reference):
-                        terminals[written.name.value] = terminal
-                    return _with_automaton(written, terminal)
+                        terminals.add(written.name.value)
+                    return written
                 case Embedded(expression):
                     return expression
                 case Call(name, span):
                     return build.call(names[name], span)
                 case Sequence(_, span):
-                    return build.sequence(*parts, span=span)
+                    return build.sequence(*operands, span=span)
                 case Choice(_, span):
-                    return build.alternation(parts, span) if parts else build.nothing(span)
+                    return build.alternation(operands, span) if operands else build.nothing(span)
                 case Repeat(_, low, high, span):
-                    return build.repeated(parts[0], low, high, span)
+                    return build.repeated(operands[0], low, high, span)
 
         bodies = {rule: fold(grammar.rules[rule], children, write) for rule in rules}
         spans = grammar.spans
@@ -679,8 +679,8 @@ class Assembly:
     def _lexed(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
-        parts = grammar.ignored.parts if grammar.ignored else ()
-        cutter = LexemeSplitter(lexing, self.budget, parts)
+        ignored = grammar.ignored.parts if grammar.ignored else ()
+        cutter = LexemeSplitter(lexing, self.budget, ignored)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
             bare = end_bare(useful, self.budget)
@@ -700,19 +700,19 @@ class Assembly:
         skipped = _terminals(grammar) - _terminals(original)
         try:
             newline = () if grammar.layout is None else (grammar.layout.newline,)
-            found = expected(grammar, skipped, newline)
+            lalr = expected(grammar, skipped, newline)
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
-        parts = grammar.ignored.parts if grammar.ignored else ()
-        report_collisions(found.scanners, parts, self.budget, report)
-        if found.conflict is not None and found.conflict.startswith("Reduce/Reduce"):
-            report.error(INVALID, f"Lark's LALR parser refuses these rules: {found.conflict}", span)
-        elif found.conflict is not None:
+        ignored = grammar.ignored.parts if grammar.ignored else ()
+        report_collisions(lalr.scanners, ignored, self.budget, report)
+        if lalr.conflict is not None and lalr.conflict.startswith("Reduce/Reduce"):
+            report.error(INVALID, f"Lark's LALR parser refuses these rules: {lalr.conflict}", span)
+        elif lalr.conflict is not None:
             report.loss(
-                LEXING, f"Lark's LALR parser does not follow all rules: {found.conflict}", span
+                LEXING, f"Lark's LALR parser does not follow all rules: {lalr.conflict}", span
             )
-        return found
+        return lalr
 
     def _written(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
@@ -746,19 +746,19 @@ class Assembly:
         top = names.of(("start",), start.rule)
         definitions = [definition(top, first, lexed.grammar.spans[start.rule])]
         for key, body in bodies.items():
-            place = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
-            definitions.append(definition(name(key), body, place))
-        definitions += [definition(*each) for each in writer.definitions]
+            span = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
+            definitions.append(definition(name(key), body, span))
+        definitions += [definition(*entry) for entry in writer.definitions]
         families = {name(key): wanted_name(key) for key in bodies} | writer.families
         definitions = _start_written_out(merge_variants(definitions, families), families)
         origins = {name(key): _origin(key.rule, top) for key in bodies}
         if newlines is not None:
             blocks = frozenset(name(key) for key in bodies if key.rule in lexed.grammar.blocks)
             count = len(writer.definitions)
-            found = numbered(definitions, blocks, newlines)
-            more = [definition(*each) for each in writer.definitions[count:]]
-            definitions = [*found.definitions, *more]
-            origins |= {name: origins.get(of, top) for name, of in found.origins.items()}
+            numbered_rules = numbered(definitions, blocks, newlines)
+            more = [definition(*entry) for entry in writer.definitions[count:]]
+            definitions = [*numbered_rules.definitions, *more]
+            origins |= {name: origins.get(of, top) for name, of in numbered_rules.origins.items()}
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
@@ -779,11 +779,6 @@ class Assembly:
             grammar.spans[grammar.start],
             "a terminal matches as much as possible; let it exclude what follows it",
         )
-
-
-def _with_automaton(written: tree.Expression, terminal: Terminal) -> tree.Expression:
-    """Return a pattern with the automaton of its terminal, which nobody has to make again."""
-    return replace(written, dfa=terminal.dfa) if isinstance(written, tree.Pattern) else written
 
 
 def _report_always_empty(
@@ -826,21 +821,21 @@ def _start_written_out(
 ) -> list[tree.Definition]:
     """Return the rules without the variant of the start that only the first rule calls."""
     top, *rest = definitions
-    used = Counter(name.value for each in definitions for name in tree.uses_in(each.body))
-    parts = top.body.items if isinstance(top.body, tree.Sequence) else (top.body,)
-    called = {each.name.value for each in parts if isinstance(each, tree.Reference)}
+    used = Counter(name.value for rule in definitions for name in tree.uses_in(rule.body))
+    items = top.body.items if isinstance(top.body, tree.Sequence) else (top.body,)
+    called = {rule.name.value for rule in items if isinstance(rule, tree.Reference)}
     own = families.get(top.name.value, top.name.value)
     bodies = {
-        each.name.value: each.body
-        for each in rest
-        if (name := each.name.value) in called and used[name] == 1 and families.get(name) == own
+        rule.name.value: rule.body
+        for rule in rest
+        if (name := rule.name.value) in called and used[name] == 1 and families.get(name) == own
     }
     written = [
-        bodies.get(each.name.value, each) if isinstance(each, tree.Reference) else each
-        for each in parts
+        bodies.get(rule.name.value, rule) if isinstance(rule, tree.Reference) else rule
+        for rule in items
     ]
     body = build.sequence(*written, span=top.body.span)
-    left = [each for each in rest if each.name.value not in bodies]
+    left = [rule for rule in rest if rule.name.value not in bodies]
     return [definition(top.name.value, body, top.span), *left] if bodies else definitions
 
 
@@ -850,11 +845,11 @@ def _size(roots: list[tree.Expression]) -> int:
     pending = list(roots)
     while pending:
         node = pending[-1]
-        parts = tree.children(node)
-        unknown = [part for part in parts if id(part) not in sizes]
+        operands = tree.children(node)
+        unknown = [operand for operand in operands if id(operand) not in sizes]
         pending.extend(unknown)
         if not unknown:
-            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
+            sizes[id(node)] = 1 + sum(sizes[id(operand)] for operand in operands)
             pending.pop()
     return sum(sizes[id(root)] for root in roots)
 

@@ -88,9 +88,12 @@ def check_dialect(
                 message = "`::=` is not a sign of Lark; write `:`"
                 report.error(INVALID, message, statement.span, *GBNF_HELPS)
     if dialect is Dialect.LARK:
-        for what, span in extensions(document):
+        for construct, span in extensions(document):
             report.error(
-                INVALID, f"{what} is LLGuidance's, not Lark's", span, "use `--lexing llguidance`"
+                INVALID,
+                f"{construct} is LLGuidance's, not Lark's",
+                span,
+                "use `--lexing llguidance`",
             )
         _check_lark(document, report)
     else:
@@ -210,7 +213,7 @@ def unescape(raw: str) -> str:
         return str(eval_escaping(raw))  # type: ignore[no-untyped-call]
     except (GrammarError, SyntaxError, ValueError):
         whole = next(
-            (each for each in _ESCAPE.findall(raw) if not _PYTHON.fullmatch(each)), raw[-1:]
+            (escape for escape in _ESCAPE.findall(raw) if not _PYTHON.fullmatch(escape)), raw[-1:]
         )
         message = f"`{whole}` is not an escape that Lark reads: it has those of Python"
         helps = (

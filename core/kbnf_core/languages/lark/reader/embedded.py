@@ -98,32 +98,32 @@ class Embedding:
     alternatives: dict[Span, tuple[Span, bool]] = field(default_factory=dict)
     lacks_a_grammar: bool = False
 
-    def embed(self, node: lark.Foreign, place: Span) -> Node | None:
+    def embed(self, node: lark.Foreign, span: Span) -> Node | None:
         """Return an embedded part; None after a report. Raises RefusedError."""
         match node.kind:
             case lark.Kind.JSON:
-                return self._json(node, place)
+                return self._json(node, span)
             case lark.Kind.NESTED:
-                document = self.read(node.text, self._within(node, place))
-                return None if document is None else self._document(document, "nested", place)
+                document = self.read(node.text, self._within(node, span))
+                return None if document is None else self._document(document, "nested", span)
             case lark.Kind.GRAMMAR:
-                return self._reference(node, place)
-        return self._special(node, place)
+                return self._reference(node, span)
+        return self._special(node, span)
 
-    def _special(self, node: lark.Foreign, place: Span) -> Node:
+    def _special(self, node: lark.Foreign, span: Span) -> Node:
         """``<name>`` or ``<[1-5,7]>``."""
         match = _TOKEN_SET.fullmatch(node.text)
         if match is None:
-            leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
-            return Embedded(leaf, 0, place)
+            leaf: tree.Expression = tree.TokenName(text_of(node.text, span), span)
+            return Embedded(leaf, 0, span)
         if match["body"].strip() == "*":
             if match["negated"]:
                 raise RefusedError(INVALID, "`<[^*]>` is not a token")
-            return Embedded(tree.TokenSet(((0, MAX_TOKEN_ID),), False, place), 0, place)
-        ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
-        return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
+            return Embedded(tree.TokenSet(((0, MAX_TOKEN_ID),), False, span), 0, span)
+        ranges = tuple(_ids(range_text.strip()) for range_text in match["body"].split(","))
+        return Embedded(tree.TokenSet(ranges, match["negated"] is not None, span), 0, span)
 
-    def _json(self, node: lark.Foreign, place: Span) -> Node:
+    def _json(self, node: lark.Foreign, span: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard
         from kbnf_core.languages.json_schema.document import Document, read_json
@@ -148,23 +148,25 @@ class Embedding:
             where = problem.pointer or "the schema"
             raise RefusedError(problem.code, f"{where}: {problem.message}", *helps) from None
         for loss in embedded.outcome.losses:
-            self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
+            self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", span)
         for note in embedded.outcome.notes:
-            self.report.note(note.code, f"{note.pointer}: {note.message}", place)
+            self.report.note(note.code, f"{note.pointer}: {note.message}", span)
         # The directive alone, because the whole is the place of what calls these rules.
-        directive = self.where(Span(place.start, min(place.start + len("%json"), place.end)))
+        directive = self.where(Span(span.start, min(span.start + len("%json"), span.end)))
         self.generated.add(directive)
-        definitions = tuple(placed(each, at(directive)) for each in embedded.definitions)
-        return self._embed(embedded.start, definitions, place)
+        definitions = tuple(
+            placed(definition, at(directive)) for definition in embedded.definitions
+        )
+        return self._embed(embedded.start, definitions, span)
 
-    def _within(self, node: lark.Foreign, place: Span) -> Placing:
+    def _within(self, node: lark.Foreign, span: Span) -> Placing:
         """Return where the text of ``%lark {...}`` is; in an imported file, all of it at once."""
-        if place != node.span:
-            return at(place)
+        if span != node.span:
+            return at(span)
         offset = node.span.end - len("}") - len(node.text)
         return lambda span: Span(span.start + offset, span.end + offset)
 
-    def _reference(self, node: lark.Foreign, place: Span) -> Node | None:
+    def _reference(self, node: lark.Foreign, span: Span) -> Node | None:
         """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
         if node.text not in self.others:
             there = ", ".join(f"@{name}" for name in self.others)
@@ -176,26 +178,26 @@ class Embedding:
         if document is None:
             self.lacks_a_grammar = True
             return None
-        return self._document(document, wanted, place)
+        return self._document(document, wanted, span)
 
-    def _document(self, document: tree.Document, wanted: str, place: Span) -> Node:
+    def _document(self, document: tree.Document, wanted: str, span: Span) -> Node:
         """Rename the rules of another grammar and call its start."""
         names = {
-            each.name.value: self.names.fresh(f"{wanted}_{each.name.value}")
-            for each in document.definitions
+            definition.name.value: self.names.fresh(f"{wanted}_{definition.name.value}")
+            for definition in document.definitions
         }
         start = names[document.definitions[0].name.value]
-        renamed = tuple(rename(each, names) for each in document.definitions)
+        renamed = tuple(rename(definition, names) for definition in document.definitions)
         self.generated.update(document.generated)
         self.alternatives.update(document.alternatives or {})
-        return self._embed(start, renamed, place)
+        return self._embed(start, renamed, span)
 
-    def _embed(self, start: str, definitions: tuple[tree.Definition, ...], place: Span) -> Node:
+    def _embed(self, start: str, definitions: tuple[tree.Definition, ...], span: Span) -> Node:
         self.definitions.extend(definitions)
         document = tree.Document(Source(""), definitions, ())
         first, nullable = _first(document, start, self.limits)
-        node = Embedded(call(start, place), first, place, is_grammar=True)
-        return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)
+        node = Embedded(call(start, span), first, span, is_grammar=True)
+        return Repeat(node, 0, 1, span) if nullable else Sequence((node,), span)
 
 
 def _ids(written: str) -> tuple[int, int]:

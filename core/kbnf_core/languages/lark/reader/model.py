@@ -182,7 +182,7 @@ _Matches = tuple[bool, bool]
 def _matches_of(grammar: LexicalGrammar) -> Mapping[str, _Matches]:
     nothing: _Matches = (False, False)
     return fixpoint(
-        _callees(grammar), nothing, lambda name, known: _reduced(grammar.rules[name], known)[1]
+        _callees(grammar), nothing, lambda name, matches: _reduced(grammar.rules[name], matches)[1]
     )
 
 
@@ -215,9 +215,9 @@ def _callees(grammar: LexicalGrammar) -> dict[str, list[str]]:
 def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]:
     """Return ``root`` without useless parts, and what it matches."""
 
-    def reduce(node: Node, parts: list[tuple[Node, _Matches]]) -> tuple[Node, _Matches]:
-        matches = _matches(node, [found for _, found in parts], rules)
-        kept = tuple(part for part, _ in parts)
+    def reduce(node: Node, pairs: list[tuple[Node, _Matches]]) -> tuple[Node, _Matches]:
+        matches = _matches(node, [match_ for _, match_ in pairs], rules)
+        kept = tuple(operand for operand, _ in pairs)
         if not matches[1]:
             empty: Node = Sequence((), node.span) if matches[0] else Choice((), node.span)
             return empty, matches
@@ -230,18 +230,22 @@ def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]
     return fold(root, children, reduce)
 
 
-def _matches(node: Node, parts: list[_Matches], rules: Mapping[str, _Matches]) -> _Matches:
+def _matches(node: Node, matches_of: list[_Matches], rules: Mapping[str, _Matches]) -> _Matches:
     match node:
         case Call(name):
             return rules[name]
         case Sequence():
             # The lexer expects no lexeme after an operand that never ends.
-            stop = next((n for n, part in enumerate(parts, 1) if not part[0]), len(parts))
-            return all(any_ for any_, _ in parts), any(expects for _, expects in parts[:stop])
+            stop = next(
+                (n for n, match_ in enumerate(matches_of, 1) if not match_[0]), len(matches_of)
+            )
+            return all(any_ for any_, _ in matches_of), any(
+                expects for _, expects in matches_of[:stop]
+            )
         case Choice():
-            return any(any_ for any_, _ in parts), any(expects for _, expects in parts)
+            return any(any_ for any_, _ in matches_of), any(expects for _, expects in matches_of)
         case Repeat(_, low):
-            return low == 0 or parts[0][0], parts[0][1]
+            return low == 0 or matches_of[0][0], matches_of[0][1]
     return True, True
 
 
@@ -253,7 +257,7 @@ def written_alternatives(
     Without a lexeme, LLGuidance's lexer may end others sooner: it can go if another is alive
     wherever it is. Lark's contextual lexer may find other terminals instead, so none can.
     """
-    found: dict[Span, tuple[Span, bool]] = {}
+    alternatives: dict[Span, tuple[Span, bool]] = {}
     for body in rules.values():
         for node in postorder(body):
             if not isinstance(node, Choice):
@@ -263,11 +267,11 @@ def written_alternatives(
                 can_go = lexing in (Lexing.EARLEY, Lexing.SCANNERLESS) or (
                     lexing is Lexing.LLGUIDANCE and _is_within(branch, patterns, budget)
                 )
-                before = found.get(branch.span, (node.span, can_go))
+                before = alternatives.get(branch.span, (node.span, can_go))
                 # An argument of a template is an alternative of several choices: it can go only
                 # where all of them are the same choice of the source.
-                found[branch.span] = (node.span, can_go and before == (node.span, can_go))
-    return found
+                alternatives[branch.span] = (node.span, can_go and before == (node.span, can_go))
+    return alternatives
 
 
 def _pattern_of(branch: Node) -> Terminal | None:
@@ -300,20 +304,20 @@ def make_shallow(
 ) -> tuple[dict[str, Node], dict[str, Span]]:
     """Return the rules, none deeper than the limit, and where they are."""
     shallow: dict[str, Node] = {}
-    places = dict(spans)
+    spans_of = dict(spans)
     for name, body in rules.items():
         count = len(shallow)
 
         def split(
-            node: Node, parts: list[tuple[Node, int]], name: str = name, count: int = count
+            node: Node, pairs: list[tuple[Node, int]], name: str = name, count: int = count
         ) -> tuple[Node, int]:
-            depth = 1 + max((depth for _, depth in parts), default=0)
-            whole = rebuild(node, (part for part, _ in parts))
+            depth = 1 + max((depth for _, depth in pairs), default=0)
+            whole = rebuild(node, (operand for operand, _ in pairs))
             if depth <= _DEEPEST:
                 return whole, depth
-            part = f"{name}@part{len(shallow) - count + 1}"
-            shallow[part], places[part] = whole, node.span
-            return Call(part, node.span), 1
+            operand = f"{name}@part{len(shallow) - count + 1}"
+            shallow[operand], spans_of[operand] = whole, node.span
+            return Call(operand, node.span), 1
 
         shallow[name] = fold(body, children, split)[0]
-    return shallow, places
+    return shallow, spans_of

@@ -92,10 +92,10 @@ class NamedTerminals(Generic[T]):
     report: Report
     limits: Limits
     budget: Budget
-    _known: dict[str, T | None] = field(default_factory=dict)
+    _terminals: dict[str, T | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
-    def combine(self, node: lark.Expression, parts: list[T], module: Module) -> T | None:
+    def combine(self, node: lark.Expression, values: list[T], module: Module) -> T | None:
         """Return what ``node`` stands for, given what its parts do; None after a report."""
         raise NotImplementedError
 
@@ -110,10 +110,10 @@ class NamedTerminals(Generic[T]):
     def evaluate(self, root: lark.Expression, module: Module) -> T | None:
         """Return what a terminal expression stands for; None after a report."""
 
-        def combine(node: lark.Expression, parts: list[T | None]) -> T | None:
-            whole = [part for part in parts if part is not None]
+        def combine(node: lark.Expression, values: list[T | None]) -> T | None:
+            whole = [value for value in values if value is not None]
             try:
-                return self.combine(node, whole, module) if len(whole) == len(parts) else None
+                return self.combine(node, whole, module) if len(whole) == len(values) else None
             except LimitError as error:
                 self.report.error("E203", f"this terminal needs {error}", module.place(node.span))
             except RefusedError as error:
@@ -127,16 +127,16 @@ class NamedTerminals(Generic[T]):
         if flat in self._open:
             self.report.error(INVALID, f"circular reference in terminal `{flat}`", span)
             return None
-        if flat in self._known:
-            return self._known[flat]
+        if flat in self._terminals:
+            return self._terminals[flat]
         if len(self._open) > _MOST_NESTED:
             self.report.error("E012", "terminals refer to one another too deeply", span)
             return None
         for name, entry in self._ahead(flat):
             self._open.append(name)
-            self._known[name] = self.define(entry.definition, entry.module)
+            self._terminals[name] = self.define(entry.definition, entry.module)
             self._open.pop()
-        return self._known.get(flat)
+        return self._terminals.get(flat)
 
     def _ahead(self, flat: str) -> list[tuple[str, Entry]]:
         """Return a terminal and those that it needs, these first, so that chains do not nest.
@@ -149,15 +149,15 @@ class NamedTerminals(Generic[T]):
         while pending:
             name = pending.pop()
             entry = self.gathered.entry(name)
-            if name in callees or name in self._known or name in self._open or entry is None:
+            if name in callees or name in self._terminals or name in self._open or entry is None:
                 continue
             nodes = postorder(entry.definition.body, self.parts)
             names = (node.name.value for node in nodes if isinstance(node, lark.Use))
             entries[name] = entry
-            callees[name] = [entry.module.names.get(each, "") for each in names]
+            callees[name] = [entry.module.names.get(name_, "") for name_ in names]
             pending += callees[name]
         within = {
-            name: [each for each in inner if each in callees] for name, inner in callees.items()
+            name: [name_ for name_ in inner if name_ in callees] for name, inner in callees.items()
         }
         circles = {name for circle in cyclic_components(within) for name in circle} - {flat}
         order = callees_first([flat], within) if flat in within else []
@@ -218,12 +218,12 @@ class _Gatherer:
         flat = module.names.get(name, name)
         entry = Entry(definition, module)
         entries = self.gathered.entries
-        known = flat in entries
-        if definition.definer is lark.Definer.NEW and known:
+        is_defined = flat in entries
+        if definition.definer is lark.Definer.NEW and is_defined:
             self.report.error(
                 INVALID, f"`{name}` is defined twice", module.place(definition.name.span)
             )
-        elif definition.definer is not lark.Definer.NEW and not known:
+        elif definition.definer is not lark.Definer.NEW and not is_defined:
             self.report.error(
                 INVALID,
                 f"`{definition.definer.value}` of `{name}`, which is not defined",
@@ -289,10 +289,10 @@ class _Gatherer:
         if statement.dots == 0:
             text = self.libraries.get(name)
             if text is None:
-                known = ", ".join(sorted(self.libraries))
+                names = ", ".join(sorted(self.libraries))
                 self.report.error(
                     IMPORT,
-                    f"there is no library `{name}` here; there is {known}",
+                    f"there is no library `{name}` here; there is {names}",
                     site,
                     "import a file beside this one with a dot in front: `%import .name.RULE`",
                 )

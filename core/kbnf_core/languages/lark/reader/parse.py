@@ -140,13 +140,13 @@ class Builder:
         dots, (*module, old) = parts[1]
         new = _name(parts[-1]) if isinstance(parts[-1], Word) else old
         span = span_of(parts[0]).cover(new.span).cover(old.span)
-        return lark.Import(dots, tuple(each.value for each in module), ((old, new),), span)
+        return lark.Import(dots, tuple(word.value for word in module), ((old, new),), span)
 
     def import_many(self, parts: Parts) -> lark.Import:
         """``%import a.b (X, Y)``."""
         dots, path = parts[1]
         names = tuple((name, name) for name in _names(parts[2:]))
-        return lark.Import(dots, tuple(each.value for each in path), names, _cover(parts))
+        return lark.Import(dots, tuple(word.value for word in path), names, _cover(parts))
 
     def path(self, parts: Parts) -> tuple[int, tuple[lark.Name, ...]]:
         """``.a.b``: the number of dots in front, and the names."""
@@ -326,7 +326,7 @@ _STARTS = frozenset(_STATEMENTS.values()) | {"OPTIONS"}
 _BLANKS = re.compile(r"\s*")
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|0x[0-9A-Fa-f]+|\d+")
 _CONDITION = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*")
-_NESTED_PART = re.compile(
+_NESTED_WORD = re.compile(
     r'"(?:\\.|[^"\\\n])*"|/(?!/)(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*|[{}]|\n|.', re.DOTALL
 )
 
@@ -380,7 +380,7 @@ class _WordReader:
         if self.is_unclosed or not self.text.startswith("{", place):
             return None
         depth = 0
-        for part in _NESTED_PART.finditer(self.text, place):
+        for part in _NESTED_WORD.finditer(self.text, place):
             depth += {"{": 1, "}": -1}.get(part[0], 0)
             if depth == 0:
                 return part.end()
@@ -439,10 +439,10 @@ def comments(text: str) -> Iterator[tuple[str, Span]]:
         if word.type == "COMMENT":
             yield word.value.removeprefix("#").removeprefix("//"), span_of(word)
         elif word.type == "NESTED":
-            for part in _NESTED_PART.finditer(word.value):
-                if part[0].startswith(("#", "//")):
-                    start, end = (span_of(word).start + each for each in part.span())
-                    yield part[0].removeprefix("#").removeprefix("//"), Span(start, end)
+            for match in _NESTED_WORD.finditer(word.value):
+                if match[0].startswith(("#", "//")):
+                    start, end = (span_of(word).start + offset for offset in match.span())
+                    yield match[0].removeprefix("#").removeprefix("//"), Span(start, end)
 
 
 def is_gbnf(text: str) -> bool:
@@ -499,9 +499,9 @@ class _Lark(Metasyntax[lark.Statement]):
 def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     word = mistake.word or Word("$END", "", mistake.span.start, mistake.span.end)
     expected = sorted(_SHOWN[name] for name in mistake.expected if name in _SHOWN)
-    found = f"`{word.value}`" if word.value else "the end of the line"
+    word_shown = f"`{word.value}`" if word.value else "the end of the line"
     helps = (f"expected {', '.join(expected)}",) if expected else ()
-    message = f"{found} is not allowed here in a Lark grammar"
+    message = f"{word_shown} is not allowed here in a Lark grammar"
     if word.type == "DEFINE":
         message = "`::=` does not define Lark rules; this is `:`, or the file is GBNF"
         helps = ("convert GBNF with `kbnf convert --from gbnf FILE`",)

@@ -49,7 +49,7 @@ class Report:
     losses: list[Loss] = field(default_factory=list)
     remark: str = ""
     """What to say at the head of the result."""
-    _said: set[tuple[str, Span]] = field(default_factory=set)
+    _reported: set[tuple[str, Span]] = field(default_factory=set)
 
     def error(self, code: str, message: str, span: Span, *helps: str) -> None:
         """Note something that leaves no grammar."""
@@ -82,6 +82,6 @@ class Report:
 
     def _is_new(self, message: str, span: Span) -> bool:
         key = (message, span)
-        new = key not in self._said
-        self._said.add(key)
+        new = key not in self._reported
+        self._reported.add(key)
         return new

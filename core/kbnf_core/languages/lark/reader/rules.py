@@ -121,12 +121,12 @@ def holds(condition: str, parameter: int | None) -> bool:
 def _value(text: str, parameter: int | None) -> _Value:
     """Evaluate an expression: each call as its bracket is closed."""
     calls: list[tuple[str, list[_Value]]] = [("", [])]
-    place = 0
-    while place < len(text):
-        word = _PARAMETER_WORD.match(text, place)
+    offset = 0
+    while offset < len(text):
+        word = _PARAMETER_WORD.match(text, offset)
         if word is None:
-            raise RefusedError(INVALID, f"`{text[place:].strip()}` cannot be read")
-        place = word.end()
+            raise RefusedError(INVALID, f"`{text[offset:].strip()}` cannot be read")
+        offset = word.end()
         if word["open"]:
             calls.append((word["name"], []))
         elif word["close"]:
@@ -138,10 +138,10 @@ def _value(text: str, parameter: int | None) -> _Value:
             calls[-1][1].append(_one(word, parameter))
     if len(calls) != 1 or len(calls[0][1]) != 1:
         raise RefusedError(INVALID, f"`{text.strip()}` cannot be read")
-    (found,) = calls[0][1]
-    if parameter is None and found[0] != "n":
+    (call,) = calls[0][1]
+    if parameter is None and call[0] != "n":
         raise RefusedError(INVALID, "there is no parameter here")
-    return found
+    return call
 
 
 def _one(word: re.Match[str], parameter: int | None) -> _Value:
@@ -193,8 +193,8 @@ class _Scope:
     parameter: int | None
 
 
-_Part = tuple[lark.Expression, _Scope]
-_Steps = Generator[_Part, Node | None, Node | None]
+_Expansion = tuple[lark.Expression, _Scope]
+_Steps = Generator[_Expansion, Node | None, Node | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,15 +265,15 @@ class RuleBuilder:
         """Return ``root`` as a node; None after a report."""
         return resolve((root, scope), self._steps)
 
-    def _steps(self, part: _Part) -> _Steps:
+    def _steps(self, expansion: _Expansion) -> _Steps:
         """Build a part; yields the parts that it needs."""
         try:
-            return (yield from self._part(*part))
+            return (yield from self._expand(*expansion))
         except RefusedError as error:
-            self.report.refused(error, part[1].module.place(part[0].span))
+            self.report.refused(error, expansion[1].module.place(expansion[0].span))
             return None
 
-    def _part(self, root: lark.Expression, scope: _Scope) -> _Steps:
+    def _expand(self, root: lark.Expression, scope: _Scope) -> _Steps:
         place = scope.module.place(root.span)
         match root:
             case lark.Group(body):
