@@ -160,8 +160,6 @@ cdef class ItemSets(_Tables):
     cdef vector[uint8_t] kinds
     # By nonterminal: whether it is a piece, 0 while nobody asked.
     cdef vector[uint8_t] pieces
-    # By item set; valid where ``known`` has the bit.
-    cdef deque[vector[int32_t]] report_parts
     # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move,
     # and none is made in advance: memory that is touched for the first time costs more than the
     # work.
@@ -224,7 +222,6 @@ cdef class ItemSets(_Tables):
     cdef bint _find_repeats(self, int32_t item_set) except -1
     cdef bint _is_piece(self, int32_t nonterminal) except -1
     cdef bint _find_piece(self, int32_t nonterminal) except -1
-    cdef vector[int32_t]* by_report(self, int32_t item_set) except NULL
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2
     cdef int32_t predicted(self, vector[int32_t]& called) except -2

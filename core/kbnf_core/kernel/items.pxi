@@ -22,7 +22,6 @@ cdef enum:
     _CALLS = 8
     _PIECES = 16
     _REPEATS = 32
-    _PARTS = 64
 
 
 cdef enum:
@@ -33,8 +32,6 @@ cdef enum:
     _MOST_IN_PIECE = 64
     _PIECE = 1
     _NO_PIECE = 2
-    # Parts of a set that are walked apart; see ``by_report``.
-    _MOST_PARTS = 100
     # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
     # go on with a state, since something is called.
     _READS = 1
@@ -70,7 +67,7 @@ cdef class ItemSets(_Tables):
         cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
         lists += held(self.live_sets) + held(self.moves) + held(self.tail_called)
         lists += held(self.known) + held(self.kinds) + held(self.counted_states)
-        lists += held(self.pieces) + held(self.report_parts)
+        lists += held(self.pieces)
         lists += held(self.rows) + held(self.targets) + held(self.columns)
         lists += self.sets.held() + self.counted_numbers.held()
         return lists + self.single.held() + self.unions.held() + held(self.predictions)
@@ -205,7 +202,6 @@ cdef class ItemSets(_Tables):
             self.completed_lists.resize(size)
             self.report_lists.resize(size)
             self.calls.resize(size)
-            self.report_parts.resize(size)
         return self.known[item_set] & what
 
     cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
@@ -615,28 +611,6 @@ cdef class ItemSets(_Tables):
             after.erase(unique(after.begin(), after.end()), after.end())
             front.swap(after)
         return False
-
-    cdef vector[int32_t]* by_report(self, int32_t item_set) except NULL:
-        """The sets of the items of a set that report the same, without those that are at an end.
-
-        Of more than ``_MOST_PARTS`` the set itself is the only one: to walk each costs more than
-        it saves.
-        """
-        cdef ordered_map[int32_t, vector[int64_t]] parts
-        cdef vector[int32_t] found
-        cdef int64_t item
-        if not self._knows(item_set, _PARTS):
-            for item in self.of(item_set)[0]:
-                if self._goes_on(<int32_t> (item // self.radix)):
-                    parts[item % self.radix].push_back(item)
-            if parts.size() > _MOST_PARTS:
-                found.push_back(item_set)
-            else:
-                for each in parts:
-                    found.push_back(self._number(each.second))
-            self.report_parts[item_set] = found
-            self.known[item_set] |= _PARTS
-        return &self.report_parts[item_set]
 
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2:
         """The set of all items of ``pairs[first:last]``, which ascend; memoised for two.

@@ -8,9 +8,6 @@
 # for all callers, and its states are not multiplied by theirs. Where a nonterminal completes, its
 # callers are a state that goes on below the nodes of the completion.
 #
-# The walk of a union of item sets is the union of their walks. So the items of a set are walked by
-# what they report: a name is walked once below some nodes, whatever else may come there.
-#
 # **Terms.** A *frame* is a state and the set of trie nodes from which on bytes are its own: the
 # root for the state whose mask it is. The walk of a union of nodes is the union of walks, so of a
 # later frame of a state just those nodes are left that no earlier one has.
@@ -210,7 +207,7 @@ cdef class MaskAssembler:
         return self.node_sets.find(left)
 
     cdef int _follow(self) except -1:
-        """Walk from each pair of a state, and from what they call.
+        """Walk from each pair of a state and, together, from what they call.
 
         What calls pieces is walked with them.
         """
@@ -235,14 +232,11 @@ cdef class MaskAssembler:
 
     cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
         """Add the tokens of a pair below some nodes, and the states after its completions."""
-        cdef Walked* walked
-        cdef vector[int32_t]* parts = self.explorer.items.by_report(pair.second)
-        cdef size_t i, j
-        for i in range(parts.size()):
-            walked = self._walk(parts[0][i], nodes)
-            self.found_rows.push_back(walked.first)
-            for j in range(walked.second.size()):
-                self._leave(Pair(pair.first, walked.second[j].first), walked.second[j].second)
+        cdef Walked* walked = self._walk(pair.second, nodes)
+        cdef size_t i
+        self.found_rows.push_back(walked.first)
+        for i in range(walked.second.size()):
+            self._leave(Pair(pair.first, walked.second[i].first), walked.second[i].second)
         return 0
 
     cdef int _leave(self, Pair complete, int32_t nodes) except -1:
