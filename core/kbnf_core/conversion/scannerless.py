@@ -470,15 +470,15 @@ class _Boundaries:
                 result |= tokens
             elif first & read_on:
                 result |= sum(
-                    1 << each for each in _numbers(tokens) if self._reads_into(token, each)
+                    1 << other for other in _numbers(tokens) if self._reads_into(token, other)
                 )
         return result
 
     def _reads_into(self, token: int, following: int) -> bool:
-        r"""Return whether the lexer reads on into all texts of a token, perhaps after a character.
+        """Return whether the lexer reads on into all texts of a token, if after some characters.
 
-        A comment whose line ends in `\\` goes on with what comes behind it, so with a name that
-        begins with an escape, though `\\` alone is not the end of a comment.
+        A comment of C goes on after a backslash and any character, so into a name that begins with
+        an escape, although a backslash alone ends no text of a comment.
         """
         return not any(
             _may_follow(beyond, token_following.dfa, self._budget)
@@ -533,15 +533,15 @@ def _may_follow(beyond: _Beyond, following: Dfa | None, budget: Budget) -> bool:
         return False
     step = _stepped(following, longer)
     pending = [(0, state) for state in beyond.states]
-    known = {*pending}
+    visited = {*pending}
     for pair in pending:
         budget.spend()
-        for after, reached in step(*pair) - known:
+        for after, reached in step(*pair) - visited:
             if after == DEAD or (reached != DEAD and longer.accepting[reached]):
                 continue
             if reached == DEAD or following.accepting[after]:
                 return True
-            known.add((after, reached))
+            visited.add((after, reached))
             pending.append((after, reached))
     return False
 
@@ -647,12 +647,12 @@ class _Writer:
             number = bit.bit_length() - 1
             rule = self._after(node, number)
             after = EMPTY if rule is None else call(rule, node.span)
-            return placed(sequence(self._behind_skipped(node, number), after), node.span)
+            return placed(sequence(self._after_skipped(node, number), after), node.span)
 
         return fold(body, children, one)
 
-    def _behind_skipped(self, leaf: Expression, number: int) -> Expression:
-        """Return a use of a token, also behind the skipped tokens that its beginning ends."""
+    def _after_skipped(self, leaf: Expression, number: int) -> Expression:
+        """Return a use of a token, also after the skipped tokens that its beginning ends."""
         endings = [token for token in self._unended if not self._parted[token] & 1 << number]
         ended: list[int] = []
         ways: list[Expression] = []
