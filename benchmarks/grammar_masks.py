@@ -37,7 +37,7 @@ def texts_of(judge: Judge, options: argparse.Namespace, rng: random.Random) -> l
     texts: list[bytes] = []
     for file in files:
         data = file.read_bytes()
-        if data.strip() and judge.takes(data):
+        if data.strip() and len(data) <= options.longest and judge.takes(data):
             texts.append(data)
         if len(texts) == options.limit:
             break
@@ -91,6 +91,7 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--pattern", default="*.py", help="names of the files")
     parser.add_argument("--limit", type=int, default=100, help="files")
+    parser.add_argument("--longest", type=int, default=10_000_000, help="bytes of a file")
     parser.add_argument("--places", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--vocab", type=Path, help="a tokenizer.json instead of tekken")

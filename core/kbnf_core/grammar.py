@@ -124,6 +124,7 @@ class Grammar:
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
         reading.parsed.release()
+        # A cached property, which is stored here before anybody asks for it.
         self.__dict__["reading"] = reading
         self.source = reading.parsed.source
         self.language = reading.language
@@ -408,6 +409,7 @@ class Grammar:
         return grammar_from_store(url, source, vocabulary, cls.read, cls.restore, **options)
 
     def __copy__(self) -> "Grammar":
+        # A copy would have the same rules, and none of the caches.
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Grammar":

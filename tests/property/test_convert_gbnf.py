@@ -9,6 +9,7 @@ import pytest
 from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import from_gbnf, to_gbnf
 from kbnf_core.diff import Relation, compare
+from kbnf_core.languages.gbnf import factoring
 from kbnf_testing.data import DATA
 from kbnf_testing.definition import words_up_to
 from kbnf_testing.generate import Features, GrammarMaker
@@ -55,6 +56,14 @@ def test_language_is_kept(seed: int) -> None:
     for text in every_text(alphabet):
         wanted = word_of(text.encode()) in members
         assert language.has(text) == wanted or (not converted.exact and wanted), text
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_language_is_kept_where_all_rules_are_factored(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(factoring._Factoring, "_is_ambiguous", lambda *_: True)
+    test_language_is_kept(seed)
 
 
 def every_text(alphabet: str) -> list[str]:

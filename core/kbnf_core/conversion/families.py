@@ -65,7 +65,7 @@ def written_out(
     if findings:
         return WrittenOut(document, findings)
     try:
-        definitions = _Writer(document, start, columns, limits, budget).definitions()
+        definitions = _FamilyWriter(document, start, columns, limits, budget).definitions()
     except TooManyMembersError as error:
         return WrittenOut(document, (_too_many(document, columns, limits, error.family),))
     alternatives = dict(_alternatives(document))
@@ -96,7 +96,7 @@ def _too_many(document: Document, columns: int, limits: Limits, family: str) -> 
     )
 
 
-class _Writer:
+class _FamilyWriter:
     """Makes the rules of all families of one document."""
 
     def __init__(

@@ -170,7 +170,7 @@ def without_lexer(
     kinds = _Kinds(everything)
     followers = _Followers(rules, kinds, start, budget)
     boundaries = _Boundaries(kinds, everywhere, limits, budget)
-    result = _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
+    result = _ScannerlessWriter(kinds, followers, boundaries).write(rules, tokens, start, names)
     return replace(result, losses=[*losses, *result.losses])
 
 
@@ -597,7 +597,7 @@ def _walk(texts: _Texts, others: _Texts, budget: Budget) -> tuple[CodePoints, se
     return read_on, ends
 
 
-class _Writer:
+class _ScannerlessWriter:
     """Puts skipped tokens into the rules."""
 
     def __init__(self, kinds: _Kinds, followers: _Followers, boundaries: _Boundaries) -> None:

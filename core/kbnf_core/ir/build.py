@@ -130,11 +130,12 @@ def distinct(parts: Iterable[Node]) -> Iterable[Node]:
     """Return parts without those that are built like another one."""
     result: dict[Hashable, Node] = {}
     for part in parts:
-        result.setdefault(fold(part, children, _key), part)
+        result.setdefault(fold(part, children, structure), part)
     return result.values()
 
 
-def _key(node: Node, parts: list[Hashable]) -> Hashable:
+def structure(node: Node, parts: Several[Hashable]) -> Hashable:
+    """Return a key of the structure of a node, given those of its parts; places do not count."""
     match node:
         case Literal(data):
             return data

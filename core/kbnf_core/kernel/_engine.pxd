@@ -27,6 +27,97 @@ cdef enum:
     SELF = -1
     UNKNOWN = -1
 
+# Contents of any length, in chunks instead of each in a block of its own: the table of a large
+# grammar has millions, and memory that is allocated together is freed at once.
+cdef extern from * nogil:
+    """
+    #include <algorithm>
+    #include <memory>
+    #include <type_traits>
+    #include <vector>
+
+    namespace kbnf {
+
+    /* Elements that follow each other in an arena, and do not move. */
+    template <class T> class Span {
+        T *first = nullptr;
+        size_t count = 0;
+
+      public:
+        Span() = default;
+        Span(T *begin, size_t size) : first(begin), count(size) {}
+        T *begin() const { return first; }
+        T *end() const { return first + count; }
+        size_t size() const { return count; }
+        bool empty() const { return count == 0; }
+        T &operator[](size_t index) const { return first[index]; }
+        std::vector<T> copied() const { return std::vector<T>(begin(), end()); }
+        bool equals(const std::vector<T> &other) const {
+            return count == other.size() && std::equal(begin(), end(), other.begin());
+        }
+    };
+
+    /* Memory that is taken in parts and freed as a whole. */
+    template <class T> class Arena {
+        static_assert(std::is_trivially_destructible<T>::value, "elements are dropped");
+        enum : size_t { least = 512, most = 1 << 20 };
+        struct Free { void operator()(T *chunk) const { ::operator delete(chunk); } };
+        std::vector<std::unique_ptr<T, Free>> chunks;
+        T *next = nullptr;
+        size_t left = 0, all = 0;
+
+      public:
+        /* Room for elements, which are not initialised. */
+        T *room_for(size_t count) {
+            if (count > left) {
+                /* As much again as there is: of a small table nothing much is left over. */
+                const size_t wanted = all < least ? least : all > most ? most : all;
+                const size_t size = std::max(count, wanted / sizeof(T));
+                chunks.emplace_back(static_cast<T *>(::operator new(size * sizeof(T))));
+                all += size * sizeof(T);
+                if (size - count < left) return chunks.back().get();
+                next = chunks.back().get();
+                left = size;
+            }
+            T *found = next;
+            next += count;
+            left -= count;
+            return found;
+        }
+        T *take(size_t count, T value) {
+            T *found = room_for(count);
+            std::uninitialized_fill_n(found, count, value);
+            return found;
+        }
+        /* A copy of elements, with room for some more after it. */
+        Span<T> keep(const std::vector<T> &elements, size_t spare = 0) {
+            T *found = room_for(elements.size() + spare);
+            std::uninitialized_copy(elements.begin(), elements.end(), found);
+            return Span<T>(found, elements.size());
+        }
+        size_t bytes() const { return all; }
+    };
+
+    }
+    """
+    cppclass Span "kbnf::Span"[T]:
+        Span()
+        Span(T* begin, size_t size)
+        T* begin()
+        T* end()
+        size_t size()
+        bint empty()
+        T& operator[](size_t index)
+        vector[T] copied()
+        bint equals(vector[T]& other)
+
+    cppclass Arena "kbnf::Arena"[T]:
+        T* take(size_t count, T value) except +
+        Span[T] keep(vector[T]& elements) except +
+        Span[T] keep(vector[T]& elements, size_t spare) except +
+        size_t bytes()
+
+
 cdef extern from *:
     """
     #include <stdint.h>
@@ -101,7 +192,8 @@ cdef class _Room:
 
 @cython.final
 cdef class _Lists:
-    cdef deque[vector[int64_t]] contents
+    cdef vector[Span[int64_t]] contents
+    cdef Arena[int64_t] arena
     cdef _Index index
     cdef _Room room
     cdef int64_t radix
@@ -153,10 +245,11 @@ cdef class ItemSets(_Tables):
     cdef _Map counted_numbers
     # By item set; valid where ``known`` has the bit.
     cdef vector[uint8_t] known
-    cdef deque[int32_t] live_sets
-    cdef deque[vector[int32_t]] completed_lists
-    cdef deque[vector[int32_t]] report_lists
-    cdef deque[vector[Pair]] calls
+    cdef vector[int32_t] live_sets
+    cdef vector[Span[int32_t]] completed_lists
+    cdef vector[Span[int32_t]] report_lists
+    cdef vector[Span[Pair]] calls
+    cdef Arena[Pair] call_arena
     cdef vector[uint8_t] kinds
     # By nonterminal: whether it is a piece, 0 while nobody asked.
     cdef vector[uint8_t] pieces
@@ -164,7 +257,8 @@ cdef class ItemSets(_Tables):
     # and none is made in advance: memory that is touched for the first time costs more than the
     # work.
     cdef vector[int32_t*] rows
-    cdef deque[vector[int32_t]] moves
+    # The rows are here, those of targets too, and the lists of nonterminals above.
+    cdef Arena[int32_t] arena
     # By automaton state: its row of targets, NULL while nobody asked: by byte class, one more than
     # the target, DEAD without one, UNKNOWN for several.
     cdef vector[int32_t*] targets
@@ -183,7 +277,7 @@ cdef class ItemSets(_Tables):
     cdef inline int32_t target(self, int32_t source, int32_t row) except -1
     cdef int32_t _count(self, int32_t source, int32_t row) except -1
     cdef int32_t counted(self, int32_t row, int32_t count) except -1
-    cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept
+    cdef inline Span[int64_t] of(self, int32_t item_set) noexcept
     cdef bint _knows(self, int32_t item_set, uint8_t what) except -1
     cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2
     cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) except -1
@@ -214,10 +308,11 @@ cdef class ItemSets(_Tables):
     cdef bint expects_tokens(self, int32_t item_set) noexcept
     cdef int32_t after_token(self, int32_t item_set, ordered_set[int32_t]& terminals) except -2
     cdef int add_terminals(self, int32_t item_set, ordered_set[int32_t]& terminals) except -1
-    cdef vector[int32_t]* completed(self, int32_t item_set) except NULL
-    cdef vector[int32_t]* reported(self, int32_t item_set) except NULL
-    cdef vector[Pair]* waits(self, int32_t item_set) except NULL
-    cdef vector[Pair] _find_waits(self, int32_t item_set) except *
+    cdef Span[int32_t] completed(self, int32_t item_set) except *
+    cdef Span[int32_t] reported(self, int32_t item_set) except *
+    cdef Span[int32_t] _keep(self, ordered_set[int32_t]& numbers) except *
+    cdef Span[Pair] waits(self, int32_t item_set) except *
+    cdef Span[Pair] _find_waits(self, int32_t item_set) except *
     cdef bint repeats(self, int32_t item_set) except -1
     cdef bint _find_repeats(self, int32_t item_set) except -1
     cdef bint _is_piece(self, int32_t nonterminal) except -1
@@ -230,25 +325,36 @@ cdef class ItemSets(_Tables):
 
 @cython.final
 cdef class StackNodes:
-    cdef _Lists nodes
+    cdef readonly size_t size
+    cdef vector[Span[Triple]] nodes
+    cdef Arena[Triple] arena
+    cdef _Index index
+    cdef _Room room
     cdef ItemSets items
-    cdef unordered_map[int32_t, vector[Triple]] contents
-    cdef unordered_map[uint64_t, vector[Pair]] waiting_lists
     cdef _Map narrowed
 
     cdef size_t held(self) noexcept
     cdef int32_t find(self, vector[Triple]& edges) except -2
-    cdef vector[Pair]* waiters(self, Pair complete) except NULL
-    cdef int _find_waiting(self, Pair complete, vector[Pair]& found) except -1
+    cdef Span[Triple] waiters(self, Pair complete) noexcept
     cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2
-    cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL
+
+
+cdef inline Pair _resuming(const Triple& triple, int32_t stack_node) noexcept nogil:
+    """The (stack node, item set) that resumes by a triple of a node."""
+    # SELF is resolved here. A node is named by its content, which therefore cannot contain the
+    # number of the node.
+    cdef int32_t below = triple.second.first
+    return Pair(stack_node if below == SELF else below, triple.second.second)
 
 
 @cython.final
 cdef class Configurations:
-    cdef deque[vector[Pair]] all_pairs
-    cdef deque[vector[int32_t]] all_exits
+    # Of pairs with room for one more, the one that they predict.
+    cdef vector[Span[Pair]] all_pairs
+    cdef vector[Span[int32_t]] all_exits
+    cdef Arena[Pair] pair_arena
+    cdef Arena[int32_t] exit_arena
     cdef _Index index
     cdef _Room room
     cdef readonly size_t size
@@ -262,18 +368,18 @@ cdef class LazyTable:
     cdef object acquire
     cdef object release
     cdef const uint8_t[::1] class_view
-    cdef vector[int32_t*] segments
+    # By state: its row, ``unknown_row`` before the first step. Rows never move.
+    cdef vector[int32_t*] rows
+    cdef Arena[int32_t] arena
+    cdef vector[int32_t] unknown_row
     # By state: whether something completes into BOTTOM.
     cdef vector[uint8_t] completions
     cdef const uint8_t* classes
     cdef Py_ssize_t width
-    # How many states have a row.
-    cdef int32_t count
     cdef ItemSets items
     cdef StackNodes stack
-    # By state; valid where ``has_sources`` is set.
-    cdef deque[vector[Pair]] source_lists
-    cdef vector[uint8_t] has_sources
+    # By state: one more than the pairs that are predicted, 0 while nobody asked.
+    cdef vector[uint8_t] predicting
     cdef _Map settled
     # By stack node and nonterminal: see ``resumed``.
     cdef _Map resumptions
@@ -283,8 +389,9 @@ cdef class LazyTable:
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
 
-    cdef int32_t* _add_row(self, bint completes) except NULL
     cdef inline int32_t* row_of(self, int32_t state) noexcept
+    cdef inline int32_t* live_row(self, int32_t state) except NULL
+    cdef int32_t* _make_row(self, int32_t state) except NULL
     cdef int _check(self, int32_t state, uint8_t byte_class) except -1
     cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2
     cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2
@@ -292,7 +399,7 @@ cdef class LazyTable:
     cdef int32_t _step_alone(self, int32_t state, uint8_t byte_class) except -2
     cdef int32_t run(self, int32_t* state, const uint8_t* data, int32_t count) except -1
     cdef int32_t _begin(self, int32_t item_set) except -2
-    cdef vector[Pair]* _checked_sources(self, int32_t state) except NULL
+    cdef Span[Pair] _checked_sources(self, int32_t state) except *
     cdef Py_ssize_t state_count(self) except -1
     cdef Py_ssize_t part_count(self) noexcept
     cdef inline int32_t place(self, int32_t state) except? 0
@@ -300,7 +407,7 @@ cdef class LazyTable:
     cdef int32_t place_above(self, int32_t item_set) except? 0
     cdef int32_t place_apart(self, int32_t item_set) except? 0
     cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0
-    cdef vector[int32_t]* ends(self, int32_t ended) except NULL
+    cdef Span[int32_t] ends(self, int32_t ended) except *
     cdef int32_t lift(self, int32_t item_set) except -2
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2
     cdef int _move(self, int32_t state, uint8_t byte_class, vector[Pair]& reached) except -1
@@ -312,9 +419,9 @@ cdef class LazyTable:
     cdef int32_t _intern(self, vector[Pair]& reached, vector[int32_t]& completions) except -2
     cdef int _unite(self, vector[Pair]& pairs, vector[Pair]& united) except -1
     cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& completions) except -2
-    cdef vector[Pair]* _sources(self, int32_t state) except NULL
-    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1
-    cdef vector[Pair] _find_sources(self, int32_t state) except *
+    cdef Span[Pair] _sources(self, int32_t state) except *
+    cdef int _bury(self, int32_t state, int32_t* row) except -1
+    cdef bint _predict(self, Span[Pair] pairs) except -1
 
 
 cdef class _StateCosts:

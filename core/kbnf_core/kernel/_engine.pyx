@@ -17,8 +17,8 @@ of the recogniser, by number; 0 is ``DEAD``. *Position*: a state, and above its 
 by byte class, or the words of a mask.
 
 **Locks.** ``LazyTable.acquire`` takes the lock of a grammar's table, which a thread may take again.
-Whatever adds to the table needs it; a method that does not take it is called under it. Rows are in
-segments and contents in deques, which never move, so reading a known row needs no lock.
+Whatever adds to the table needs it; a method that does not take it is called under it. Rows and
+contents are in arenas, where they never move, so reading a known row needs no lock.
 
 **Speed.** A class that nothing extends is final: its methods are called directly, and inlined,
 instead of by its method table (the search of a repair takes 0.85 of the time).

@@ -34,8 +34,8 @@ from cpython.exc cimport PyErr_CheckSignals
 cimport numpy as cnp
 
 from kbnf_core.kernel._engine cimport (
-    _NEVER, BOTTOM, DEAD, EMPTY, SELF, UNKNOWN, ItemSets, LazyTable, Pair, Triple, _has,
-    _hash_bytes, _Index, _key, _Map, _mixed, _StateCosts,
+    _NEVER, BOTTOM, DEAD, EMPTY, SELF, UNKNOWN, ItemSets, LazyTable, Pair, Span, Triple, _has,
+    _hash_bytes, _Index, _key, _Map, _mixed, _resuming, _StateCosts,
 )
 
 from kbnf_core.text.errors import WorkLimitError

@@ -32,6 +32,7 @@ cdef extern from *:
     template <class A, class B> size_t heap_bytes(const std::pair<A, B> &both);
     template <class T> size_t heap_bytes(const std::vector<T> &list);
     template <class T> size_t heap_bytes(const std::deque<T> &list);
+    template <class T> size_t heap_bytes(const Arena<T> &arena);
     template <class T> size_t heap_bytes(const std::set<T> &members);
     template <class K, class V> size_t heap_bytes(const std::map<K, V> &map);
     template <class K, class V> size_t heap_bytes(const std::unordered_map<K, V> &map);
@@ -56,6 +57,7 @@ cdef extern from *:
         return blocks * block(in_block * sizeof(T)) + block(sizeof(void *) * (blocks + 8))
             + heap_bytes_within(list);
     }
+    template <class T> size_t heap_bytes(const Arena<T> &arena) { return arena.bytes(); }
     template <class T> size_t heap_bytes(const std::set<T> &members) {
         return members.size() * block(32 + sizeof(T)) + heap_bytes_within(members);
     }
@@ -235,10 +237,7 @@ cdef str _SIDE_BY_SIDE = (
 
 @cython.final
 cdef class _Lists:
-    """Contents by number and numbers by content; a deque, for references to elements stay valid.
-
-    ``size``: the number of integers in all of them.
-    """
+    """Contents by number and numbers by content; ``size``: the integers in all of them."""
 
     def __cinit__(self, _Room room, int64_t radix):
         # The remainder of a first number by the radix is a nonterminal.
@@ -246,7 +245,7 @@ cdef class _Lists:
         self.index = _Index()
 
     cdef size_t held(self) noexcept:
-        return held(self.contents) + self.index.held()
+        return held(self.contents) + held(self.arena) + self.index.held()
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
         """The number of a content, interned if new."""
@@ -256,12 +255,12 @@ cdef class _Lists:
         cdef size_t at = hashed
         cdef int32_t number = self.index.next(hashed, &at)
         while number != UNKNOWN:
-            if self.contents[number] == values:
+            if self.contents[number].equals(values):
                 return number
             number = self.index.next(hashed, &at)
         if not values.empty():
             self.room.take(values.size(), values[0] % self.radix)
-        self.contents.push_back(values)
+        self.contents.push_back(self.arena.keep(values))
         self.size += values.size()
         return self.index.add(hashed)
 

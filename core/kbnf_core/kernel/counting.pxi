@@ -178,7 +178,7 @@ cdef class Counting:
             self.far_sets.resize(2 * item_set + 1, UNKNOWN)
         found = self.far_sets[item_set]
         if found == UNKNOWN:
-            items = self.items.of(item_set)[0]
+            items = self.items.of(item_set).copied()
             found = self.items._number(items) if self._replace(items) else item_set
             self.far_sets[item_set] = found
         return found
@@ -186,12 +186,13 @@ cdef class Counting:
     cdef int32_t far_pairs(self, int32_t state) except -1:
         """The state with rows for far counts in any of its pairs; requires the table's lock."""
         cdef vector[Pair] pairs
+        cdef vector[int32_t] completions
         cdef int32_t after
         cdef bint found = False
         cdef size_t i
         if not self.is_needed:
             return state
-        pairs = self.explorer.configurations.all_pairs.at(state)
+        pairs = self.explorer.configurations.all_pairs.at(state).copied()
         for i in range(pairs.size()):
             after = self.far_set(pairs[i].second)
             found = found or after != pairs[i].second
@@ -199,7 +200,8 @@ cdef class Counting:
         if not found:
             return state
         sort(pairs.begin(), pairs.end())
-        return self.explorer._number(pairs, self.explorer.configurations.all_exits.at(state))
+        completions = self.explorer.configurations.all_exits.at(state).copied()
+        return self.explorer._number(pairs, completions)
 
     cdef bint _replace(self, vector[int64_t]& items) except -1:
         """Replace items with far counts by rows; return whether there are any."""
@@ -224,15 +226,15 @@ cdef class Counting:
             self.explorer.release()
 
     cdef uint8_t _find_kind(self, int32_t state) except 0:
-        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
-        cdef vector[int64_t]* members
+        cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
+        cdef Span[int64_t] members
         cdef uint8_t kind = _UNCOUNTED
         cdef int32_t each, loop, counted = 0
         cdef size_t i, j
         for i in range(pairs.size()):
-            members = self.items.of(pairs[0][i].second)
+            members = self.items.of(pairs[i].second)
             for j in range(members.size()):
-                each = <int32_t> (members[0][j] // self.items.radix)
+                each = <int32_t> (members[j] // self.items.radix)
                 loop = self.items.loop_of[self.items.row_of(each)]
                 if loop < 0:
                     continue
@@ -275,13 +277,13 @@ cdef class Counting:
         """
         cdef int32_t item, found = state
         cdef vector[int32_t] rows
-        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
-        cdef vector[int64_t]* members
+        cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
+        cdef Span[int64_t] members
         cdef size_t i, j
         for i in range(pairs.size()):
-            members = self.items.of(pairs[0][i].second)
+            members = self.items.of(pairs[i].second)
             for j in range(members.size()):
-                item = <int32_t> (members[0][j] // self.items.radix)
+                item = <int32_t> (members[j] // self.items.radix)
                 if item < self.items.states and self.items.loop_of[item] == loop:
                     rows.push_back(item)
         for item in rows:
@@ -290,13 +292,15 @@ cdef class Counting:
 
     cdef int32_t _with(self, int32_t state, int32_t item, int32_t after) except -1:
         """The state that has another automaton state in the place of one."""
-        cdef vector[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
-        cdef vector[int32_t] completions = self.explorer.configurations.all_exits.at(state)
+        cdef vector[Pair] pairs = self.explorer.configurations.all_pairs.at(state).copied()
+        cdef vector[int32_t] completions = (
+            self.explorer.configurations.all_exits.at(state).copied()
+        )
         cdef vector[int64_t] members
         cdef int64_t radix = self.items.radix
         cdef size_t i, j
         for i in range(pairs.size()):
-            members = self.items.of(pairs[i].second)[0]
+            members = self.items.of(pairs[i].second).copied()
             for j in range(members.size()):
                 if members[j] // radix == item:
                     members[j] = after * radix + members[j] % radix
@@ -373,14 +377,14 @@ cdef class Counting:
 
     cdef int32_t _row_in(self, int32_t state, int32_t loop) except -2:
         """The row of a loop among the items of a state, UNKNOWN without one; or ``_MANY_ROWS``."""
-        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
-        cdef vector[int64_t]* members
+        cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
+        cdef Span[int64_t] members
         cdef int32_t item, found = UNKNOWN
         cdef size_t i, j
         for i in range(pairs.size()):
-            members = self.items.of(pairs[0][i].second)
+            members = self.items.of(pairs[i].second)
             for j in range(members.size()):
-                item = <int32_t> (members[0][j] // self.items.radix)
+                item = <int32_t> (members[j] // self.items.radix)
                 if item < self.items.states and self.items.loop_of[item] == loop:
                     if found != UNKNOWN:
                         return _MANY_ROWS

@@ -176,7 +176,7 @@ cdef class Derivations:
         return &self.sources[number]
 
     cdef int _find_sources(self, int32_t state, _Sources* found) except -1:
-        cdef vector[Pair]* pairs = self.explorer._sources(state)
+        cdef Span[Pair] pairs = self.explorer._sources(state)
         cdef size_t kernel = self.explorer.configurations.all_pairs.at(state).size()
         cdef ordered_map[Triple, int32_t] entries
         cdef Triple key
@@ -186,9 +186,9 @@ cdef class Derivations:
         cdef _Item* one
         found.predicted = kernel if kernel < pairs.size() else _NOTHING
         for i in range(pairs.size()):
-            found.nodes.push_back(deref(pairs)[i].first)
-            self._make(_SIZE_OF_ITEM * self.items.of(deref(pairs)[i].second).size())
-            for item in self.items.of(deref(pairs)[i].second)[0]:
+            found.nodes.push_back(pairs[i].first)
+            self._make(_SIZE_OF_ITEM * self.items.of(pairs[i].second).size())
+            for item in self.items.of(pairs[i].second):
                 found.items.push_back(
                     _Item(i, <int32_t> (item // self.items.radix), item % self.items.radix)
                 )
@@ -245,7 +245,7 @@ cdef class Derivations:
         cdef ordered_map[Triple, int32_t] numbers
         cdef _Item* item
         cdef _Arrival arrival
-        cdef vector[Pair]* waiting
+        cdef Pair waiting
         cdef size_t i, j, k
         cdef int32_t edge, end, found
         cdef int64_t each
@@ -287,10 +287,12 @@ cdef class Derivations:
                     if arrival.report == self.start:
                         step.complete.push_back(i)
                 else:
-                    waiting = self.explorer.stack.waiters(Pair(arrival.stack, arrival.report))
-                    for j in range(waiting.size()):
-                        self._make(self.items.of(deref(waiting)[j].second).size())
-                        for each in self.items.of(deref(waiting)[j].second)[0]:
+                    for triple in self.explorer.stack.waiters(
+                        Pair(arrival.stack, arrival.report)
+                    ):
+                        waiting = _resuming(triple, arrival.stack)
+                        self._make(self.items.of(waiting.second).size())
+                        for each in self.items.of(waiting.second):
                             # A set is closed under tail calls: an entry in one that resumes was
                             # predicted, and its sources are its callers.
                             if self.is_entry[<int32_t> (each // self.items.radix)]:
@@ -299,7 +301,7 @@ cdef class Derivations:
                                 step,
                                 numbers,
                                 _Arrival(
-                                    deref(waiting)[j].first,
+                                    waiting.first,
                                     <int32_t> (each // self.items.radix),
                                     each % self.items.radix,
                                 ),

@@ -85,8 +85,8 @@ cdef class Ends(_StateCosts):
 
     def filled(self, int32_t state):
         """Return the least cost of a nonempty continuation of a state."""
-        cdef vector[Pair] pairs
-        cdef vector[int64_t]* members
+        cdef Span[Pair] pairs
+        cdef Span[int64_t] members
         cdef int64_t found = _NEVER, item, radix
         cdef size_t i, j
         self.explorer.acquire()
@@ -97,7 +97,7 @@ cdef class Ends(_StateCosts):
                 self._find_above(pairs[i].first)
                 members = self.items.of(pairs[i].second)
                 for j in range(members.size()):
-                    item = members[0][j]
+                    item = members[j]
                     found = min(
                         found,
                         _sum(
@@ -111,22 +111,22 @@ cdef class Ends(_StateCosts):
 
     cpdef int64_t most_after(self, int32_t state) except -1:
         """Return a bound of the cost of any state to which one token leads."""
-        cdef vector[Pair]* pairs
+        cdef Span[Pair] pairs
         cdef int64_t found = 0, above = 0, opened
         cdef size_t i
         if state < <int32_t> self.most_of_states.size() and self.most_of_states[state] >= 0:
             return self.most_of_states[state]
         self.explorer.acquire()
         try:
-            pairs = &self.explorer.configurations.all_pairs.at(state)
+            pairs = self.explorer.configurations.all_pairs.at(state)
             for i in range(pairs.size()):
-                self._find_most_above(pairs[0][i].first)
-                for each in self._most_within(pairs[0][i].second)[0]:
+                self._find_most_above(pairs[i].first)
+                for each in self._most_within(pairs[i].second)[0]:
                     found = max(
                         found,
-                        _sum(each.second, _at(self.least_above[pairs[0][i].first], each.first)),
+                        _sum(each.second, _at(self.least_above[pairs[i].first], each.first)),
                     )
-                above = max(above, self.most_above[pairs[0][i].first])
+                above = max(above, self.most_above[pairs[i].first])
             opened = max(<int64_t> 0, self.costs.most_of_opened())
             found = max(found, _sum(opened, above))
             if state >= <int32_t> self.most_of_states.size():
@@ -138,19 +138,19 @@ cdef class Ends(_StateCosts):
 
     cdef int64_t of_state(self, int32_t state) except -1:
         """See ``least``; requires the lock."""
-        cdef vector[Pair]* pairs
+        cdef Span[Pair] pairs
         cdef int64_t found = _NEVER
         cdef size_t i
         if state < <int32_t> self.of_states.size() and self.of_states[state] >= 0:
             return self.of_states[state]
         if self.explorer.completions.at(state):
             found = 0
-        pairs = &self.explorer.configurations.all_pairs.at(state)
+        pairs = self.explorer.configurations.all_pairs.at(state)
         for i in range(pairs.size()):
-            self._find_above(pairs[0][i].first)
-            for each in self._least_within(pairs[0][i].second)[0]:
+            self._find_above(pairs[i].first)
+            for each in self._least_within(pairs[i].second)[0]:
                 found = min(
-                    found, _sum(each.second, _at(self.least_above[pairs[0][i].first], each.first))
+                    found, _sum(each.second, _at(self.least_above[pairs[i].first], each.first))
                 )
         if state >= <int32_t> self.of_states.size():
             self.of_states.resize(2 * state + 1, -1)
@@ -166,7 +166,7 @@ cdef class Ends(_StateCosts):
         return self.costs.of_row(counted.first, counted.second)
 
     cdef vector[Cost]* _least_within(self, int32_t item_set) except NULL:
-        cdef vector[int64_t]* members
+        cdef Span[int64_t] members
         cdef size_t i
         if item_set >= <int32_t> self.least_within.size():
             self.least_within.resize(item_set + 1)
@@ -175,14 +175,14 @@ cdef class Ends(_StateCosts):
             for i in range(members.size()):
                 _improve(
                     self.least_within[item_set],
-                    <int32_t> (members[0][i] % self.items.radix),
-                    self._of_position(<int32_t> (members[0][i] // self.items.radix)),
+                    <int32_t> (members[i] % self.items.radix),
+                    self._of_position(<int32_t> (members[i] // self.items.radix)),
                     False,
                 )
         return &self.least_within[item_set]
 
     cdef vector[Cost]* _most_within(self, int32_t item_set) except NULL:
-        cdef vector[int64_t]* members
+        cdef Span[int64_t] members
         cdef size_t i
         if item_set >= <int32_t> self.most_within.size():
             self.most_within.resize(item_set + 1)
@@ -191,9 +191,9 @@ cdef class Ends(_StateCosts):
             for i in range(members.size()):
                 _improve(
                     self.most_within[item_set],
-                    <int32_t> (members[0][i] % self.items.radix),
+                    <int32_t> (members[i] % self.items.radix),
                     self.costs.most(
-                        self.items.row_of(<int32_t> (members[0][i] // self.items.radix))
+                        self.items.row_of(<int32_t> (members[i] // self.items.radix))
                     ),
                     True,
                 )
@@ -234,7 +234,7 @@ cdef class Ends(_StateCosts):
     cdef int _find_above(self, int32_t root) except -1:
         """Find what follows each nonterminal that completes into a stack node."""
         cdef vector[int32_t] path
-        cdef vector[Triple]* edges
+        cdef Span[Triple] edges
         cdef int32_t node, outer
         cdef size_t i, size
         if root < <int32_t> self.least_above.size() and not self.least_above[root].empty():
@@ -246,11 +246,11 @@ cdef class Ends(_StateCosts):
             node = path.back()
             if node >= <int32_t> self.least_above.size():
                 self.least_above.resize(node + 1)
-            edges = self.explorer.stack._triples(node)
+            edges = self.explorer.stack.nodes[node]
             size = path.size()
             if self.least_above[node].empty():
                 for i in range(edges.size()):
-                    outer = edges[0][i].second.first
+                    outer = edges[i].second.first
                     if outer != SELF and (
                         outer >= <int32_t> self.least_above.size()
                         or self.least_above[outer].empty()
@@ -262,7 +262,7 @@ cdef class Ends(_StateCosts):
             path.pop_back()
         return 0
 
-    cdef int _spread(self, int32_t node, vector[Triple]* edges) except -1:
+    cdef int _spread(self, int32_t node, Span[Triple] edges) except -1:
         """Find the least costs by a fixpoint: items predicted together wait for each other."""
         cdef vector[Cost]* found = &self.least_above[node]
         cdef vector[Cost]* known
@@ -275,18 +275,18 @@ cdef class Ends(_StateCosts):
             self.work += edges.size()
             for i in range(edges.size()):
                 known = found
-                if edges[0][i].second.first != SELF:
-                    known = &self.least_above[edges[0][i].second.first]
+                if edges[i].second.first != SELF:
+                    known = &self.least_above[edges[i].second.first]
                 cost = _NEVER
-                for each in self._least_within(edges[0][i].second.second)[0]:
+                for each in self._least_within(edges[i].second.second)[0]:
                     cost = min(cost, _sum(each.second, _at(known[0], each.first)))
-                changed |= _improve(found[0], edges[0][i].first, cost, False)
+                changed |= _improve(found[0], edges[i].first, cost, False)
         return 0
 
     cdef int _find_most_above(self, int32_t root) except -1:
         """Find the most that frames can come to cost, from each stack node down."""
         cdef vector[int32_t] path
-        cdef vector[Triple]* edges
+        cdef Span[Triple] edges
         cdef int32_t node, outer
         cdef size_t i, size
         self._find_above(root)
@@ -297,11 +297,11 @@ cdef class Ends(_StateCosts):
             node = path.back()
             if node >= <int32_t> self.most_above.size():
                 self.most_above.resize(2 * node + 1, -1)
-            edges = self.explorer.stack._triples(node)
+            edges = self.explorer.stack.nodes[node]
             size = path.size()
             if self.most_above[node] < 0:
                 for i in range(edges.size()):
-                    outer = edges[0][i].second.first
+                    outer = edges[i].second.first
                     if outer != SELF and self.most_above[outer] < 0:
                         path.push_back(outer)
                 if path.size() > size:
@@ -310,17 +310,17 @@ cdef class Ends(_StateCosts):
             path.pop_back()
         return 0
 
-    cdef int64_t _most_of(self, int32_t node, vector[Triple]* edges) except -1:
+    cdef int64_t _most_of(self, int32_t node, Span[Triple] edges) except -1:
         cdef int64_t found = 0
         cdef int32_t outer
         cdef size_t i
         for i in range(edges.size()):
-            outer = edges[0][i].second.first
+            outer = edges[i].second.first
             if outer == SELF:
                 outer = node
             else:
                 found = max(found, self.most_above[outer])
-            for each in self._most_within(edges[0][i].second.second)[0]:
+            for each in self._most_within(edges[i].second.second)[0]:
                 found = max(found, _sum(each.second, _at(self.least_above[outer], each.first)))
         return found
 
@@ -332,8 +332,8 @@ cdef class Ends(_StateCosts):
         What a token terminal begins is its number, negated and less 2. ``is_empty``: nothing came
         yet, and the text may not be empty.
         """
-        cdef vector[Pair]* pairs
-        cdef vector[int64_t]* members
+        cdef Span[Pair] pairs
+        cdef Span[int64_t] members
         cdef int64_t cost = self.filled(state) if is_empty else self.least(state), radix
         cdef int32_t position, found
         cdef size_t i, j
@@ -345,13 +345,13 @@ cdef class Ends(_StateCosts):
             pairs = self.explorer._sources(state)
             radix = self.items.radix
             for i in range(pairs.size()):
-                self._find_above(pairs[0][i].first)
-                members = self.items.of(pairs[0][i].second)
+                self._find_above(pairs[i].first)
+                members = self.items.of(pairs[i].second)
                 for j in range(members.size()):
-                    position = <int32_t> (members[0][j] // radix)
+                    position = <int32_t> (members[j] // radix)
                     if cost == _sum(
                         self._filled(position) if is_empty else self._of_position(position),
-                        _at(self.least_above[pairs[0][i].first], <int32_t> (members[0][j] % radix)),
+                        _at(self.least_above[pairs[i].first], <int32_t> (members[j] % radix)),
                     ):
                         found = self._first_at(position, is_empty)
                         if found != UNKNOWN:

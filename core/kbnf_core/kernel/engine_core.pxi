@@ -309,7 +309,7 @@ cdef class EngineCore:
     def compute_allowed_token_ids(self):
         """Compute the tokens that are allowed next; after the end, none."""
         cdef int64_t place = _state_at(self._position)
-        if self._can_find(place) and self.masks.find_kind(place) == _IN_PIECES:
+        if self._can_find(place) and self.masks.pieces_of(place) != NULL:
             self._row, self._row_at = None, place
         else:
             self._row = self._find_allowed()
@@ -334,7 +334,7 @@ cdef class EngineCore:
     cdef bint _is_findable(self, int64_t place) except -1:
         if not 0 <= place < _WAITS:
             return False
-        return self.masks.kind(place) != 0 or not self.masks.assembler.holds_more_than(1)
+        return self.masks.has_number(place) or not self.masks.assembler.holds_more_than(1)
 
     def fill_bitmask(self, out, row=None):
         """Compute the allowed ids here and write them as bits into ``out``, or a row of it.
@@ -359,10 +359,10 @@ cdef class EngineCore:
     cdef vector[Piece]* _find_pieces(self) except? NULL:
         """Compute the allowed ids here, and return the pieces that write them; NULL without any."""
         cdef int64_t place = _state_at(self._position)
-        if not self._can_find(place) or self.masks.find_kind(place) != _IN_PIECES:
-            return NULL
-        self._row, self._row_at = None, place
-        return &self.masks.pieces[place]
+        cdef vector[Piece]* pieces = self.masks.pieces_of(place) if self._can_find(place) else NULL
+        if pieces != NULL:
+            self._row, self._row_at = None, place
+        return pieces
 
     cdef object _row_words(self):
         """The same as a row; that of the end of the sequence where no token is allowed."""
@@ -391,10 +391,13 @@ cdef class EngineCore:
         cdef int64_t place = _state_at(position)
         cdef cnp.npy_intp width = self.masks.rows.width
         cdef cnp.ndarray words
-        if not self._is_findable(place) or self.masks.find_kind(place) != _IN_PIECES:
+        cdef vector[Piece]* pieces = NULL
+        if self._is_findable(place):
+            pieces = self.masks.pieces_of(place)
+        if pieces == NULL:
             return None
         words = cnp.PyArray_EMPTY(1, &width, cnp.NPY_UINT32, 0)
-        write_pieces(self.masks.pieces[place], <uint32_t*> cnp.PyArray_DATA(words), width, width)
+        write_pieces(pieces[0], <uint32_t*> cnp.PyArray_DATA(words), width, width)
         return self._automaton.fitting(words, position, left)
 
     cdef object _canonical_ones(self, cnp.ndarray words, int64_t position, list accepted):
@@ -444,7 +447,7 @@ cdef class EngineCore:
         cdef vector[int64_t] positions = vector[int64_t](parents.shape[0], DEAD)
         cdef vector[int64_t] lefts = vector[int64_t](parents.shape[0], -1)
         cdef Py_ssize_t width = cnp.PyArray_DIM(out, 1) * 4, length
-        cdef bint is_written
+        cdef vector[Piece]* pieces
         cdef Py_ssize_t node
         cdef int64_t parent, place
         cdef char* target
@@ -463,10 +466,12 @@ cdef class EngineCore:
                 memset(target, 0, width)
                 continue
             place = _state_at(positions[node])
-            is_written = self._is_plain(positions[node], lefts[node]) and self._is_findable(place)
-            if is_written and self.masks.find_kind(place) == _IN_PIECES:
+            pieces = NULL
+            if self._is_plain(positions[node], lefts[node]) and self._is_findable(place):
+                pieces = self.masks.pieces_of(place)
+            if pieces != NULL:
                 length = self.masks.rows.width
-                write_pieces(self.masks.pieces[place], <uint32_t*> target, length, width // 4)
+                write_pieces(pieces[0], <uint32_t*> target, length, width // 4)
             else:
                 path = None if self._canonical is None else self._path(parents, tokens, node)
                 _copy(target, width, self._node_words(positions[node], lefts[node], path))

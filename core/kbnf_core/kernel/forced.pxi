@@ -405,10 +405,10 @@ cdef class Forced:
         return 0
 
     cdef Pair _front(self, int32_t state) except *:
-        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
+        cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
         if pairs.size() == 1 and not self._completes(state):
-            if self.explorer.items.kind(deref(pairs)[0].second) == _READS:
-                return deref(pairs)[0]
+            if self.explorer.items.kind(pairs[0].second) == _READS:
+                return pairs[0]
         return Pair(_STATE, state)
 
     cdef Pair _step(self, Pair front, int32_t byte_class) except *:
@@ -454,13 +454,13 @@ cdef class Forced:
     cdef bint _expects_tokens(self, Pair front) except -1:
         """Whether a token terminal may come."""
         cdef ItemSets items = self.explorer.items
-        cdef vector[Pair]* sources
+        cdef Span[Pair] sources
         cdef size_t i
         if front.first != _STATE:
             return items.expects_tokens(front.second)
         sources = self.explorer._sources(front.second)
         for i in range(sources.size()):
-            if items.expects_tokens(sources[0][i].second):
+            if items.expects_tokens(sources[i].second):
                 return True
         return False
 
@@ -468,9 +468,7 @@ cdef class Forced:
         """The successors of a front by class, DEAD where there is none."""
         if front.first != _STATE:
             return self.explorer.items.row(front.second)
-        # Marks the dead entries of the row.
-        self.explorer._sources(front.second)
-        return self.explorer.row_of(front.second)
+        return self.explorer.live_row(front.second)
 
     cdef Pair _single(self, int32_t position) except *:
         """The one token that can come, ``_OPEN`` if there are several; the position after it."""

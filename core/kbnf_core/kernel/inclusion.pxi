@@ -278,25 +278,25 @@ cdef class Inclusion:
         Return whether they are the same for all such texts; ``common`` has no position then.
         """
         cdef ItemSets known = self.explorer.items
-        cdef vector[int64_t]* members
-        cdef vector[Pair]* pairs
+        cdef Span[int64_t] members
+        cdef Span[Pair] pairs
         cdef Characters never = self.all_characters
         cdef Loop loop
         cdef size_t i
         if place >= 0:
-            pairs = &self.explorer.configurations.all_pairs.at(place)
-            if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+            pairs = self.explorer.configurations.all_pairs.at(place)
+            if pairs.size() != 1 or pairs[0].first != BOTTOM:
                 return False
-            place = ~pairs[0][0].second
+            place = ~pairs[0].second
         members = known.of(~place)
         common[0] = Loop(0, _FREE, Characters(0, 0), Characters(0, 0))
         for i in range(members.size()):
-            loop = self._count_from(~<int32_t> (members[0][i] // known.radix)).loop
+            loop = self._count_from(~<int32_t> (members[i] // known.radix)).loop
             if loop.position == 0:
                 return False
             if loop.position == _NONE:
                 continue
-            items.push_back(~loop.position * known.radix + members[0][i] % known.radix)
+            items.push_back(~loop.position * known.radix + members[i] % known.radix)
             _add_to(&common.without, loop.without)
             common.length = min(common.length, loop.length)
             loop.without = _less(loop.without, loop.unsure)
@@ -318,15 +318,15 @@ cdef class Inclusion:
     cdef int32_t _only_position(self, int32_t place) except 1:
         """The position of the only automaton state that is at a place; 0 if there is more."""
         cdef int32_t item_set = ~place
-        cdef vector[int64_t]* members
-        cdef vector[Pair]* pairs
+        cdef Span[int64_t] members
+        cdef Span[Pair] pairs
         if place >= 0:
-            pairs = &self.explorer.configurations.all_pairs.at(place)
-            if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+            pairs = self.explorer.configurations.all_pairs.at(place)
+            if pairs.size() != 1 or pairs[0].first != BOTTOM:
                 return 0
-            item_set = pairs[0][0].second
+            item_set = pairs[0].second
         members = self.explorer.items.of(item_set)
-        return ~<int32_t> (members[0][0] // self.explorer.items.radix) if members.size() == 1 else 0
+        return ~<int32_t> (members[0] // self.explorer.items.radix) if members.size() == 1 else 0
 
     cdef Reach _count_from(self, int32_t position) except *:
         # A count has a position for each character, and each takes a search.
@@ -575,7 +575,7 @@ cdef class Inclusion:
     ) except -1:
         """The length proved at a place of a walk; see ``LazyTable.place``."""
         cdef ItemSets items = self.explorer.items
-        cdef vector[int64_t]* members
+        cdef Span[int64_t] members
         cdef int32_t found = 0, length, position
         cdef size_t i, best = 0
         if place >= 0:
@@ -584,23 +584,23 @@ cdef class Inclusion:
         if members.size() > 1 and reading == 1:
             # One that goes on for ever is found out with little work.
             for i in range(members.size()):
-                self._count_from(~<int32_t> (members[0][i] // items.radix))
+                self._count_from(~<int32_t> (members[i] // items.radix))
         for i in range(members.size()):
-            position = ~<int32_t> (members[0][i] // items.radix)
+            position = ~<int32_t> (members[i] // items.radix)
             length = self._known(position, reading).length
             if length > found:
                 found, best = length, i
         for i in range(members.size()):
             if found >= wanted:
                 break
-            position = ~<int32_t> (members[0][i] // items.radix)
+            position = ~<int32_t> (members[i] // items.radix)
             length = self._prove(position, reading, wanted, pairs)
             if length < wanted and self._known(position, reading).flags & _CALLING:
                 return self._prove(self.explorer.lift(~place), reading, wanted, pairs)
             if length > found:
                 found, best = length, i
         for i in range(members.size()):
-            position = ~<int32_t> (members[0][i] // items.radix)
+            position = ~<int32_t> (members[i] // items.radix)
             # Where inclusion is proved of another item as well, that item completes nothing.
             if found and i != best and self._known(position, reading).length < found:
                 if not self._is_silent(~position):

@@ -12,8 +12,7 @@
 # gets its number when it is reached first. A row by itself is one that does not count: it goes
 # round for ever. Outside, such an item is named by row and count alone, the same in every process.
 #
-# References into a deque stay valid while it grows at its end, so vectors are handed out as
-# pointers.
+# Contents of an arena do not move, so they are handed out as spans.
 
 cdef enum:
     _LIVE = 1
@@ -65,7 +64,8 @@ cdef class ItemSets(_Tables):
 
     cdef size_t held(self) noexcept:
         cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
-        lists += held(self.live_sets) + held(self.moves) + held(self.tail_called)
+        lists += held(self.live_sets) + held(self.arena) + held(self.call_arena)
+        lists += held(self.tail_called)
         lists += held(self.known) + held(self.kinds) + held(self.counted_states)
         lists += held(self.pieces)
         lists += held(self.rows) + held(self.targets) + held(self.columns)
@@ -82,7 +82,7 @@ cdef class ItemSets(_Tables):
 
     def items(self, size_t number):
         """Return the packed items of a set, ascending."""
-        cdef vector[int64_t] found = self.sets.contents.at(number)
+        cdef vector[int64_t] found = self.sets.contents.at(number).copied()
         cdef Pair known
         cdef size_t i
         if self.has_loops:
@@ -182,16 +182,16 @@ cdef class ItemSets(_Tables):
     def completions(self, size_t number):
         """Return the nonterminals that a set completes, ascending."""
         self.sets.contents.at(number)
-        return tuple(self.completed(<int32_t> number)[0])
+        return tuple(self.completed(<int32_t> number).copied())
 
     def reports(self, size_t number):
         """Return the nonterminals that the items of a set report."""
         self.sets.contents.at(number)
-        return frozenset(self.reported(<int32_t> number)[0])
+        return frozenset(self.reported(<int32_t> number).copied())
 
-    cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept:
+    cdef inline Span[int64_t] of(self, int32_t item_set) noexcept:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
-        return &self.sets.contents[item_set]
+        return self.sets.contents[item_set]
 
     cdef bint _knows(self, int32_t item_set, uint8_t what) except -1:
         """Return whether a fact about a set is memoised, and make room for it."""
@@ -226,14 +226,12 @@ cdef class ItemSets(_Tables):
 
     cdef int32_t* _make_row(self, int32_t item_set) except NULL:
         """Collect the classes of all items' edges at once: most classes have no transition."""
-        cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t* moves
+        cdef Span[int64_t] items = self.of(item_set)
+        cdef int32_t* moves = self.arena.take(self.width, EMPTY)
         cdef size_t i
         cdef int32_t state, edge
-        self.moves.push_back(vector[int32_t](<size_t> self.width, EMPTY))
-        moves = self.moves.back().data()
         for i in range(items.size()):
-            state = self.row_of(<int32_t> (items[0][i] // self.radix))
+            state = self.row_of(<int32_t> (items[i] // self.radix))
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 moves[self.edge_class[edge]] = _WAITING
         if item_set >= <int32_t> self.rows.size():
@@ -261,20 +259,20 @@ cdef class ItemSets(_Tables):
 
     cdef bint _has_few_edges(self, int32_t item_set) noexcept:
         """Whether the items of a set have so few edges that laying them out does not pay."""
-        cdef vector[int64_t]* items = self.of(item_set)
+        cdef Span[int64_t] items = self.of(item_set)
         cdef int32_t edges = 0
         cdef size_t i
         for i in range(items.size()):
-            edges += self.edge_count(<int32_t> (items[0][i] // self.radix))
+            edges += self.edge_count(<int32_t> (items[i] // self.radix))
         return edges < _FEW * <int32_t> items.size()
 
     cdef bint _lay_out(self, int32_t item_set, int32_t byte_class) except -1:
         """Fetch the targets of all items by class; return whether none has two on a class."""
-        cdef vector[int64_t]* items = self.of(item_set)
+        cdef Span[int64_t] items = self.of(item_set)
         cdef size_t i
         self.columns.clear()
         for i in range(items.size()):
-            self.columns.push_back(self.targets_of(items[0][i] // self.radix))
+            self.columns.push_back(self.targets_of(items[i] // self.radix))
             if self.columns.back()[byte_class] == UNKNOWN:
                 return False
         return True
@@ -289,8 +287,7 @@ cdef class ItemSets(_Tables):
             self.targets.resize(max(self.states, 2 * state), NULL)
         row = self.targets[state]
         if row == NULL:
-            self.moves.push_back(vector[int32_t](<size_t> self.width, DEAD))
-            row = self.targets[state] = self.moves.back().data()
+            row = self.targets[state] = self.arena.take(self.width, DEAD)
             here = self.row_of(state)
             first = self.edge_start[here]
             if first < self.edge_start[here + 1]:
@@ -313,7 +310,7 @@ cdef class ItemSets(_Tables):
         return True
 
     cdef int32_t _move_by_targets(self, int32_t item_set, int32_t byte_class) except -2:
-        cdef vector[int64_t]* items = self.of(item_set)
+        cdef Span[int64_t] items = self.of(item_set)
         cdef vector[int64_t] reached
         cdef size_t i
         cdef int32_t target
@@ -321,7 +318,7 @@ cdef class ItemSets(_Tables):
             target = self.columns[i][byte_class]
             if target != DEAD:
                 reached.push_back(
-                    <int64_t> (target - 1) * self.radix + items[0][i] % self.radix
+                    <int64_t> (target - 1) * self.radix + items[i] % self.radix
                 )
         return self._intern(reached)
 
@@ -332,12 +329,12 @@ cdef class ItemSets(_Tables):
         return self._find_kind(item_set)
 
     cdef uint8_t _find_kind(self, int32_t item_set) except 0:
-        cdef vector[int64_t]* items = self.of(item_set)
+        cdef Span[int64_t] items = self.of(item_set)
         cdef uint8_t found = _READS
         cdef int32_t state, call
         cdef size_t i
         for i in range(items.size()):
-            state = self.row_of(<int32_t> (items[0][i] // self.radix))
+            state = self.row_of(<int32_t> (items[i] // self.radix))
             if self.accepting[state] and found == _READS:
                 found = _COMPLETES
             for call in range(self.call_start[state], self.call_start[state + 1]):
@@ -351,18 +348,18 @@ cdef class ItemSets(_Tables):
         return found
 
     cdef int32_t _move_by_search(self, int32_t item_set, int32_t byte_class) except -2:
-        cdef vector[int64_t]* items = self.of(item_set)
+        cdef Span[int64_t] items = self.of(item_set)
         cdef vector[int64_t] reached
         cdef size_t i
         cdef int32_t state, row, edge, end
         for i in range(items.size()):
-            state = <int32_t> (items[0][i] // self.radix)
+            state = <int32_t> (items[i] // self.radix)
             row = self.row_of(state)
             edge, end = self._first_edge(row, byte_class), self.edge_start[row + 1]
             while edge < end and self.edge_class[edge] == byte_class:
                 reached.push_back(
                     self.target(state, self.edge_target[edge]) * self.radix
-                    + items[0][i] % self.radix
+                    + items[i] % self.radix
                 )
                 edge += 1
         return self._intern(reached)
@@ -441,7 +438,7 @@ cdef class ItemSets(_Tables):
         cdef vector[int64_t] kept
         cdef int64_t item
         if not self._knows(item_set, _LIVE):
-            for item in self.of(item_set)[0]:
+            for item in self.of(item_set):
                 if self._goes_on(item // self.radix):
                     # Completions were taken before (``LazyTable._settle``). Without items that can
                     # only complete, states that differ in the past alone are one.
@@ -477,7 +474,7 @@ cdef class ItemSets(_Tables):
     cdef bint expects_tokens(self, int32_t item_set) noexcept:
         """Whether a token terminal may come."""
         cdef int64_t item
-        for item in self.of(item_set)[0]:
+        for item in self.of(item_set):
             if self.has_tokens(<int32_t> (item // self.radix)):
                 return True
         return False
@@ -487,7 +484,7 @@ cdef class ItemSets(_Tables):
         cdef vector[int64_t] reached
         cdef int64_t item
         cdef int32_t state, row, edge
-        for item in self.of(item_set)[0]:
+        for item in self.of(item_set):
             state = <int32_t> (item // self.radix)
             row = self.row_of(state)
             for edge in range(self.token_start[row], self.token_start[row + 1]):
@@ -502,49 +499,54 @@ cdef class ItemSets(_Tables):
         """Add the token terminals that a set expects."""
         cdef int64_t item
         cdef int32_t state, edge
-        for item in self.of(item_set)[0]:
+        for item in self.of(item_set):
             state = self.row_of(<int32_t> (item // self.radix))
             for edge in range(self.token_start[state], self.token_start[state + 1]):
                 terminals.insert(self.token_terminal[edge])
         return 0
 
-    cdef vector[int32_t]* completed(self, int32_t item_set) except NULL:
+    cdef Span[int32_t] completed(self, int32_t item_set) except *:
         """The nonterminals that a set completes, ascending."""
         cdef ordered_set[int32_t] found
         cdef int64_t item
         if not self._knows(item_set, _COMPLETED):
-            for item in self.of(item_set)[0]:
+            for item in self.of(item_set):
                 if self.accepts(<int32_t> (item // self.radix)):
                     found.insert(item % self.radix)
-            self.completed_lists[item_set].assign(found.begin(), found.end())
+            self.completed_lists[item_set] = self._keep(found)
             self.known[item_set] |= _COMPLETED
-        return &self.completed_lists[item_set]
+        return self.completed_lists[item_set]
 
-    cdef vector[int32_t]* reported(self, int32_t item_set) except NULL:
+    cdef Span[int32_t] reported(self, int32_t item_set) except *:
         """The nonterminals that the items of a set report, ascending."""
         cdef ordered_set[int32_t] found
         cdef int64_t item
         if not self._knows(item_set, _REPORTS):
-            for item in self.of(item_set)[0]:
+            for item in self.of(item_set):
                 found.insert(item % self.radix)
-            self.report_lists[item_set].assign(found.begin(), found.end())
+            self.report_lists[item_set] = self._keep(found)
             self.known[item_set] |= _REPORTS
-        return &self.report_lists[item_set]
+        return self.report_lists[item_set]
 
-    cdef vector[Pair]* waits(self, int32_t item_set) except NULL:
+    cdef Span[int32_t] _keep(self, ordered_set[int32_t]& numbers) except *:
+        cdef vector[int32_t] values
+        values.assign(numbers.begin(), numbers.end())
+        return self.arena.keep(values)
+
+    cdef Span[Pair] waits(self, int32_t item_set) except *:
         """The calls of a set that are not tail calls: (nonterminal, item set after it)."""
         if not self._knows(item_set, _CALLS):
             self.calls[item_set] = self._find_waits(item_set)
             self.known[item_set] |= _CALLS
-        return &self.calls[item_set]
+        return self.calls[item_set]
 
-    cdef vector[Pair] _find_waits(self, int32_t item_set) except *:
+    cdef Span[Pair] _find_waits(self, int32_t item_set) except *:
         cdef ordered_map[int32_t, vector[int64_t]] after
         cdef vector[Pair] found
         cdef int64_t item
         cdef int32_t state, row, call
         cdef size_t count = 0
-        for item in self.of(item_set)[0]:
+        for item in self.of(item_set):
             state = <int32_t> (item // self.radix)
             row = self.row_of(state)
             for call in range(self.call_start[row], self.call_start[row + 1]):
@@ -559,7 +561,7 @@ cdef class ItemSets(_Tables):
             self.room.check(count, item % self.radix)
         for each in after:
             found.push_back(Pair(each.first, self._intern(each.second)))
-        return found
+        return self.call_arena.keep(found)
 
     cdef bint repeats(self, int32_t item_set) except -1:
         """Whether something is called in a set, a piece, after which the same is called again.
@@ -575,7 +577,7 @@ cdef class ItemSets(_Tables):
     cdef bint _find_repeats(self, int32_t item_set) except -1:
         cdef int64_t item
         cdef int32_t state, row, behind, call, again
-        for item in self.of(item_set)[0]:
+        for item in self.of(item_set):
             state = <int32_t> (item // self.radix)
             row = self.row_of(state)
             for call in range(self.call_start[row], self.call_start[row + 1]):
@@ -703,30 +705,24 @@ cdef bint _is_new(
 
 @cython.final
 cdef class StackNodes:
-    """Interns stack nodes; memoises their waiting item sets and their narrowed forms.
+    """Interns stack nodes, as sorted triples, and memoises their narrowed forms.
 
-    Nodes are named by number, that of the empty one is BOTTOM. Not locked: the table is.
+    Nodes are named by number, that of the empty one is BOTTOM. ``size``: the number of triples in
+    all nodes. Not locked: the table is.
     """
 
     def __cinit__(self, ItemSets items):
-        cdef vector[int64_t] nothing
-        # A triple begins with its nonterminal.
-        self.nodes = _Lists(items.room, items.radix)
-        self.nodes.find(nothing)
-        self.items = items
-        self.narrowed = _Map()
+        cdef vector[Triple] nothing
+        self.index, self.narrowed = _Index(), _Map()
+        self.items, self.room = items, items.room
+        self.find(nothing)
 
     cdef size_t held(self) noexcept:
-        cdef size_t lists = held(self.contents) + held(self.waiting_lists)
-        return lists + self.nodes.held() + self.narrowed.held()
+        cdef size_t found = held(self.nodes) + held(self.arena)
+        return found + self.index.held() + self.narrowed.held()
 
     def __len__(self):
-        return self.nodes.contents.size()
-
-    @property
-    def size(self):
-        """The number of triples in all nodes."""
-        return self.nodes.size // 3
+        return self.nodes.size()
 
     def intern(self, edges):
         """Return the number of the node with these triples, interning it if new."""
@@ -738,46 +734,43 @@ cdef class StackNodes:
 
     def edges(self, size_t number):
         """Return the triples of a node, ascending."""
-        values = iter(self.nodes.contents.at(number))
-        return tuple(zip(values, values, values, strict=True))
+        cdef vector[Triple] triples = self.nodes.at(number).copied()
+        return tuple([(each.first, each.second.first, each.second.second) for each in triples])
 
     def waiting(self, size_t number, int32_t nonterminal):
         """Return the (stack node, item set) pairs to resume when a nonterminal completes."""
-        self.nodes.contents.at(number)
-        return self.waiters(Pair(<int32_t> number, nonterminal))[0]
+        cdef vector[Pair] found
+        self.nodes.at(number)
+        for triple in self.waiters(Pair(<int32_t> number, nonterminal)):
+            found.push_back(_resuming(triple, <int32_t> number))
+        return found
 
     cdef int32_t find(self, vector[Triple]& edges) except -2:
         """The number of the node with this content, given in any order."""
-        cdef vector[int64_t] content
-        cdef size_t i
+        cdef uint64_t hashed
+        cdef size_t at
+        cdef int32_t number
         sort(edges.begin(), edges.end())
-        content.reserve(3 * edges.size())
-        for i in range(edges.size()):
-            content.push_back(edges[i].first)
-            content.push_back(edges[i].second.first)
-            content.push_back(edges[i].second.second)
-        return self.nodes.find(content)
+        hashed = _hash_bytes(edges.size(), edges.data(), edges.size() * sizeof(Triple))
+        at = hashed
+        number = self.index.next(hashed, &at)
+        while number != UNKNOWN:
+            if self.nodes[number].equals(edges):
+                return number
+            number = self.index.next(hashed, &at)
+        if not edges.empty():
+            self.room.take(edges.size(), edges[0].first)
+        self.nodes.push_back(self.arena.keep(edges))
+        self.size += edges.size()
+        return self.index.add(hashed)
 
-    cdef vector[Pair]* waiters(self, Pair complete) except NULL:
-        """The (stack node, item set) pairs to resume when a nonterminal completes in a node."""
-        cdef uint64_t key = _key(complete.first, complete.second)
-        if not self.waiting_lists.count(key):
-            self._find_waiting(complete, self.waiting_lists[key])
-        return &self.waiting_lists[key]
-
-    cdef int _find_waiting(self, Pair complete, vector[Pair]& found) except -1:
-        cdef vector[Triple]* edges = self._triples(complete.first)
-        cdef int32_t below
-        cdef size_t i = _first_triple(edges[0], complete.second)
-        while i < edges.size() and edges[0][i].first == complete.second:
-            below = edges[0][i].second.first
-            if below == SELF:
-                # SELF is resolved here. A node is named by its content, which therefore cannot
-                # contain the number of the node.
-                below = complete.first
-            found.push_back(Pair(below, edges[0][i].second.second))
-            i += 1
-        return 0
+    cdef Span[Triple] waiters(self, Pair complete) noexcept:
+        """The triples of a node by which something resumes when a nonterminal completes in it."""
+        cdef Span[Triple] edges = self.nodes[complete.first]
+        cdef size_t first = _first_triple(edges, complete.second), last = first
+        while last < edges.size() and edges[last].first == complete.second:
+            last += 1
+        return Span[Triple](edges.begin() + first, last - first)
 
     cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2:
         """The node restricted to what the reports of an item set can reach."""
@@ -793,43 +786,30 @@ cdef class StackNodes:
         return found
 
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
-        cdef vector[Triple]* edges = self._triples(stack_node)
+        cdef Span[Triple] edges = self.nodes[stack_node]
         cdef vector[Triple] kept
         # A nonterminal that no item reports cannot complete here any more. Without its triples,
         # nodes that differ in them alone become one node, and the states of a repetition recur.
-        cdef vector[int32_t] needed = self.items.reported(item_set)[0]
+        cdef vector[int32_t] needed = self.items.reported(item_set).copied()
         cdef unordered_set[int32_t] known
-        cdef vector[int32_t]* reports
+        cdef Span[int32_t] reports
         cdef size_t i, j, k = 0
         # The list grows during the iteration, so that each triple is looked at once.
         while k < needed.size():
-            i = _first_triple(edges[0], needed[k])
-            while i < edges.size() and edges[0][i].first == needed[k]:
-                kept.push_back(edges[0][i])
-                if edges[0][i].second.first == SELF:
-                    reports = self.items.reported(edges[0][i].second.second)
+            i = _first_triple(edges, needed[k])
+            while i < edges.size() and edges[i].first == needed[k]:
+                kept.push_back(edges[i])
+                if edges[i].second.first == SELF:
+                    reports = self.items.reported(edges[i].second.second)
                     for j in range(reports.size()):
-                        if _is_new(needed, known, reports[0][j]):
-                            needed.push_back(reports[0][j])
+                        if _is_new(needed, known, reports[j]):
+                            needed.push_back(reports[j])
                 i += 1
             k += 1
         return stack_node if kept.size() == edges.size() else self.find(kept)
 
-    cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL:
-        cdef vector[Triple]* found
-        cdef vector[int64_t]* content
-        cdef size_t i
-        if not self.contents.count(stack_node):
-            found = &self.contents[stack_node]
-            content = &self.nodes.contents[stack_node]
-            for i in range(0, content.size(), 3):
-                found.push_back(
-                    Triple(content[0][i], Pair(content[0][i + 1], content[0][i + 2]))
-                )
-        return &self.contents[stack_node]
 
-
-cdef size_t _first_triple(vector[Triple]& edges, int32_t nonterminal) noexcept nogil:
+cdef size_t _first_triple(Span[Triple] edges, int32_t nonterminal) noexcept nogil:
     """The first of ascending triples of a nonterminal, or the index at which it would be."""
     cdef size_t low = 0, high = edges.size(), middle
     while low < high:
@@ -841,17 +821,11 @@ cdef size_t _first_triple(vector[Triple]& edges, int32_t nonterminal) noexcept n
     return low
 
 
-cdef void _add_all(ordered_set[int32_t]& numbers, vector[int32_t]* more) noexcept:
-    cdef size_t i
-    for i in range(more.size()):
-        numbers.insert(more[0][i])
-
-
 # Configurations of states, interned: sorted (stack node, item set) pairs, and sorted completions.
 
 @cython.final
 cdef class Configurations:
-    """Contents by number and numbers by content; a deque, for references to elements stay valid.
+    """Contents by number and numbers by content.
 
     ``size``: the number of pairs and completions of all states.
     Read with ``at``: any other number is an IndexError, whatever an artifact led to.
@@ -862,7 +836,8 @@ cdef class Configurations:
         self.index = _Index()
 
     cdef size_t held(self) noexcept:
-        return held(self.all_pairs) + held(self.all_exits) + self.index.held()
+        cdef size_t found = held(self.all_pairs) + held(self.all_exits) + self.index.held()
+        return found + held(self.pair_arena) + held(self.exit_arena)
 
     def __len__(self):
         return self.all_pairs.size()
@@ -875,11 +850,11 @@ cdef class Configurations:
 
     def pairs(self, size_t number):
         """Return the (stack node, item set) pairs of a state."""
-        return tuple(self.all_pairs.at(number))
+        return tuple(self.all_pairs.at(number).copied())
 
     def completions(self, size_t number):
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
-        return tuple(self.all_exits.at(number))
+        return tuple(self.all_exits.at(number).copied())
 
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1:
         """The number of a content, interned if new."""
@@ -892,11 +867,12 @@ cdef class Configurations:
         at = hashed
         number = self.index.next(hashed, &at)
         while number != UNKNOWN:
-            if self.all_pairs[number] == pairs and self.all_exits[number] == completions:
-                return number
+            if self.all_pairs[number].equals(pairs):
+                if self.all_exits[number].equals(completions):
+                    return number
             number = self.index.next(hashed, &at)
         self.room.take(pairs.size() + completions.size(), 0)
-        self.all_pairs.push_back(pairs)
-        self.all_exits.push_back(completions)
+        self.all_pairs.push_back(self.pair_arena.keep(pairs, 1))
+        self.all_exits.push_back(self.exit_arena.keep(completions))
         self.size += pairs.size() + completions.size()
         return self.index.add(hashed)

@@ -6,24 +6,16 @@
 # completed into BOTTOM. Its *sources* are its pairs and the one that their calls predict. A *place*
 # is what a walk goes on with: a state, or ``~item_set`` for an item set above BOTTOM without calls.
 
-cdef enum:
-    # Rows of a segment, and as a power of two.
-    _ROWS = 256
-    _ROW_BITS = 8
-
-
 @cython.final
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
-    It begins with the dead state. The rows of states are in segments, none of which ever moves:
-    growth needs no copy, which would touch all rows again, and readers need no lock. The table,
-    which owns this, is not kept alive by it.
+    It begins with the dead state. A row is made with the first step from a state: many states are
+    frames of masks, which are asked for their pairs alone. The table, which owns this, is not kept
+    alive by it.
     """
 
     def __cinit__(self, table):
-        cdef Py_ssize_t byte_class
-        cdef int32_t* row
         self.acquire = table.lock.acquire
         self.release = table.lock.release
         self.class_view = table.classes
@@ -32,33 +24,26 @@ cdef class LazyTable:
         self.items, self.stack = table.items, table.stack
         self.configurations = table.configurations
         self.width = table.tables.class_count
+        self.unknown_row.assign(self.width, UNKNOWN)
         # The dead state is 0 and leads to itself, so that loops over bytes test for it when they
         # like.
-        row = self._add_row(False)
-        for byte_class in range(self.width):
-            row[byte_class] = DEAD
-
-    def __dealloc__(self):
-        cdef int32_t* segment
-        for segment in self.segments:
-            free(segment)
-
-    cdef int32_t* _add_row(self, bint completes) except NULL:
-        """Make a row for the next state."""
-        cdef int32_t* rows
-        if self.count == _ROWS * <int32_t> self.segments.size():
-            rows = <int32_t*> malloc(_ROWS * self.width * sizeof(int32_t))
-            if rows == NULL:
-                raise MemoryError
-            self.segments.push_back(rows)
-        self.completions.push_back(completes)
-        self.count += 1
-        return self.row_of(self.count - 1)
+        self.rows.push_back(self.arena.take(self.width, DEAD))
+        self.completions.push_back(False)
 
     cdef inline int32_t* row_of(self, int32_t state) noexcept:
         """The states after a state by byte class; UNKNOWN where it was not found yet."""
-        cdef uint32_t number = state
-        return self.segments[number >> _ROW_BITS] + (number & (_ROWS - 1)) * self.width
+        return self.rows[state]
+
+    cdef inline int32_t* live_row(self, int32_t state) except NULL:
+        """The same, DEAD wherever there is none, to be written to; requires the lock."""
+        cdef int32_t* row = self.rows[state]
+        return row if row != self.unknown_row.data() else self._make_row(state)
+
+    cdef int32_t* _make_row(self, int32_t state) except NULL:
+        cdef int32_t* row = self.arena.take(self.width, UNKNOWN)
+        self._bury(state, row)
+        self.rows[state] = row
+        return row
 
     def completes(self, int32_t state):
         """Return whether something completed into BOTTOM with the byte that led to a state."""
@@ -67,7 +52,7 @@ cdef class LazyTable:
     @property
     def has_completions(self):
         """Whether something completed into BOTTOM at each state: uint8[states]."""
-        cdef cnp.npy_intp length = self.count
+        cdef cnp.npy_intp length = self.completions.size()
         cdef cnp.ndarray flags = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
         memcpy(cnp.PyArray_DATA(flags), self.completions.data(), length)
         return flags
@@ -84,7 +69,7 @@ cdef class LazyTable:
         return found
 
     cdef int _check(self, int32_t state, uint8_t byte_class) except -1:
-        if not 0 <= state < self.count or byte_class >= self.width:
+        if not 0 <= state < <int32_t> self.rows.size() or byte_class >= self.width:
             raise IndexError(state)
         return 0
 
@@ -161,7 +146,7 @@ cdef class LazyTable:
 
     def live_classes(self, int32_t state):
         """Return the byte classes with a transition from a state, ascending."""
-        cdef vector[Pair]* sources
+        cdef Span[Pair] sources
         cdef Py_ssize_t byte_class
         cdef size_t i
         cdef list found = []
@@ -170,7 +155,7 @@ cdef class LazyTable:
             sources = self._sources(state)
             for byte_class in range(self.width):
                 for i in range(sources.size()):
-                    if self.items.can_move(sources[0][i].second, byte_class):
+                    if self.items.can_move(sources[i].second, byte_class):
                         found.append(byte_class)
                         break
         finally:
@@ -211,6 +196,7 @@ cdef class LazyTable:
         cdef vector[Pair] reached
         cdef ordered_set[int32_t] ends
         cdef vector[int32_t] completions
+        cdef int32_t name
         cdef size_t state
         self.acquire()
         try:
@@ -220,7 +206,8 @@ cdef class LazyTable:
                     self.configurations.all_pairs.at(state).begin(),
                     self.configurations.all_pairs.at(state).end(),
                 )
-                _add_all(ends, &self.configurations.all_exits.at(state))
+                for name in self.configurations.all_exits.at(state):
+                    ends.insert(name)
             completions.assign(ends.begin(), ends.end())
             return self._intern(reached, completions)
         finally:
@@ -228,7 +215,7 @@ cdef class LazyTable:
 
     def step_token(self, int32_t state, ordered_set[int32_t] terminals):
         """Return the state after one token that matches ``terminals``, by id only."""
-        cdef vector[Pair]* sources
+        cdef Span[Pair] sources
         cdef vector[Pair] reached
         cdef int32_t after
         cdef size_t i
@@ -236,23 +223,23 @@ cdef class LazyTable:
         try:
             sources = self._checked_sources(state)
             for i in range(sources.size()):
-                after = self.items.after_token(sources[0][i].second, terminals)
+                after = self.items.after_token(sources[i].second, terminals)
                 if after != EMPTY:
-                    reached.push_back(Pair(sources[0][i].first, after))
+                    reached.push_back(Pair(sources[i].first, after))
             return self._settle(reached)
         finally:
             self.release()
 
     def token_terminals(self, int32_t state):
         """Return the token terminals expected in a state."""
-        cdef vector[Pair]* sources
+        cdef Span[Pair] sources
         cdef ordered_set[int32_t] found
         cdef size_t i
         self.acquire()
         try:
             sources = self._checked_sources(state)
             for i in range(sources.size()):
-                self.items.add_terminals(sources[0][i].second, found)
+                self.items.add_terminals(sources[i].second, found)
             return frozenset(found)
         finally:
             self.release()
@@ -261,11 +248,11 @@ cdef class LazyTable:
         """Return the (stack node, item set) pairs of a state with the pair that they predict."""
         self.acquire()
         try:
-            return tuple(self._checked_sources(state)[0])
+            return tuple(self._checked_sources(state).copied())
         finally:
             self.release()
 
-    cdef vector[Pair]* _checked_sources(self, int32_t state) except NULL:
+    cdef Span[Pair] _checked_sources(self, int32_t state) except *:
         """The sources of a state whose number may come from anywhere; requires the lock."""
         self.configurations.all_pairs.at(<size_t> state)
         return self._sources(state)
@@ -273,9 +260,9 @@ cdef class LazyTable:
     @property
     def bytes(self):
         """The memory that the table takes, with item sets and stack nodes."""
-        cdef size_t found = self.segments.size() * block(_ROWS * self.width * sizeof(int32_t))
-        found += held(self.segments) + held(self.completions) + held(self.source_lists)
-        found += held(self.has_sources) + held(self.lives) + held(self.places)
+        cdef size_t found = held(self.rows) + held(self.arena) + held(self.unknown_row)
+        found += held(self.completions) + held(self.predicting)
+        found += held(self.lives) + held(self.places)
         found += self.settled.held() + self.resumptions.held()
         return found + self.items.held() + self.stack.held() + self.configurations.held()
 
@@ -287,27 +274,27 @@ cdef class LazyTable:
         return self.configurations.all_pairs.size()
 
     cdef Py_ssize_t part_count(self) noexcept:
-        return self.configurations.size + self.items.sets.size + self.stack.nodes.size // 3
+        return self.configurations.size + self.items.sets.size + self.stack.size
 
     cdef inline int32_t place(self, int32_t state) except? 0:
         """What a walk goes on with: the state, or ``~item_set`` of one above BOTTOM, without calls.
 
         Such an item set is all that the state is, and stepping it needs no further state.
         """
-        cdef vector[Pair]* pairs
+        cdef Span[Pair] pairs
         if state >= <int32_t> self.places.size():
             self.places.resize(max(2 * state, 64), 0)
         if self.places[state] == 0:
             self.places[state] = state
-            pairs = &self.configurations.all_pairs.at(state)
-            if pairs.size() == 1 and deref(pairs)[0].first == BOTTOM:
-                if self.items.kind(deref(pairs)[0].second) != _LIFTS:
-                    self.places[state] = ~deref(pairs)[0].second
+            pairs = self.configurations.all_pairs.at(state)
+            if pairs.size() == 1 and pairs[0].first == BOTTOM:
+                if self.items.kind(pairs[0].second) != _LIFTS:
+                    self.places[state] = ~pairs[0].second
         return self.places[state]
 
     cdef inline int32_t* row(self, int32_t place) except NULL:
         """What follows a place by class, DEAD where nothing does; others may be unknown yet."""
-        return self.row_of(place) if place >= 0 else self.items.row(~place)
+        return self.live_row(place) if place >= 0 else self.items.row(~place)
 
     cdef int32_t place_above(self, int32_t item_set) except? 0:
         """The place of an item set above BOTTOM, with what it calls."""
@@ -350,11 +337,11 @@ cdef class LazyTable:
             ended[0] = after
         return self.place(after)
 
-    cdef vector[int32_t]* ends(self, int32_t ended) except NULL:
+    cdef Span[int32_t] ends(self, int32_t ended) except *:
         """The nonterminals that complete, by the ``ended`` of ``arrive``."""
         if ended < 0:
             return self.items.completed(~ended)
-        return &self.configurations.all_exits.at(ended)
+        return self.configurations.all_exits.at(ended)
 
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached; requires the lock."""
@@ -368,13 +355,13 @@ cdef class LazyTable:
 
     cdef int _move(self, int32_t state, uint8_t byte_class, vector[Pair]& reached) except -1:
         """Find where a byte leads from each pair of a state."""
-        cdef vector[Pair]* sources = self._sources(state)
+        cdef Span[Pair] sources = self._sources(state)
         cdef size_t i
         cdef int32_t moved
         for i in range(sources.size()):
-            moved = self.items.move(sources[0][i].second, byte_class)
+            moved = self.items.move(sources[i].second, byte_class)
             if moved != EMPTY:
-                reached.push_back(Pair(sources[0][i].first, moved))
+                reached.push_back(Pair(sources[i].first, moved))
         return 0
 
     cdef inline int32_t _settle_moved(self, vector[Pair]& reached) except -2:
@@ -382,8 +369,8 @@ cdef class LazyTable:
 
     cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1:
         """Store a transition, also for all classes on which each item set goes the same way."""
-        cdef vector[Pair]* sources = self._sources(state)
-        cdef int32_t* row = self.row_of(state)
+        cdef Span[Pair] sources = self._sources(state)
+        cdef int32_t* row = self.live_row(state)
         cdef int32_t other
         cdef size_t i
         row[byte_class] = found
@@ -392,7 +379,7 @@ cdef class LazyTable:
         for other in range(self.width):
             if row[other] == UNKNOWN:
                 for i in range(sources.size()):
-                    if not self.items.move_alike(sources[0][i].second, byte_class, other):
+                    if not self.items.move_alike(sources[i].second, byte_class, other):
                         break
                 else:
                     row[other] = found
@@ -415,7 +402,8 @@ cdef class LazyTable:
         cdef vector[Pair] pairs
         cdef int32_t found = self.resumptions.get(key)
         if found == UNKNOWN:
-            pairs = self.stack.waiters(complete)[0]
+            for triple in self.stack.waiters(complete):
+                pairs.push_back(_resuming(triple, complete.first))
             found = self._settle(pairs)
             self.resumptions.put(key, found)
         return found
@@ -424,15 +412,15 @@ cdef class LazyTable:
         cdef vector[int32_t] completions
         cdef vector[Pair] done
         cdef unordered_set[uint64_t] known, known_done
-        cdef vector[int32_t]* completed
-        cdef vector[Pair]* waiting
+        cdef Span[int32_t] completed
+        cdef Span[Triple] waiting
         cdef Pair what
         cdef size_t i = 0, j, k, steps = 0
         # The list of pairs grows during the iteration, so each is visited once, in turn.
         while i < reached.size():
             completed = self.items.completed(reached[i].second)
             for j in range(completed.size()):
-                what = Pair(reached[i].first, completed[0][j])
+                what = Pair(reached[i].first, completed[j])
                 if not _append(done, known_done, what):
                     continue
                 if what.first == BOTTOM:
@@ -442,7 +430,7 @@ cdef class LazyTable:
                 steps += 1 + waiting.size()
                 self.items.room.check(steps, what.second)
                 for k in range(waiting.size()):
-                    _append(reached, known, waiting[0][k])
+                    _append(reached, known, _resuming(waiting[k], what.first))
             i += 1
         # All completions are known before items are dropped in ``_intern``, which keeps those that
         # go on.
@@ -477,31 +465,27 @@ cdef class LazyTable:
 
     cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& completions) except -2:
         cdef int32_t number = self.configurations.find(pairs, completions)
-        cdef bint completes
-        while self.count <= number:
-            completes = not self.configurations.all_exits[self.count].empty()
-            # All bits set is UNKNOWN.
-            memset(self._add_row(completes), 0xFF, self.width * sizeof(int32_t))
+        cdef size_t other
+        for other in range(self.rows.size(), number + 1):
+            self.rows.push_back(self.unknown_row.data())
+            self.completions.push_back(not self.configurations.all_exits[other].empty())
         return number
 
-    cdef vector[Pair]* _sources(self, int32_t state) except NULL:
+    cdef Span[Pair] _sources(self, int32_t state) except *:
         """The pairs of a state together with the pair that they predict."""
-        if state >= <int32_t> self.source_lists.size():
-            self.source_lists.resize(state + 1)
-            self.has_sources.resize(state + 1)
-        if not self.has_sources[state]:
-            self.source_lists[state] = self._find_sources(state)
-            self.has_sources[state] = True
-            self._bury(state, self.source_lists[state])
-        return &self.source_lists[state]
+        cdef Span[Pair] pairs = self.configurations.all_pairs.at(state)
+        if state >= <int32_t> self.predicting.size():
+            self.predicting.resize(state + 1)
+        if not self.predicting[state]:
+            self.predicting[state] = 1 + self._predict(pairs)
+        return Span[Pair](pairs.begin(), pairs.size() + self.predicting[state] - 1)
 
-    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
+    cdef int _bury(self, int32_t state, int32_t* row) except -1:
         """Fill the row's DEAD entries eagerly: most classes have no transition."""
+        cdef Span[Pair] sources = self._sources(state)
         cdef Py_ssize_t byte_class
-        cdef int32_t* row
         cdef const int32_t* moves
         cdef size_t i
-        row = self.row_of(state)
         self.lives.assign(self.width, False)
         for i in range(sources.size()):
             moves = self.items.row(sources[i].second)
@@ -512,20 +496,20 @@ cdef class LazyTable:
                 row[byte_class] = DEAD
         return 0
 
-    cdef vector[Pair] _find_sources(self, int32_t state) except *:
-        cdef vector[Pair] pairs = self.configurations.all_pairs.at(state)
+    cdef bint _predict(self, Span[Pair] pairs) except -1:
+        """Write what the pairs of a state predict after them; return whether they do."""
         cdef vector[Triple] edges
         cdef vector[int32_t] called
-        cdef vector[Pair]* waits
+        cdef Span[Pair] waits
         cdef int32_t predicted
         cdef size_t i, j
         for i in range(pairs.size()):
             waits = self.items.waits(pairs[i].second)
             for j in range(waits.size()):
-                called.push_back(waits[0][j].first)
-                edges.push_back(Triple(waits[0][j].first, Pair(pairs[i].first, waits[0][j].second)))
+                called.push_back(waits[j].first)
+                edges.push_back(Triple(waits[j].first, Pair(pairs[i].first, waits[j].second)))
         if edges.empty():
-            return pairs
+            return False
         sort(called.begin(), called.end())
         called.erase(unique(called.begin(), called.end()), called.end())
         predicted = self.items.predicted(called)
@@ -533,9 +517,9 @@ cdef class LazyTable:
         for j in range(waits.size()):
             # Callers that were predicted here wait in the node that is being made: left recursion
             # is a triple with SELF, not a node for each level.
-            edges.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
-        pairs.push_back(Pair(self.stack.find(edges), predicted))
-        return pairs
+            edges.push_back(Triple(waits[j].first, Pair(SELF, waits[j].second)))
+        pairs.end()[0] = Pair(self.stack.find(edges), predicted)
+        return True
 
 
 cdef enum:

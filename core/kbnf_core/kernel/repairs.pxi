@@ -468,8 +468,7 @@ cdef class Repairs:
         if state >= <int32_t> self.facts.size():
             self.facts.resize(2 * state + 1)
         if self.facts[state] == 0:
-            self.explorer._sources(state)
-            row = self.explorer.row_of(state)
+            row = self.explorer.live_row(state)
             for byte_class in range(self.explorer.width):
                 if row[byte_class] != DEAD:
                     alive += self.sizes[byte_class]

@@ -212,22 +212,22 @@ cdef class MaskAssembler:
         What calls pieces is walked with them.
         """
         cdef Pair frame = self.work.back()
-        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(frame.first)
+        cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(frame.first)
         cdef vector[Pair] calling
         cdef vector[int32_t] no_exits
         cdef int32_t state = frame.first
         cdef size_t i
         self.work.pop_back()
         for i in range(pairs.size()):
-            if self.explorer.items.repeats(pairs[0][i].second):
-                self._walk_from(pairs[0][i], frame.second)
+            if self.explorer.items.repeats(pairs[i].second):
+                self._walk_from(pairs[i], frame.second)
             else:
-                calling.push_back(pairs[0][i])
+                calling.push_back(pairs[i])
         if calling.size() < pairs.size():
             state = self.explorer._number(calling, no_exits)
         pairs = self.explorer._sources(state)
         for i in range(pairs.size()):
-            self._walk_from(pairs[0][i], frame.second)
+            self._walk_from(pairs[i], frame.second)
         return 0
 
     cdef int _walk_from(self, Pair pair, int32_t nodes) except -1:
@@ -276,9 +276,8 @@ cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:
 # The masks of states, as what they are written from where somebody asks for them.
 
 cdef enum:
-    # Of a state: its mask is written from pieces; it allows nothing.
-    _IN_PIECES = 1
-    _ALLOWS_NOTHING = 2
+    # The number of the mask that allows nothing.
+    _NOTHING_ALLOWED = 0
 
 
 @cython.final
@@ -286,7 +285,8 @@ cdef class StateMasks:
     """What the mask of each state consists of, for one way to finish; found when it is asked for.
 
     No row is kept for it: to write its parts takes as long as to copy one, and touches no memory
-    that nobody has touched before.
+    that nobody has touched before. Many states have the same parts, which are stored once: of a
+    programming language, those at all depths and columns.
     """
 
     cdef object masks
@@ -295,53 +295,63 @@ cdef class StateMasks:
     cdef bint ends_at_bytes
     cdef bint takes_eos
     cdef Pool rows
-    # By state; the kind is 0 where nobody asked.
-    cdef vector[uint8_t] kinds
+    # By state: the number of its mask, UNKNOWN where nobody asked.
+    cdef vector[int32_t] numbers
+    # By number of a mask; and its number by those of the rows whose union it is.
     cdef deque[vector[Piece]] pieces
+    cdef ordered_map[vector[int32_t], int32_t] by_rows
 
     def __cinit__(self, masks, rule):
         self.masks, self.rule = masks, rule
         self.assembler = masks.assembler
         self.ends_at_bytes, self.takes_eos = rule.ends_at_bytes, rule.takes_eos(True)
         _, self.rows = masks.found
+        # Without pieces: ``_NOTHING_ALLOWED``.
+        self.pieces.resize(1)
 
     @property
     def bytes(self):
         """The memory that is taken."""
-        return held(self.kinds) + held(self.pieces)
+        return held(self.numbers) + held(self.pieces) + held(self.by_rows)
 
     def knows(self, int64_t state):
         """Return whether the mask of a state has been computed."""
-        return self.kind(state) != 0
+        return self.has_number(state)
 
     def find(self, int64_t state):
         """Find what the mask of a state consists of."""
-        self.find_kind(state)
+        self.pieces_of(state)
 
-    cdef inline uint8_t kind(self, int64_t state) noexcept:
-        return self.kinds[state] if state < <int64_t> self.kinds.size() else 0
+    cdef inline bint has_number(self, int64_t state) noexcept:
+        return state < <int64_t> self.numbers.size() and self.numbers[state] != UNKNOWN
 
-    cdef uint8_t find_kind(self, int64_t state) except 0:
-        """The same, after a search where nobody asked."""
-        cdef uint8_t kind = self.kind(state)
+    cdef vector[Piece]* pieces_of(self, int64_t state) except? NULL:
+        """What the mask of a state is written from, NULL where nothing is allowed."""
+        if not self.has_number(state):
+            self._find(state)
+        if self.numbers[state] == _NOTHING_ALLOWED:
+            return NULL
+        return &self.pieces[self.numbers[state]]
+
+    cdef int _find(self, int64_t state) except -1:
         cdef vector[int32_t] rows
-        if kind:
-            return kind
         self._find_rows(state, rows)
-        kind = self.kind(state)
-        if kind:
-            # Another thread was quicker, and what it found may be read already.
-            return kind
-        if state >= <int64_t> self.kinds.size():
-            self.kinds.resize(state + 1 + state // 2)
-            self.pieces.resize(self.kinds.size())
-        if rows.empty():
-            kind = _ALLOWS_NOTHING
-        else:
-            self.rows.find_pieces(rows, self.pieces[state])
-            kind = _IN_PIECES
-        self.kinds[state] = kind
-        return kind
+        # Meanwhile another thread may have been quicker.
+        if not self.has_number(state):
+            if state >= <int64_t> self.numbers.size():
+                self.numbers.resize(state + 1 + state // 2, UNKNOWN)
+            self.numbers[state] = _NOTHING_ALLOWED if rows.empty() else self._number(rows)
+        return 0
+
+    cdef int32_t _number(self, vector[int32_t]& rows) except -1:
+        cdef vector[int32_t] united
+        cdef vector[Piece] pieces
+        if not self.by_rows.count(rows):
+            united = rows
+            self.rows.find_pieces(united, pieces)
+            self.by_rows[rows] = <int32_t> self.pieces.size()
+            self.pieces.push_back(pieces)
+        return self.by_rows[rows]
 
     cdef int _find_rows(self, int64_t state, vector[int32_t]& rows) except -1:
         """Find the masks whose union it is: what the rule returns, mostly without asking it."""

@@ -189,8 +189,6 @@ cdef class Walker:
         cdef int32_t* row
         cdef _Bytes* these
         cdef Py_ssize_t byte_class, i
-        if start >= 0:
-            explorer._sources(start)
         row = explorer.row(start)
         memset(&self.alive, 0, sizeof(_Bytes))
         for byte_class in range(explorer.width):
@@ -402,12 +400,10 @@ cdef class Walker:
     cdef int _find_completions(self) except -1:
         """Find at which nodes each nonterminal completes; many do at the same ones."""
         cdef ordered_map[int32_t, vector[int32_t]] ends
-        cdef vector[int32_t]* names
         cdef int32_t name
         self.completions.clear()
         for each in self.ended:
-            names = self.explorer.ends(each.first)
-            for name in names[0]:
+            for name in self.explorer.ends(each.first):
                 ends[name].push_back(each.first)
         for each_name in ends:
             self._write_nodes(each_name.second, self.completions[each_name.first])

@@ -10,7 +10,7 @@ name. No token ends the sequence before the text is complete, except for one tha
 
 Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
 that have come the tokens that were written. After the last of them only tokens can occur that spell
-the text alone, or end it, and after which fewer are missing than before (``_Spelling``); one of
+the text alone, or end it, and after which fewer are missing than before (``_StopSpelling``); one of
 them always can.
 
 Tests: tests/unit/mask/test_boundary.py
@@ -100,7 +100,7 @@ _MUCH = 1 << 20
 """The cost of a token that continues after the text: more than any that spell it alone."""
 
 
-class _Spelling:
+class _StopSpelling:
     """How tokens spell a text and nothing before it; the last one may go on after it.
 
     It always may, but is counted on only where the text cannot be spelled alone: the rest of the
@@ -206,9 +206,9 @@ class WaitingAutomaton(TokenAutomaton):
         return self._awaited.ends(vocabulary)
 
     @cached_property
-    def _spelling(self) -> _Spelling:
+    def _spelling(self) -> _StopSpelling:
         assert self._awaited is not None  # noqa: S101 - asked where a text is awaited
-        return _Spelling(self._awaited, self.masks.vocabulary)
+        return _StopSpelling(self._awaited, self.masks.vocabulary)
 
     def is_bounded(self, position: int) -> bool:
         """Return whether the free tokens are used up, and the grammar has not begun."""

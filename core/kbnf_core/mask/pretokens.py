@@ -173,7 +173,7 @@ def _kinds_after(begun: bytes) -> frozenset[str]:
     return frozenset(map(kind_of, map(chr, numbers)))
 
 
-class _State(NamedTuple):
+class _PretokenState(NamedTuple):
     """The text since the last certain boundary, and the conditions on offsets in it.
 
     ``asked``: offsets where a word may but need not end, from the end of the text on (-1 is before
@@ -213,7 +213,7 @@ class Pretokens:
         # Groups of tokens that begin within a character.
         self._inner: list[int] = []
         self._number_forms(merged)
-        self._states = [_State()]
+        self._states = [_PretokenState()]
         self._numbers = {self._states[0]: INITIAL}
         self._steps: dict[tuple[int, str, int], int] = {}
         self._following: tuple[str, ...] = _FOLLOWING
@@ -324,17 +324,19 @@ class Pretokens:
             return DEAD
         here = self._states[state]
         is_text = bool(length_of(begun))
-        return self._number(_State(here.text, here.asked, begun, mark)) if is_text else INITIAL
+        return (
+            self._number(_PretokenState(here.text, here.asked, begun, mark)) if is_text else INITIAL
+        )
 
     def _may_begin(self, state: int, begun: bytes, mark: int) -> bool:
         """Return whether a character may begin so; bytes that begin no character spell no text."""
         kinds = _kinds_after(begun) if length_of(begun) else ()
         return not kinds or any(self._step(state, kind, mark) != DEAD for kind in kinds)
 
-    def _resume(self, here: _State, more: bytes, is_last: bool) -> int:
+    def _resume(self, here: _PretokenState, more: bytes, is_last: bool) -> int:
         """Return the state after more bytes of a character; the initial one without a character."""
         whole = here.begun + more
-        state = self._number(_State(here.text, here.asked))
+        state = self._number(_PretokenState(here.text, here.asked))
         if not (here.begun and more) or len(whole) > length_of(whole):
             return INITIAL
         if len(whole) < length_of(whole):
@@ -395,7 +397,7 @@ class Pretokens:
             cached = self._steps[key] = self._find_step(self._states[state], character, mark)
         return cached
 
-    def _find_step(self, here: _State, character: str, mark: int) -> int:
+    def _find_step(self, here: _PretokenState, character: str, mark: int) -> int:
         if not here.text and mark == _WITHIN:
             return DEAD
         if not _ends_suffix(here.text, character):
@@ -414,9 +416,9 @@ class Pretokens:
         end_offsets = frozenset.union(*ends) - {0}
         text = self._texts.setdefault(ends, text)
         kept = tuple((offset, mark_there) for offset, mark_there in asked if offset in end_offsets)
-        return self._number(_State(text, kept))
+        return self._number(_PretokenState(text, kept))
 
-    def _number(self, state: _State) -> int:
+    def _number(self, state: _PretokenState) -> int:
         result = self._numbers.setdefault(state, len(self._states))
         if result == len(self._states):
             self._states.append(state)

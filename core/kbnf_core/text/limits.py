@@ -27,10 +27,11 @@ class Limits:
     parts (pairs, items, triples) each on average; ``mask_bytes`` of masks that states share;
     ``mask_bytes`` in each of six memos of masks and walks, for each of the last four vocabularies;
     ``cached_steps`` steps for each of their ways to end; and the additions of one call. A state
-    takes four bytes for each byte class, and one to two kilobytes with all that is remembered of
-    it. ``work``: counted steps of reading a grammar, its regular expressions among them, and of
-    building it (``kbnf_core.text.budget``), so that none blocks a process for long, however small
-    its text (E107); and the parts of states that one mask or token may add to those that are kept.
+    takes four bytes for each byte class once a byte was read from it, and half a kilobyte to one
+    with all that is remembered of it. ``work``: counted steps of reading a grammar, its regular
+    expressions among them, and of building it (``kbnf_core.text.budget``), so that none blocks a
+    process for long, however small its text (E107); and the parts of states that one mask or token
+    may add to those that are kept.
     A step takes about half a microsecond in plain Python, so the default is ten seconds at worst.
     ``artifact_read``: bytes of an artifact that is read whole; a larger one is mapped, without an
     error (see ``load_artifact``).

@@ -90,7 +90,7 @@ def comments(text: str) -> Iterator[str]:
 
 _CYTHON = re.compile(
     r'(?P<docstring>"""(?:.|\n)*?""")|(?P<text>"[^"\n]*"|\'[^\'\n]*\')'
-    r"|(?P<comment>\#[^\n]*(?:\n\s*\#[^\n]*)*)|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<comment>\#[^\n]*(?:\n\s*\#[^\n]*)*)|(?P<name>(?!None\b)[A-Za-z_]\w*)"
 )
 
 

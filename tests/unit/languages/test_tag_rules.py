@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, GrammarError, check
+from kbnf_core.convert import convert
 from kbnf_core.diff.comparison import Relation, compare
 from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.structural_tag.tree import TagTree
@@ -108,6 +109,16 @@ def test_a_tree_is_made_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPat
     assert not made
     assert {"start", "a", "a_json"} <= found.names.keys()
     assert made
+
+
+def test_rules_of_schemas_do_not_change_the_names_in_the_tree() -> None:
+    """Rules that are run have names of their own, as schemas with a rule ``value`` do."""
+    free = tag("text", {"type": "any_text"})
+    named = {**NAMED, "$defs": {"text": NAMED}, "additionalProperties": {"$ref": "#/$defs/text"}}
+    found = rules_of(tags(tag("a", schema(named)), tag("value", schema({})), free))
+    text = found.to_kbnf()
+    assert {"a", "a_json", "a_json_text", "value", "text", "text_2"} <= found.names.keys()
+    assert text == convert(found.source.text, STRUCTURAL_TAG, "KBNF").text
 
 
 def test_a_start_is_a_name_of_the_tree() -> None:

@@ -99,7 +99,7 @@ def leaves(root: tree.Expression) -> Iterator[tree.Expression]:
             yield node
 
 
-class Named(NamedTuple):
+class NamedReference(NamedTuple):
     """A name of another grammar, or the value of an option, and where it is."""
 
     value: str
@@ -116,8 +116,8 @@ class File:
 
     source: Source
     rules: list[Rule] = field(default_factory=list)
-    options: dict[str, Named] = field(default_factory=dict)
-    imports: list[Named] = field(default_factory=list)
+    options: dict[str, NamedReference] = field(default_factory=dict)
+    imports: list[NamedReference] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
     findings: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
@@ -203,14 +203,14 @@ def _read_head(file: File, words: list[Word]) -> None:
     first = words[0]
     if first.type == "OPTIONS":
         file.options |= {
-            name: Named(value.strip("'"), span)
+            name: NamedReference(value.strip("'"), span)
             for (name, value), span in _within(first, r"(\w+)\s*=\s*('[^']*'|[\w.]+)")
         }
     elif first.value == "import":
         # `import x = Y`: the name of the file is the last one before a comma.
         following = [*words[2:], Word("COMMA", ",", 0, 0)]
         file.imports += [
-            Named(word.value, span_of(word))
+            NamedReference(word.value, span_of(word))
             for word, after in zip(words[1:], following, strict=True)
             if word.type == "NAME" and after.type == "COMMA"
         ]
@@ -224,7 +224,7 @@ def _within(word: Word, pattern: str) -> Iterator[tuple[tuple[str, ...], Span]]:
         yield match.groups(), Span(word.start_pos + match.start(), word.start_pos + match.end())
 
 
-class _Antlr(Notation):
+class _AntlrBuilder(Notation):
     """The methods that the parser calls, beside those of every notation."""
 
     def definition(self, values: list[Any]) -> Rule:
@@ -327,7 +327,7 @@ def _property(name: str) -> CodePoints:
     return (property_value(key, value) if value else named_property(name)) or ()
 
 
-_NOTATION = _Antlr()
+_NOTATION = _AntlrBuilder()
 _HINTS = Hints(
     "a rule is written `name : ... ;`",
     ":",

@@ -33,7 +33,7 @@ from kbnf_core.languages.antlr.parse import (
     END_OF_TEXT,
     Command,
     File,
-    Named,
+    NamedReference,
     Negation,
     Predicate,
     Rule,
@@ -49,13 +49,13 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 _MOST_FILES = 32
 """Files that one grammar is made of."""
 
-_NO = Named("", NOWHERE)
+_NO = NamedReference("", NOWHERE)
 _OTHER_MODES = frozenset(("pushMode", "popMode", "mode"))
 
 
 def read_antlr(source: Source, request: Request) -> Parsed:
     """Read a grammar; findings are in the result. Raises WorkLimitError."""
-    return _Reader(source, request).read()
+    return _AntlrReader(source, request).read()
 
 
 def outline_antlr(source: Source, limits: Limits) -> Outline:
@@ -77,7 +77,7 @@ def _uses(rule: Rule) -> Iterator[Reference]:
             yield leaf
 
 
-class _Reader(ForeignReader):
+class _AntlrReader(ForeignReader):
     """Reads one grammar."""
 
     def __init__(self, source: Source, request: Request) -> None:
@@ -142,7 +142,7 @@ class _Reader(ForeignReader):
             if other is not None:
                 self._gather(other, importing)
 
-    def _load(self, named: Named, source: Source, site: Span) -> File | None:
+    def _load(self, named: NamedReference, source: Source, site: Span) -> File | None:
         path = normpath(join(dirname(source.path or ""), f"{named.value}.g4"))
         imports = self.request.imports
         if path in self._loaded:

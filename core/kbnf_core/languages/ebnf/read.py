@@ -61,10 +61,10 @@ _TOKEN = r"""[-+]?[0-9A-Za-z_.$]+(?:[Ee][-+][0-9]+)?|["'`\[#@$%\&:\\](?s:.*)"""
 
 def read_ebnf(source: Source, request: Request) -> Parsed:
     """Read a grammar; findings are in the result. Raises WorkLimitError."""
-    return _Reader(source, request).read()
+    return _EbnfReader(source, request).read()
 
 
-class _Reader(ForeignReader):
+class _EbnfReader(ForeignReader):
     """Makes rules of characters."""
 
     def rules(self) -> Scannerless | None:

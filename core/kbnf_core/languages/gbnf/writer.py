@@ -8,7 +8,8 @@ to texts, is written as an expression, or as right-linear rules where that would
 read. Losses on the way are reported, with a text that shows them where one can be found.
 
 Then the rules are rewritten until llama.cpp takes them: nothing repeats a nullable expression,
-nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
+nothing is left recursive (``expression``), no rule that contains itself begins in two ways
+(``factoring``), no count is above its limits. It refuses lower bounds
 above 2000, ignores upper bounds above 2000, and multiplies nested counts: the product of a count
 and the symbols that its operand makes is limited, too. Groups, repetitions that may be left out and
 names that are seen for the first time make one each; a use of a rule counts for one, whatever the
@@ -84,6 +85,7 @@ from kbnf_core.languages.gbnf.expression import (
     repeat_nonempty,
     rewrite,
 )
+from kbnf_core.languages.gbnf.factoring import factor
 from kbnf_core.languages.gbnf.layout import Written, lay_out
 from kbnf_core.lower.endless import endless_grammar, infinite_texts
 from kbnf_core.lower.facts import analyse
@@ -550,6 +552,7 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
     repeat_nonempty(rules, nonempty)
     for members in eliminate_left_recursion(rules, nonempty):
         lost.append(_lost_cycle(reading, names, {name.partition(JOINT)[0] for name in members}))
+    factor(rules, start, nonempty.nullable)
     if rules != before:
         rules = reduced(rules, names.values(), endless=reading.is_endless)
     keep_limits(rules)
@@ -633,7 +636,7 @@ def _in_order(rules: Rules, written: list[str]) -> list[str]:
     for name in rules:
         if name not in made:
             made[name.partition(JOINT)[0]].append(name)
-    return [each for name in written if name in rules for each in (name, *made[name])]
+    return [each for name in written for each in (name, *made[name]) if each in rules]
 
 
 def _written(

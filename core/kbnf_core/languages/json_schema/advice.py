@@ -548,6 +548,8 @@ class _Doubts:
             if not isinstance(inner, Ref) or _says_nothing(document.place(inner)):
                 continue
             anything = place._replace(contents=_with_anything(kept, steps))
+            # An empty schema inside is not enough: an empty alternative leaves the values of the
+            # others.
             if is_empty(document.place(inner)) and not is_empty(anything):
                 yield inner
 
@@ -631,7 +633,7 @@ AS_OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _ServiceRules:
     """The bounds of a service; None has no bound.
 
     ``refused`` are keywords, with what to do, and ``only`` those that are known, if they are
@@ -693,7 +695,7 @@ _NOT_OF_COHERE = dict.fromkeys(("allOf", "oneOf", "not"), _COMBINING["allOf"]) |
 )
 
 _RULES = {
-    Service.OPENAI: _Rules(
+    Service.OPENAI: _ServiceRules(
         {**_COMBINING, "oneOf": "write `anyOf`"},
         _FORMATS,
         is_closed=True,
@@ -705,7 +707,7 @@ _RULES = {
         characters=120_000,
         long_enum=(250, 15_000),
     ),
-    Service.ANTHROPIC: _Rules(
+    Service.ANTHROPIC: _ServiceRules(
         _BY_VALUE,
         _FORMATS | {"uri"},
         is_closed=True,
@@ -715,7 +717,7 @@ _RULES = {
         is_compiled=True,
     ),
     # `responseJsonSchema`, and `parametersJsonSchema` of functions.
-    Service.GEMINI: _Rules(
+    Service.GEMINI: _ServiceRules(
         {},
         frozenset(("date-time", "date", "time")),
         only=_OF_GEMINI,
@@ -723,7 +725,7 @@ _RULES = {
         lone_reference=True,
     ),
     # The page "Structured Outputs" of its developer documents, from their repository.
-    Service.COHERE: _Rules(
+    Service.COHERE: _ServiceRules(
         _NOT_OF_COHERE,
         frozenset(("date-time", "uuid", "date", "time")),
         root_is_object=True,
@@ -731,7 +733,7 @@ _RULES = {
         signs=re.compile(r"(?<!\\)(?:\\\\)*(?:[$]|(?<!\[)\^)|\(\?[=!]"),
     ),
     # Its documents name no limits of the schemas of `response_format`.
-    Service.MISTRAL: _Rules({}, None),
+    Service.MISTRAL: _ServiceRules({}, None),
 }
 
 
@@ -779,7 +781,7 @@ class _Counts:
     unions: int = 0
 
 
-def _root(schema: Json, rules: _Rules) -> Iterator[_Finding]:
+def _root(schema: Json, rules: _ServiceRules) -> Iterator[_Finding]:
     if rules.root_is_object and not (
         isinstance(schema, dict) and schema.get("type") == "object" and "anyOf" not in schema
     ):
@@ -787,7 +789,7 @@ def _root(schema: Json, rules: _Rules) -> Iterator[_Finding]:
 
 
 def _one(
-    value: dict[str, Json], pointer: str, rules: _Rules, counts: _Counts
+    value: dict[str, Json], pointer: str, rules: _ServiceRules, counts: _Counts
 ) -> Iterator[_Finding]:
     """Yield the mistakes in one schema object; count those with bounds of their own."""
     for keyword in value.keys() & rules.refused.keys():
@@ -855,7 +857,7 @@ def _definitions(value: dict[str, Json]) -> Iterator[str]:
             yield from definitions
 
 
-def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_Finding]:
+def _of_value(value: dict[str, Json], pointer: str, rules: _ServiceRules) -> Iterator[_Finding]:
     """Yield the formats, enumerations and references that a service does not know."""
     name = value.get("format")
     if isinstance(name, str) and rules.formats is not None and name not in rules.formats:
@@ -910,7 +912,7 @@ def _not_compiled(value: dict[str, Json], pointer: str) -> Iterator[_Finding]:
         yield f"{pointer}/allOf", "`$ref` inside `allOf`", "write out what it refers to"
 
 
-def _totals(counts: _Counts, rules: _Rules) -> Iterator[_Finding]:
+def _totals(counts: _Counts, rules: _ServiceRules) -> Iterator[_Finding]:
     for count, most, counted in (
         (counts.properties, rules.properties, "properties"),
         (counts.depth, rules.depth, "objects nested in one another"),

@@ -200,6 +200,8 @@ def other(part: Expression) -> Expression:
         case Not(inner):
             return inner
         case AllOf(parts):
+            # Complements go inwards, so that ``Not`` is around schemas and leaves only, and equal
+            # expressions are equal values.
             return either(map(other, parts))
         case AnyOf(parts):
             return both(map(other, parts))
@@ -217,6 +219,8 @@ def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
         return all(is_within(part, operand, excludes) for operand in whole.parts)
     if isinstance(part, AnyOf):
         return all(is_within(operand, whole, excludes) for operand in part.parts)
+    # From here on a sufficient test: one member has to do alone. What several do together is
+    # missed.
     if isinstance(part, AllOf):
         return any(is_within(operand, whole, excludes) for operand in part.parts)
     if isinstance(whole, AnyOf):

@@ -107,7 +107,7 @@ RECURSIVE = ""
 """The mark of ``$recursiveAnchor``, which has no name."""
 
 
-class Marks:
+class DynamicMarks:
     """The marked schemas of documents, by the resources that they are in."""
 
     def __init__(self) -> None:
@@ -197,7 +197,7 @@ class Document:
         self._start = Target(value, "", None)
         self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
-        self._marks = Marks()
+        self._marks = DynamicMarks()
         self._marked: dict[str, Json] = {}
         if self.facts.has_marks:
             self._marks.read(value)

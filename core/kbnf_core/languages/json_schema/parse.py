@@ -463,10 +463,13 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 
 
 def rules_to_run(
-    document: Document, options: Options
+    document: Document, options: Options, start: str
 ) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
-    """Return the rules of a document, and their writer. Raises ProblemError."""
-    writer = Writer(Schemas(document, guided(document.value, options)))
+    """Return the rules of a document, the first one called ``start``, and their writer.
+
+    Raises ProblemError.
+    """
+    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
     return *_made(writer, writer.rules_for), writer
 
 

@@ -76,10 +76,10 @@ from kbnf_core.languages.json_schema.scalars import (
     LONG,
     LONG_SET,
     MOST_LEAVES,
-    Counted,
+    CountedStrings,
     Listed,
     Numbers,
-    Others,
+    OtherStrings,
     Strings,
     as_written,
     format_of,
@@ -173,10 +173,10 @@ class Trees:
                 return self._strings(part, dfa, hint)
             case Listed(texts):
                 return alternation(map(text, texts))
-            case Counted(lengths, length, most, hint):
+            case CountedStrings(lengths, length, most, hint):
                 form = self._scalars.by_rules(lengths, length, most, hint)
                 return EMPTY if form is None else self._form(form)
-            case Others(part, hint):
+            case OtherStrings(part, hint):
                 return self._others(part, hint)
             case Texts(hint):
                 return self._some_numbers(node.dfa, hint)

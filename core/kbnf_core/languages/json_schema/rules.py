@@ -392,7 +392,7 @@ class Block(Notation):
 
 
 @dataclass(frozen=True)
-class _Spelling(Spelling):
+class _BlockSpelling(Spelling):
     """The spelling of strings in double quotes; listed ones are plain where that is safe."""
 
     def listed(self, value: str) -> str | None:
@@ -439,7 +439,7 @@ class BlockShared(Shared):
 
     def _spelling(self, options: Options) -> Spelling:
         del options
-        return _Spelling(LETTERS, also=_SPECIAL)
+        return _BlockSpelling(LETTERS, also=_SPECIAL)
 
     def _behind(self, fraction: str, exponent: str) -> str:
         signed = exponent.replace("[+-]?", "[+-]").replace(r"\+?", r"\+")

@@ -145,7 +145,7 @@ class Listed(Notation):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Counted(Notation):
+class CountedStrings(Notation):
     """The JSON texts of strings of some lengths; ``most`` states may count them."""
 
     lengths: Lengths
@@ -155,7 +155,7 @@ class Counted(Notation):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Others(Notation):
+class OtherStrings(Notation):
     """The JSON texts of all strings but those that a set leaves out."""
 
     part: Restricted
@@ -298,7 +298,7 @@ class ScalarWriter:
         if words and all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
-                return Regular(automaton, NOWHERE, Others(part, hint))
+                return Regular(automaton, NOWHERE, OtherStrings(part, hint))
         atom, length = part.literals[0][0], part.length
         if _is_length(part) and isinstance(atom, Length):
             characters = repeated(self._prelude.use("character"), atom.low, atom.high)
@@ -422,7 +422,7 @@ class ScalarWriter:
             dfa = counted(lengths, length, most, spelling, budget)
         except LimitError:
             return self.by_rules(lengths, length, most, hint)
-        return Regular(dfa, NOWHERE, Counted(lengths, length, most, hint))
+        return Regular(dfa, NOWHERE, CountedStrings(lengths, length, most, hint))
 
     def by_rules(self, lengths: Lengths, length: Length, most: int, hint: str) -> Node | None:
         """Return strings by rules for the states that count; None where those are too many."""
@@ -517,6 +517,7 @@ class ScalarWriter:
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()
+        # Negative numbers are allowed, and negative zero with them.
         if all(atom.holds(_JUST_BELOW_ZERO) for atom in compares):
             return texts
         zeros, negative = compared(Decimal(0), EQUAL), Matching("-(?s:.)*").dfa()
@@ -813,6 +814,8 @@ def _over_blocks(
     words = lengths.words
     counting, leaving = lengths.counted(length, most, budget, ends=())
     free = len(counting)
+    # States that count come first, then those that need not: a target below 0 is one of these, from
+    # -1 down.
     edges = [[(points, to if to >= 0 else free - 1 - to) for points, to in row] for row in leaving]
     edges += [[(points, free + to) for points, to in row] for row in words.edges]
     accepting = [words.accepting[here] and count >= length.low for here, count in counting]

@@ -211,6 +211,9 @@ class Schemas:
         return cached
 
     def _find(self, expression: Expression) -> NormalForm:
+        # Members are expressions that are read later. So only a schema that applies itself to the
+        # same value comes back here, or a question about emptiness, which takes this error for
+        # unknown.
         if expression in self._open:
             pointer = next((e.pointer for e in self._open if isinstance(e, Ref)), "")
             raise refers_to_itself(pointer)

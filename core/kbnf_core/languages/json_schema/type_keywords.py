@@ -414,7 +414,7 @@ def read_unevaluated(
     if value == ANYTHING:
         return ANYTHING
     pointer = pointer_to(place, keyword)
-    reader = _Reader(document, limits, pointer, items=keyword == "unevaluatedItems")
+    reader = _EvaluationReader(document, limits, pointer, items=keyword == "unevaluatedItems")
     terms = []
     for condition, evaluated in reader.cases(place, (), without=keyword):
         rest: Expression = ANYTHING
@@ -435,7 +435,7 @@ def read_closed(document: Document, limits: SchemaLimits, place: Place) -> Expre
     Objects stay open in cases without ``properties``, and where something speaks of all members.
     """
     terms = []
-    reader = _Reader(document, limits, place.pointer, items=False)
+    reader = _EvaluationReader(document, limits, place.pointer, items=False)
     for condition, evaluated in reader.cases(place, ()):
         rest: Expression = ANYTHING
         if evaluated.has_properties and not evaluated.all_members:
@@ -445,7 +445,7 @@ def read_closed(document: Document, limits: SchemaLimits, place: Place) -> Expre
     return either(terms)
 
 
-class _Reader:
+class _EvaluationReader:
     """Finds the cases of one keyword, apart from those that the keyword itself evaluates."""
 
     def __init__(

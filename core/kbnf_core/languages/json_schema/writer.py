@@ -376,6 +376,8 @@ class Writer:
 
     def _body(self, expression: Expression) -> Node:
         name = self.names[expression]
+        # The start may have any name; those of the rules in it do not begin with that.
+        name = f"{self._prefix}start" if name == self.start else name
         place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
         if place is not None and (types := self._types_beside_members(place)):
             form = self._of_types(types, place, name)

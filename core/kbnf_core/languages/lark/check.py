@@ -20,7 +20,7 @@ from kbnf_core.languages.gbnf.parse import parse_gbnf
 from kbnf_core.languages.lark.indenter import indenter_of
 from kbnf_core.languages.lark.read import (
     AUTO,
-    Outcome,
+    LarkOutcome,
     Setting,
     comments_of,
     lexing_of,
@@ -160,7 +160,7 @@ _OF_EITHER = frozenset({"E102", "E106", "E107"})
 """Findings that are about no dialect: no start, and limits."""
 
 
-def _in_the_other_dialect(outcome: Outcome, source: Source, setting: Setting) -> Outcome:
+def _in_the_other_dialect(outcome: LarkOutcome, source: Source, setting: Setting) -> LarkOutcome:
     """Return what LLGuidance makes of a text that Lark refuses, with a note; else ``outcome``."""
     errors = outcome.report.errors
     if not errors or any(error.code in _OF_EITHER for error in errors):

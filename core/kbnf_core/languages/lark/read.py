@@ -109,7 +109,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LarkOutcome:
     """The result of reading: ``document`` is a tree of KBNF, None where errors leave none.
 
     Its first definition is the start; spans are in the Lark source.
@@ -119,7 +119,7 @@ class Outcome:
     report: Report
 
 
-def read_lark(source: Source, setting: Setting, written: Parsed | None = None) -> Outcome:
+def read_lark(source: Source, setting: Setting, written: Parsed | None = None) -> LarkOutcome:
     """Read a Lark file, or a list of grammars as JSON. Never raises.
 
     ``written`` is the parsed file, if a caller has it already.
@@ -128,10 +128,10 @@ def read_lark(source: Source, setting: Setting, written: Parsed | None = None) -
     finding = unreadable(source, setting.limits.source_bytes)
     if finding is not None:
         report.errors.append(finding)
-        return Outcome(None, report)
+        return LarkOutcome(None, report)
     if _is_list(source):
-        return Outcome(_read_list(source, setting, report), report)
-    return Outcome(_read(source, setting, report, {}, written), report)
+        return LarkOutcome(_read_list(source, setting, report), report)
+    return LarkOutcome(_read(source, setting, report, {}, written), report)
 
 
 def _is_list(source: Source) -> bool:
@@ -164,7 +164,7 @@ def _read(
 ) -> _Read:
     parsed = parse_lark(source, setting.limits) if written is None else written
     report.errors.extend(parsed.diagnostics)
-    return _Reader(parsed.document, setting, report, Identifiers(), others).read()
+    return _LarkReader(parsed.document, setting, report, Identifiers(), others).read()
 
 
 def _read_list(source: Source, setting: Setting, report: Report) -> _Read:
@@ -281,7 +281,7 @@ def _within(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _LarkReader:
     """Reads one grammar, in the steps of this package."""
 
     document: Document

@@ -66,7 +66,7 @@ class Character:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LookAround:
     """``(?=x)``, ``(?!x)``, ``(?<=x)``, ``(?<!x)``."""
 
     body: "Node"
@@ -88,7 +88,7 @@ class Repeat(expression.Repeat[N_co]):
     is_greedy: bool
 
 
-Node: TypeAlias = Character | Look | Edge | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+Node: TypeAlias = Character | LookAround | Edge | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
 """Of a choice, the first branch that leads to a match is meant."""
 
 
@@ -98,7 +98,7 @@ class PatternError(Exception):
 
 def children(node: Node) -> tuple[Node, ...]:
     """Return the direct parts of ``node``."""
-    return (node.body,) if isinstance(node, Look) else expression.children(node)
+    return (node.body,) if isinstance(node, LookAround) else expression.children(node)
 
 
 def postorder(root: Node) -> Iterator[Node]:
@@ -131,7 +131,7 @@ def _prefers_text(body: Node) -> bool:
         case Choice(branches):
             *others, last = branches
             return not any(_is_nullable(b) for b in others) and _prefers_text(last)
-        case Look() | Edge():
+        case LookAround() | Edge():
             return False
         case Character():
             return True
@@ -185,7 +185,7 @@ def parse(pattern: str) -> Parsed:
     return Parsed(node, tuple(translator.problems))
 
 
-_LINE_END = Look(
+_LINE_END = LookAround(
     Sequence((Repeat(Character(r"\n"), 0, 1, is_greedy=True), Edge(is_start=False))),
     is_ahead=True,
     is_negated=False,
@@ -254,7 +254,7 @@ class _Translator:
                 return Repeat(self.sequence(body, flags, depth), low, most, kind == "MAX_REPEAT")
             case "ASSERT" | "ASSERT_NOT":
                 node = self.sequence(value[1], flags, depth)
-                return Look(node, value[0] > 0, kind == "ASSERT_NOT")
+                return LookAround(node, value[0] > 0, kind == "ASSERT_NOT")
             case "GROUPREF":
                 name = self._names.get(value, value)
                 self.problems.append(
@@ -315,7 +315,7 @@ def _one(point: int) -> str:
 _MOST_INSTRUCTIONS = 20_000
 
 
-class Kind(Enum):
+class Operation(Enum):
     """What an instruction does: end, read a character, try several ways, look around."""
 
     MATCH = auto()
@@ -328,7 +328,7 @@ class Kind(Enum):
 class Instruction(NamedTuple):
     """``automaton``: which one it runs; ``targets``: where it goes on, in order of preference."""
 
-    kind: Kind
+    kind: Operation
     targets: tuple[int, ...] = ()
     automaton: int = 0
     is_negated: bool = False
@@ -346,7 +346,7 @@ class Program:
         self.automata: list[Dfa] = []
         self.behind: list[int] = []
         self._leaves: dict[str, int] = {}
-        self._add(Instruction(Kind.MATCH))
+        self._add(Instruction(Operation.MATCH))
         self.start = self._node(root, 0)
 
     def _add(self, instruction: Instruction) -> int:
@@ -362,48 +362,49 @@ class Program:
         """
         match node:
             case Character(text):
-                return self._add(Instruction(Kind.LEAF, (after,), self._leaf(text)))
+                return self._add(Instruction(Operation.LEAF, (after,), self._leaf(text)))
             case Sequence(items):
                 for item in reversed(items):
                     after = self._node(item, after)
                 return after
             case Choice(branches):
                 targets = tuple(self._node(branch, after) for branch in branches)
-                return self._add(Instruction(Kind.SPLIT, targets))
+                return self._add(Instruction(Operation.SPLIT, targets))
             case Repeat():
                 return self._repeat(node, after)
-            case Look():
+            case LookAround():
                 return self._look(node, after)
             case Edge(is_start):
                 return self._edge(is_start, after)
 
     def _repeat(self, node: Repeat[Node], after: int) -> int:
         if node.high is None:
-            loop = self._add(Instruction(Kind.SPLIT))
+            loop = self._add(Instruction(Operation.SPLIT))
             body = self._node(node.body, loop)
             targets = (body, after) if node.is_greedy else (after, body)
-            self.code[loop] = Instruction(Kind.SPLIT, targets)
+            self.code[loop] = Instruction(Operation.SPLIT, targets)
             after = loop
         else:
             end = after
             for _ in range(node.high - node.low):
                 body = self._node(node.body, after)
                 targets = (body, end) if node.is_greedy else (end, body)
-                after = self._add(Instruction(Kind.SPLIT, targets))
+                after = self._add(Instruction(Operation.SPLIT, targets))
         for _ in range(node.low):
             after = self._node(node.body, after)
         return after
 
-    def _look(self, node: Look, after: int) -> int:
+    def _look(self, node: LookAround, after: int) -> int:
         inner = [*postorder(node.body)]
         if node.is_ahead:
             if any(
-                isinstance(inner_node, Look) and not inner_node.is_ahead for inner_node in inner
+                isinstance(inner_node, LookAround) and not inner_node.is_ahead
+                for inner_node in inner
             ):
                 raise PatternError("a lookbehind inside a lookahead has no counterpart")
             number = self._number(beginnings(node.body))
-            return self._add(Instruction(Kind.AHEAD, (after,), number, node.is_negated))
-        if any(isinstance(inner_node, Look | Edge) for inner_node in inner):
+            return self._add(Instruction(Operation.AHEAD, (after,), number, node.is_negated))
+        if any(isinstance(inner_node, LookAround | Edge) for inner_node in inner):
             raise PatternError("a lookbehind that looks around has no counterpart")
         anything = operations.complement(operations.empty())
         dfa = operations.concatenate(anything, matcher(node.body, ordered=False).dfa)
@@ -412,13 +413,13 @@ class Program:
     def _look_behind(self, dfa: Dfa, after: int, is_negated: bool = False) -> int:
         number = self._number(dfa)
         self.behind.append(number)
-        return self._add(Instruction(Kind.BEHIND, (after,), number, is_negated))
+        return self._add(Instruction(Operation.BEHIND, (after,), number, is_negated))
 
     def _edge(self, is_start: bool, after: int) -> int:
         if is_start:
             return self._look_behind(operations.literal(b""), after)
         number = self._number(operations.complement(operations.literal(b"")))
-        return self._add(Instruction(Kind.AHEAD, (after,), number, is_negated=True))
+        return self._add(Instruction(Operation.AHEAD, (after,), number, is_negated=True))
 
     def _leaf(self, text: str) -> int:
         if text not in self._leaves:
@@ -464,7 +465,7 @@ class _Thread(NamedTuple):
     trackers: _Trackers
 
 
-class _State(NamedTuple):
+class _MatchState(NamedTuple):
     """An ordered list of attempts, and the states of the look-behinds."""
 
     threads: tuple[_Thread, ...]
@@ -542,7 +543,7 @@ class _Machine:
                 rows[number] = [number] * len(rows[number])
         return from_symbols(SymbolDfa(rows, tags, [0]), self._classes)
 
-    def _explore(self) -> tuple[list[_State], list[list[int]]]:
+    def _explore(self) -> tuple[list[_MatchState], list[list[int]]]:
         """Return all lists of attempts that any text leads to, and the steps between them."""
         return self._follow(
             [self._start()],
@@ -582,7 +583,7 @@ class _Machine:
         columns_of = {(number, state) for number, _, state in trackers}
         for thread in threads:
             instruction = self.program.code[thread.place]
-            if instruction.kind is Kind.LEAF:
+            if instruction.kind is Operation.LEAF:
                 columns_of.add((instruction.automaton, thread.state))
             columns_of.update((number, state) for number, _, state in thread.trackers)
         columns_of.update(
@@ -592,15 +593,15 @@ class _Machine:
         )
         return [self._rows[number][state] for number, state in columns_of]
 
-    def _step_alive(self, state: _State, symbol: int) -> _State | None:
+    def _step_alive(self, state: _MatchState, symbol: int) -> _MatchState | None:
         target = self._step(state, symbol)
         return target if target.threads else None
 
-    def _start(self) -> _State:
+    def _start(self) -> _MatchState:
         behind = tuple(0 for _ in self.program.behind)
         self._looks_back = bool(self.program.behind) and self._begins_behind()
         threads = self._closure(self.program.start, frozenset(), behind)
-        return _State(tuple(self._cut(threads)), behind)
+        return _MatchState(tuple(self._cut(threads)), behind)
 
     def _begins_behind(self) -> bool:
         """Return whether a look-behind may come before the first character."""
@@ -609,9 +610,9 @@ class _Machine:
         while stack:
             place = stack.pop()
             instruction = self.program.code[place]
-            if instruction.kind is Kind.BEHIND:
+            if instruction.kind is Operation.BEHIND:
                 return True
-            if place not in seen and instruction.kind in (Kind.SPLIT, Kind.AHEAD):
+            if place not in seen and instruction.kind in (Operation.SPLIT, Operation.AHEAD):
                 seen.add(place)
                 stack.extend(instruction.targets)
         return False
@@ -629,15 +630,15 @@ class _Machine:
             seen.add((place, trackers))
             instruction = self.program.code[place]
             match instruction.kind:
-                case Kind.MATCH | Kind.LEAF:
+                case Operation.MATCH | Operation.LEAF:
                     yield _Thread(place, 0, trackers)
-                case Kind.SPLIT:
+                case Operation.SPLIT:
                     stack.extend((target, trackers) for target in reversed(instruction.targets))
-                case Kind.AHEAD:
+                case Operation.AHEAD:
                     followed = self._look_ahead(instruction, trackers)
                     if followed is not None:
                         stack.append((instruction.targets[0], followed))
-                case Kind.BEHIND:
+                case Operation.BEHIND:
                     state = behind[self.program.behind.index(instruction.automaton)]
                     if self._accepting[instruction.automaton][state] != instruction.is_negated:
                         stack.append((instruction.targets[0], trackers))
@@ -674,7 +675,7 @@ class _Machine:
             trackers = self._track(thread.trackers, symbol)
             if trackers is None:
                 continue
-            if instruction.kind is Kind.MATCH:
+            if instruction.kind is Operation.MATCH:
                 moved[_Thread(thread.place, _EARLIER, trackers)] = None
                 if self.ordered and not trackers:
                     break
@@ -695,9 +696,9 @@ class _Machine:
             for number, at in zip(self.program.behind, behind, strict=True)
         )
 
-    def _step(self, state: _State, symbol: int) -> _State:
+    def _step(self, state: _MatchState, symbol: int) -> _MatchState:
         behind = self._behind(state.behind, symbol)
-        return _State(tuple(self._cut(self._move(state.threads, behind, symbol))), behind)
+        return _MatchState(tuple(self._cut(self._move(state.threads, behind, symbol))), behind)
 
     def _cut(self, threads: Iterable[_Thread]) -> Iterator[_Thread]:
         """Drop the threads after a match that nothing can undo."""
@@ -710,12 +711,12 @@ class _Machine:
 
     # ---- Look-ahead after a match ----------------------------------------------------------
 
-    def _fates(self, state: _State) -> tuple[_Fate, ...]:
+    def _fates(self, state: _MatchState) -> tuple[_Fate, ...]:
         """Return the matches that end in ``state``, each with the threads that can undo it."""
         return tuple(
             _Fate(state.threads[: index if self.ordered else 0], thread.trackers, state.behind)
             for index, thread in enumerate(state.threads)
-            if self.program.code[thread.place].kind is Kind.MATCH and thread.state != _EARLIER
+            if self.program.code[thread.place].kind is Operation.MATCH and thread.state != _EARLIER
         )
 
     def _rests(self, fates: list[_Fate]) -> dict[_Fate, Lookahead]:
@@ -752,7 +753,7 @@ class _Machine:
     def _stands(self, thread: _Thread) -> bool:
         """Return whether ``thread`` is a match if the text ends here."""
         kind = self.program.code[thread.place].kind
-        return kind is Kind.MATCH and self._end_well(thread.trackers)
+        return kind is Operation.MATCH and self._end_well(thread.trackers)
 
     def _end_well(self, trackers: _Trackers) -> bool:
         return all(self._accepting[number][state] != negated for number, negated, state in trackers)
@@ -760,4 +761,4 @@ class _Machine:
 
 def _is_sure(program: Program, thread: _Thread) -> bool:
     """Return whether ``thread`` is a match that no look-ahead can undo."""
-    return program.code[thread.place].kind is Kind.MATCH and not thread.trackers
+    return program.code[thread.place].kind is Operation.MATCH and not thread.trackers

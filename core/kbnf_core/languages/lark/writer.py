@@ -280,7 +280,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
         grammar = infinite_texts(grammar)
     if grammar is None:
         raise GrammarError(nothing_kept(reading, (), lark))
-    writer = _Writer(reading, grammar, lark, limits)
+    writer = _LarkWriter(reading, grammar, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
@@ -302,7 +302,7 @@ def _finish(reading: Reading) -> list[Loss]:
     ]
 
 
-class _Writer:
+class _LarkWriter:
     """Writes rules and terminals; the start comes first."""
 
     def __init__(

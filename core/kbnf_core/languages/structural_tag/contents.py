@@ -30,6 +30,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.regex.ecma import to_whole
 from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, sequence, text
@@ -60,7 +61,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_read,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.rules import Names, gap_of
+from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, Report
@@ -355,26 +356,28 @@ class Contents:
 
         Rules that all schemas have are one, and keep their names.
         """
-        rules, outcome, writer = rules_to_run(document, options)
+        # A name that no rule of all schemas has.
+        start = self.names.fresh(f"{hint}_json" if hint in NAMES else hint)
+        rules, outcome, writer = rules_to_run(document, options, start)
         if document.is_whole:
             self.report.written[id(document.value)] = document.value, writer.schemas
         read: Callable[[ToTree], ReadableRules] = partial(_readable_schema, writer, pointer)
         if words:
             rules, outcome = self._rules_without(rules, outcome, tuple(words))
-            read = partial(_readable_rules, writer.start, rules)
-        start = self.names.fresh(hint)
-        new, chosen = {writer.start: rules[writer.start]}, {writer.start: start}
+            read = partial(_readable_rules, start, rules)
+        new, chosen = {start: rules[start]}, {}
         for name, body in rules.items():
-            if name == writer.start:
-                continue
             adopted = self._adopted.get((name, id(body)))
-            if adopted is None:
+            if adopted is None and name != start:
                 adopted = name if self.names.take(name) else self.names.fresh(name), body
                 self._adopted[name, id(body)] = adopted
                 new[name] = body
-            if adopted[0] != name:
+            if adopted is not None and adopted[0] != name:
                 chosen[name] = adopted[0]
-        made = [(chosen.get(name, name), _renamed(body, chosen)) for name, body in new.items()]
+        made = [
+            (chosen.get(name, name), moved(body, chosen) if chosen else body)
+            for name, body in new.items()
+        ]
         self._rule_sets.append(RuleSet(made, self.pointer, hint, read))
         return call(start), outcome
 
@@ -505,21 +508,24 @@ class Contents:
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-def _renamed(body: ir.Node, names: Mapping[str, str]) -> ir.Node:
-    """Return an expression with other names, itself where it calls none of these."""
-    return moved(body, names) if any(each.nonterminal in names for each in ir.calls(body)) else body
-
-
 def _readable_schema(writer: Writer, pointer: str, _: ToTree) -> ReadableRules:
     try:
-        return ReadableRules(writer.start, rules_to_read(writer))
+        rules = rules_to_read(writer)
     except ProblemError as error:
         problem = _placed(error.problem, writer.schemas.document)
         raise ProblemError(problem._replace(pointer=pointer + problem.pointer)) from None
+    return _with_common_start(writer.start, rules)
 
 
 def _readable_rules(start: str, rules: Mapping[str, ir.Node], body: ToTree) -> ReadableRules:
-    return ReadableRules(start, [definition(name, body(node)) for name, node in rules.items()])
+    made = [definition(name, body(node)) for name, node in rules.items()]
+    return _with_common_start(start, made)
+
+
+def _with_common_start(start: str, rules: Sequence[Definition]) -> ReadableRules:
+    """Return rules whose first is called as in every schema, so that equal schemas are shared."""
+    names = {rule.name.value: rule.name.value for rule in rules} | {start: START}
+    return ReadableRules(START, [rename(rule, names) for rule in rules])
 
 
 # Schemas of arguments

@@ -81,7 +81,7 @@ def children(node: Node) -> list[Node]:
 
 def read_tree_sitter(source: Source, request: Request) -> Parsed:
     """Read a grammar; findings are in the result. Raises WorkLimitError."""
-    return _Reader(source, request).read()
+    return _TreeSitterReader(source, request).read()
 
 
 def outline_tree_sitter(source: Source) -> Outline:
@@ -114,7 +114,7 @@ def _rules(value: Any) -> dict[str, Node]:
     }
 
 
-class _Reader(ForeignReader):
+class _TreeSitterReader(ForeignReader):
     """Reads one grammar."""
 
     def __init__(self, source: Source, request: Request) -> None:

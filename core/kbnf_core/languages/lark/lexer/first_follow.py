@@ -70,7 +70,7 @@ class After:
 
 
 @dataclass(frozen=True)
-class Positions:
+class LexemePositions:
     """``leaves`` are numbered, ``first`` are those at the start; the rest is by number of leaf.
 
     ``follow``: leaves that may occur next. ``may`` and ``must``: leaves expected together with a
@@ -121,14 +121,16 @@ class Positions:
         return tuple(first_bytes[mask] | (END if last else 0) for mask, last in pairs)
 
 
-def analyse(grammar: LexicalGrammar, confusable: Confusable | None, budget: Budget) -> Positions:
+def analyse(
+    grammar: LexicalGrammar, confusable: Confusable | None, budget: Budget
+) -> LexemePositions:
     """Return the terminals that are expected at each place.
 
     ``confusable`` says whether two terminals share a word; without it, the terminals that are
     expected together are not computed. Sites and leaves in sets that are made are steps of
     ``budget``.
     """
-    return Analysis(grammar, budget).result(confusable)
+    return SiteAnalysis(grammar, budget).result(confusable)
 
 
 def _is_nullable_leaf(node: Node) -> bool:
@@ -137,7 +139,7 @@ def _is_nullable_leaf(node: Node) -> bool:
     return False
 
 
-class Analysis:
+class SiteAnalysis:
     """The beginnings and followers of each part of each rule; ``result`` computes the rest."""
 
     def __init__(self, grammar: LexicalGrammar, budget: Budget) -> None:
@@ -263,7 +265,7 @@ class Analysis:
 
     # ---- Across rules ----------------------------------------------------------------------
 
-    def result(self, confusable: Confusable | None) -> Positions:
+    def result(self, confusable: Confusable | None) -> LexemePositions:
         """Return the terminals that are expected at each place."""
         calls: dict[str, list[tuple[str, Call]]] = {name: [] for name in self._rules}
         for outer, sites in self._sites.items():
@@ -288,7 +290,7 @@ class Analysis:
             together = _Together(self._leaves, follow, beginnings, confusable, self._budget)
             may = together.run(self._parting({name: mask for name, (mask, _) in seen.items()}))
             must = self._solve_must(calls)
-        return Positions(
+        return LexemePositions(
             tuple(self._leaves),
             self._numbers,
             beginnings,

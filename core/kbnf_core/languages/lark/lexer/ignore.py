@@ -31,7 +31,7 @@ from kbnf_core.conversion.automata import as_pattern, write_dfa
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse
+from kbnf_core.languages.lark.lexer.first_follow import LexemePositions, Site, SiteAnalysis, analyse
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     MOST_STATES,
@@ -67,7 +67,7 @@ class _LeftCorners:
     """The sites that each rule may begin with."""
 
     def __init__(self, grammar: LexicalGrammar, budget: Budget) -> None:
-        self._analysis = Analysis(grammar, budget)
+        self._analysis = SiteAnalysis(grammar, budget)
         self._corners: dict[str, list[Site]] = {}
         self._twins: set[int] = set()
         for name in grammar.rules:
@@ -318,7 +318,7 @@ def open_ends(
 
 
 def _going_on(
-    number: int, leaf: Lexeme, positions: Positions, ignored: Terminal, confusable: Confusable
+    number: int, leaf: Lexeme, positions: LexemePositions, ignored: Terminal, confusable: Confusable
 ) -> Iterator[int]:
     """Yield the leaves that may match the same lexeme, and after which more may come."""
     if _goes_on(number, positions, ignored):
@@ -331,19 +331,19 @@ def _going_on(
             yield other
 
 
-def _goes_on(number: int, positions: Positions, ignored: Terminal) -> bool:
+def _goes_on(number: int, positions: LexemePositions, ignored: Terminal) -> bool:
     following = (positions.leaves[leaf] for leaf in members(positions.follow[number]))
     return any(not isinstance(n, Lexeme) or n.terminal is not ignored for n in following)
 
 
-def _covers(positions: Positions, rival: int, leaf: Lexeme) -> bool:
+def _covers(positions: LexemePositions, rival: int, leaf: Lexeme) -> bool:
     other = positions.leaves[rival]
     if not isinstance(other, Lexeme):
         return False
     return operations.difference(leaf.terminal.dfa, other.terminal.dfa).is_empty
 
 
-def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) -> None:
+def _check_start(grammar: LexicalGrammar, positions: LexemePositions, report: Report) -> None:
     """Report terminals at the start that are lexemes even without text."""
     for number in members(positions.first):
         leaf = positions.leaves[number]

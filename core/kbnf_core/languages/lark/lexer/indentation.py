@@ -34,7 +34,7 @@ _MOST_ROUNDS = 64
 """Lines of a count that are written one by one."""
 
 
-class Kind(Enum):
+class LineKind(Enum):
     """What a text has come to, as far as lines are concerned."""
 
     WITHIN = "within a line"
@@ -47,17 +47,17 @@ class Kind(Enum):
 class State(NamedTuple):
     """A kind, and for those between lines the blanks that are to be written."""
 
-    kind: Kind
+    kind: LineKind
     blanks: str = ""
 
 
-WITHIN, ENDED = State(Kind.WITHIN), State(Kind.ENDED)
+WITHIN, ENDED = State(LineKind.WITHIN), State(LineKind.ENDED)
 States = frozenset[State]
 _CLOSED = {
-    Kind.LINE: Kind.BACK,
-    Kind.BACK: Kind.BACK,
-    Kind.WITHIN: Kind.ENDED,
-    Kind.ENDED: Kind.ENDED,
+    LineKind.LINE: LineKind.BACK,
+    LineKind.BACK: LineKind.BACK,
+    LineKind.WITHIN: LineKind.ENDED,
+    LineKind.ENDED: LineKind.ENDED,
 }
 
 
@@ -93,11 +93,11 @@ def numbered(
 
     ``blocks`` are the names of the rules that are blocks. Raises ``TooManyVariantsError``.
     """
-    writer = _Writer(list(definitions), blocks, newlines)
+    writer = _NumberedWriter(list(definitions), blocks, newlines)
     return writer.written()
 
 
-class _Writer:
+class _NumberedWriter:
     """Writes the rules of one grammar for the states before and after them."""
 
     def __init__(
@@ -249,8 +249,8 @@ class _Writer:
 
     def _leaving(self, rule: str, after: State) -> State:
         """Return a state after a rule as far as it makes a difference to what follows."""
-        is_back = after.kind is Kind.BACK and rule not in self._before_blocks
-        return after._replace(kind=Kind.LINE) if is_back else after
+        is_back = after.kind is LineKind.BACK and rule not in self._before_blocks
+        return after._replace(kind=LineKind.LINE) if is_back else after
 
     def _after_rule(self, rule: str, before: State) -> States:
         return self._targets.setdefault((rule, before), frozenset())
@@ -285,11 +285,11 @@ class _Writer:
     def _after_name(self, name: str, before: State) -> Iterator[State]:
         blanks = self._newlines.blanks_after(name)
         if blanks is not None:
-            yield from (State(Kind.LINE, item) for item in blanks if before == WITHIN)
+            yield from (State(LineKind.LINE, item) for item in blanks if before == WITHIN)
         elif name not in self._blocks:
             yield from self._after_rule(name, before)
-        elif before.kind is Kind.LINE:
-            ends = self._after_rule(name, State(Kind.OPENED, before.blanks))
+        elif before.kind is LineKind.LINE:
+            ends = self._after_rule(name, State(LineKind.OPENED, before.blanks))
             yield from (after for end in ends if (after := _closed(end)) is not None)
 
     def _rounds_after(self, body: tree.Expression, before: State, high: int | None) -> States:
@@ -329,7 +329,7 @@ class _Writer:
             alike = frozenset(state for state in ends if state.blanks == blanks)
             written = self._write(body, before, alike)
             if written is not None:
-                end = self._blanks_before(State(Kind.LINE, blanks), body.span)
+                end = self._blanks_before(State(LineKind.LINE, blanks), body.span)
                 yield build.sequence(written, end, span=body.span)
 
     def _call(self, key: "_Key", span: Span, relation: str = "") -> tree.Expression:
@@ -403,7 +403,7 @@ class _Writer:
             return _either(ways, span)
         if name not in self._blocks:
             return self._call(_Key(name, before, afters), span)
-        opened = State(Kind.OPENED, before.blanks)
+        opened = State(LineKind.OPENED, before.blanks)
         ends = self._after_rule(name, opened)
         wanted = frozenset(end for end in ends if _closed(end) in afters)
         return self._call(_Key(name, opened, wanted), span, ">")

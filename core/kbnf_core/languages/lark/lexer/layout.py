@@ -46,7 +46,7 @@ def laid_out(
     ``grammar`` has a layout. Reports marks and brackets that are not in pairs.
     """
     assert grammar.layout is not None  # noqa: S101 - the caller has looked
-    rules = _Rules(grammar, grammar.layout, expected, report)
+    rules = _LayoutRules(grammar, grammar.layout, expected, report)
     rules.call(grammar.start, is_inside=False)
     for name, is_inside in rules.pending:
         rules.add(name, is_inside)
@@ -56,7 +56,7 @@ def laid_out(
 
 
 @dataclass(slots=True)
-class _Rules:
+class _LayoutRules:
     grammar: LexicalGrammar
     layout: Layout
     expected: Expected | None
@@ -79,7 +79,7 @@ class _Rules:
     def add(self, rule: str, is_inside: bool) -> None:
         """Make a rule in a mode."""
         name, span = rule + _INSIDE * is_inside, self.grammar.spans[rule]
-        walk = _Walk(self, rule, is_inside)
+        walk = _LayoutWalk(self, rule, is_inside)
         node, net = walk.of(self.grammar.rules[rule], 0)
         if net:
             self.unpaired("brackets", span)
@@ -104,10 +104,10 @@ class _Rules:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _LayoutWalk:
     """Copies one rule; a depth is the number of brackets that are open in it."""
 
-    rules: _Rules
+    rules: _LayoutRules
     rule: str
     is_inside: bool
 
@@ -185,7 +185,7 @@ def _flat(items: tuple[Node, ...]) -> Iterator[Node]:
 class _Blocks:
     """Makes blocks of the items of one sequence that are between marks."""
 
-    rules: _Rules
+    rules: _LayoutRules
     rule: str
     _open: list[Lexeme] = field(default_factory=list)
     _items: list[list[Node]] = field(default_factory=lambda: [[]])

@@ -25,7 +25,7 @@ from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.ir import postorder
-from kbnf_core.languages.lark.lexer.first_follow import Confusable, Positions, analyse
+from kbnf_core.languages.lark.lexer.first_follow import Confusable, LexemePositions, analyse
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
@@ -120,7 +120,7 @@ class Lexed:
     lexing: Lexing
     report: Report
     cutter: LexemeSplitter
-    positions: Positions
+    positions: LexemePositions
     byte_only: bool = False
     expected: Expected | None = None
     _cuts: dict[tuple[int, bool], LexemeSplit] = field(default_factory=dict)

@@ -251,7 +251,7 @@ MOST_STATES = 20_000
 """States of a terminal and its companions side by side."""
 
 
-class _Walk:
+class _MunchWalk:
     """The product of several automata, as long as the first is alive.
 
     ``states`` are those reached, in the order of a shortest word, which is in ``words``: the state
@@ -399,7 +399,7 @@ class LexemeSplitter:
         if judge.is_alone:
             return LexemeSplit(tuple(_by_rest(terminal, following)), ())
         self.budget.part = terminal.title
-        walk = _Walk([terminal.dfa, *judge.automata], self.budget, judge.watched)
+        walk = _MunchWalk([terminal.dfa, *judge.automata], self.budget, judge.watched)
         groups: dict[Lookahead, list[int]] = {}
         doubts: dict[Terminal, Doubt] = {}
         for number, (states, passed) in enumerate(walk.states):

@@ -211,7 +211,7 @@ class Key(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Product:
+class RuleProduct:
     """Writes the variants of rules that are needed; ``write`` writes words of a lexeme."""
 
     grammar: LexicalGrammar
@@ -730,7 +730,7 @@ class Assembly:
 
         newlines = self._newlines(grammar, writer)
         write = writer.lexeme if newlines is None else newlines.lexeme
-        product = Product(lexed.grammar, lexed, write, name)
+        product = RuleProduct(lexed.grammar, lexed, write, name)
         written, start = product.run()
         lexed.report_doubts()
         lexed.report_awaited_ends()

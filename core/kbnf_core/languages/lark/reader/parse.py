@@ -477,12 +477,12 @@ def lark_dialect_parser() -> StatementParser:
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     """Parse ``source``; statements with mistakes are left out of the document."""
     split = (Statement(words) for words in statements(source.text))
-    read = parse_statements(split, _Lark(source, limits))
+    read = parse_statements(split, _LarkMetasyntax(source, limits))
     document = lark.Document(source, tuple(read.trees), frozenset(read.broken))
     return Parsed(document, tuple(read.findings))
 
 
-class _Lark(Metasyntax[lark.Statement]):
+class _LarkMetasyntax(Metasyntax[lark.Statement]):
     """The statements of a text."""
 
     def parser(self) -> StatementParser:
