@@ -262,9 +262,12 @@ cdef class MaskAssembler:
             self.walks[key] = walked
         return &self.walks[key]
 
-    cdef void _make_room(self) noexcept:
+    cdef int _make_room(self) except -1:
         if self.walks.size() > self.capacity:
             self.walks.clear()
+        if self.differences.count > self.capacity:
+            self.differences = _Map()
+        return 0
 
 
 cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:
