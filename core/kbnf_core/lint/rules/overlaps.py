@@ -286,6 +286,7 @@ def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
     """Yield the pairs of regular alternatives that begin alike, or may both be empty."""
     grammar, analysis = subject.grammar, subject.analysis
     firsts = Firsts(grammar, analysis)
+    written = subject.reading.written_out.alternatives
     for name in sorted(analysis.reachable):
         body = grammar.rules[name]
         choices = [node for node in postorder(body) if isinstance(node, Choice)]
@@ -295,31 +296,33 @@ def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
         nullable = {id(node) for node, facts in analysis.within(body) if facts.nullable}
         for choice in choices:
             regular = [b for b in choice.branches if subject.regulars.is_regular(b)]
-            for first, second in _pairs(regular):
-                if not _are_written(subject.reading, first, second):
-                    continue
-                subject.budget.spend()
-                both_empty = id(first) in nullable and id(second) in nullable
-                if both_empty or not beginnings[id(first)].isdisjoint(beginnings[id(second)]):
-                    yield first, second
+            begins = [beginnings[id(b)] for b in regular]
+            is_nullable = [id(b) in nullable for b in regular]
+            for i, later in _pairs(regular):
+                subject.budget.spend(len(later))
+                for j in later:
+                    both_empty = is_nullable[i] and is_nullable[j]
+                    if (both_empty or not begins[i].isdisjoint(begins[j])) and (
+                        written is None or _are_of_one(written, regular[i].span, regular[j].span)
+                    ):
+                        yield regular[i], regular[j]
 
 
-def _are_written(reading: Reading, first: Node, second: Node) -> bool:
-    """Return whether two are alternatives of one choice that somebody wrote."""
-    written = reading.written_out.alternatives
-    if written is None:
-        return True
-    nowhere = None, False
-    choice, _ = written.get(first.span, nowhere)
-    return choice == written.get(second.span, nowhere)[0] is not None and first.span != second.span
+def _are_of_one(written: Mapping[Span, tuple[Span, bool]], first: Span, second: Span) -> bool:
+    """Return whether two spans are those of alternatives of one choice that somebody wrote."""
+    one, other = written.get(first), written.get(second)
+    return one is not None and other is not None and one[0] == other[0] and first != second
 
 
-def _pairs(branches: list[Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield all pairs, in order, but those of two literals: equal ones are W104's business."""
+def _pairs(branches: list[Node]) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield the branches, and those after each: all pairs but those of two literals.
+
+    Equal literals are W104's business.
+    """
     others = [i for i, branch in enumerate(branches) if not _is_literal(branch)]
     for i, first in enumerate(branches):
-        seconds = others[bisect(others, i) :] if _is_literal(first) else range(i + 1, len(branches))
-        yield from ((first, branches[j]) for j in seconds)
+        is_literal = _is_literal(first)
+        yield i, others[bisect(others, i) :] if is_literal else range(i + 1, len(branches))
 
 
 def _is_literal(node: Node) -> bool:
