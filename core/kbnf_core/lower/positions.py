@@ -614,8 +614,9 @@ class _AutomatonBuilder:
 
     def piece(self) -> ClosedAutomaton:
         """Return the columns of the automaton."""
-        columns = (self._source, self._symbol, self._target)
-        return ClosedAutomaton(*(each.tobytes() for each in columns), bytes(self._accepting))
+        source, symbol, target = self._source, self._symbol, self._target
+        edges = source.tobytes(), symbol.tobytes(), target.tobytes()
+        return ClosedAutomaton(*edges, bytes(self._accepting))
 
     def by_kind(self, alphabet: Alphabet, terminals: int) -> list[_Columns]:
         """Return the edges in the order of the tables: of bytes, of calls, of tokens."""

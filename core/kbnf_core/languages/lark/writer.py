@@ -256,7 +256,7 @@ def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
 
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"
-LOST_PART = "W404"
+LOST_SIZE = "W404"
 _MOST_STATES = 5_000
 """States of a part that may have to be written as one rule each; LLGuidance has a limit on them."""
 
@@ -371,7 +371,7 @@ class _LarkWriter:
 
     def _any_text(self, message: str, span: Span) -> tuple[ir.Regular, Dfa]:
         """Return any text in place of a part, with a loss that says why."""
-        self.losses.append(Loss(LOST_PART, f"{message}; any text is taken instead", span))
+        self.losses.append(Loss(LOST_SIZE, f"{message}; any text is taken instead", span))
         return ir.Regular(_TEXTS, span), _TEXTS
 
     def write(self) -> str:

@@ -153,7 +153,10 @@ def test_a_grammar_of_which_lark_can_say_no_text_is_refused() -> None:
 @pytest.mark.parametrize(
     ("most", "why"),
     [
-        (4_000, "this part has 35,984 states; in Lark each would be a rule, and there may be 5,000"),
+        (
+            4_000,
+            "this part has 35,984 states; in Lark each would be a rule, and there may be 5,000",
+        ),
         (65_000, "the texts of this part take more than 200000 states"),
     ],
 )
