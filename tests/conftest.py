@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run, and why, in a line for each reason."""
     config = terminalreporter.config
-    if config.cache and not config.getoption("--rest"):
+    if getattr(config, "cache", None) and not config.getoption("--rest"):
         passed = (report.nodeid for report in terminalreporter.stats.get("passed", ()))
         config.cache.set(_PASSED, sorted(passed))
     shard: Shard | None = config.getoption("--shard")

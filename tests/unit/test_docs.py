@@ -34,10 +34,7 @@ from kbnf_testing.pages import Block
 
 DOCS = pages.ROOT / "docs"
 README = pages.ROOT / "README.md"
-PAGES = [
-    README,
-    *sorted(page for page in DOCS.rglob("*.md") if "node_modules" not in page.parts),
-]
+PAGES = [README, *pages.documentation()]
 COMPILED_ONLY = {"scale.md"}
 """Pages whose Python needs what a test does not have, such as a store in a cloud."""
 RUN = {"console", "python"}

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from kbnf_cli.app import app
+from kbnf_testing.pages import documentation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,7 +113,7 @@ MODULES = sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "kbnf_cli").rglob("*.
 PAGES = sorted(
     {
         *(ROOT / "core" / "kbnf_core").rglob("*.md"),
-        *(ROOT / "docs").rglob("*.md"),
+        *documentation(),
         *(ROOT / "man").glob("*.[57]"),
         *(ROOT / "man" / "parts").glob("*.roff"),
         ROOT / "README.md",

@@ -13,6 +13,7 @@ from kbnf_cli.inputs import open_any_grammar
 from kbnf_core import Grammar
 from kbnf_core.languages import ABNF, BNF, GBNF, JSON_SCHEMA, KBNF, LARK, Language
 from kbnf_core.lower import build, facts, translate
+from kbnf_testing.pages import documentation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,7 +78,7 @@ def test_the_command_line_opens_what_the_library_makes(
 
 
 def test_no_output_names_a_converted_text() -> None:
-    texts = [*(ROOT / "tests" / "golden").rglob("*"), *(ROOT / "docs").rglob("*.md")]
+    texts = [*(ROOT / "tests" / "golden").rglob("*"), *documentation()]
     texts += [*(ROOT / "man").glob("*.[157]"), *(ROOT / "kbnf_cli").rglob("*.py")]
     texts += (ROOT / "core" / "kbnf_core").rglob("*.py")
     files = [text for text in texts if text.is_file()]

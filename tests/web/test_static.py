@@ -42,6 +42,8 @@ OTHERS = [
     ("Lark", "%import .file (x)\nstart: x\n"),
     ("BNF", "<start> ::= 'a'<start> | 'b'\n"),
     ("ABNF", 'start = "a" 1*DIGIT\n'),
+    ("ANTLR", "grammar G;\nstart : 'a'+ NAME;\nNAME : [a-z]+;\nWS : ' ' -> skip;\n"),
+    ("EBNF", 'start ::= "a" [b-z]* | missing\n'),
 ]
 SAID_BY_THE_ENGINE = {"W307", "W403"}
 """W307 takes it to be found, W403 to be ruled out."""
@@ -83,7 +85,7 @@ def test_the_page_says_what_the_toolkit_says(site: Path, tmp_path: Path) -> None
     file.write_text(json.dumps(asked), encoding="utf-8")
     begun, *found = json.loads(run_in_node("in_node.mjs", str(site), str(file), timeout=500))
     assert begun["examples"] == json.loads(json.dumps(begin()))["examples"]
-    assert begun["languages"] == ["KBNF", "GBNF", "BNF", "Lark", "ABNF"]
+    assert begun["languages"] == ["KBNF", "GBNF", "BNF", "Lark", "ABNF", "ANTLR", "EBNF"]
     for question, value in zip(questions(), found, strict=True):
         *_, expected = answer(read_question(question, {"bytes": ("bytes", ())}))
         assert comparable(value) == comparable(expected), question

@@ -23,11 +23,12 @@ each round of the fixpoints, and quadratic in the distinct sets of first charact
 Tests: tests/unit/conversion
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.codepoints import (
@@ -302,6 +303,13 @@ class _Kinds:
         return None if number is None else 1 << number
 
 
+def _numbers(bits: int) -> Iterator[int]:
+    """Yield the numbers in a set."""
+    while bits:
+        yield _lowest(bits)
+        bits &= bits - 1
+
+
 def _lowest(bits: int) -> int:
     """Return the lowest number in a set."""
     return (bits & -bits).bit_length() - 1
@@ -406,6 +414,13 @@ class _Followers:
                     self._follow[_key(node)] |= after
 
 
+class _Beyond(NamedTuple):
+    """The automaton of the tokens that the lexer looks for, and its states after one of them."""
+
+    longer: Dfa | None
+    states: set[int]
+
+
 class _Boundaries:
     """Which tokens the lexer always reads on into, after each token."""
 
@@ -413,18 +428,22 @@ class _Boundaries:
         self, kinds: _Kinds, everywhere: Collection[str] | None, limits: Limits, budget: Budget
     ) -> None:
         count = len(kinds.names)
+        self._kinds = kinds
         self._limits = limits
+        self._budget = budget
         self._read_on: list[CodePoints] = [ANY] * count
-        starts: list[CodePoints] = [()] * count
+        self._beyond: list[list[_Beyond]] = [[] for _ in range(count)]
+        self._starts: list[CodePoints] = [()] * count
         for tokens, rivals in _rivals(kinds, everywhere):
             longer = _Texts(_union(rivals, limits))
             for token in tokens:
                 number = kinds.numbers[token.name.value]
                 texts = _Texts(token.dfa)
-                starts[number] = union(starts[number], texts.beginnings())
-                read_on = _walk(texts, longer, budget)
+                self._starts[number] = union(self._starts[number], texts.beginnings())
+                read_on, states = _walk(texts, longer, budget)
                 self._read_on[number] = intersect(self._read_on[number], read_on)
-        members = partition([*self._read_on, *starts]).members
+                self._beyond[number].append(_Beyond(longer.dfa, states))
+        members = partition([*self._read_on, *self._starts]).members
         bits = [sum(1 << block for block in blocks) for blocks in members]
         self._bits = bits[:count]
         self._starting: dict[int, int] = {}
@@ -444,8 +463,28 @@ class _Boundaries:
 
     def parted(self, token: int) -> int:
         """Return the set of the tokens into which the lexer reads on, whatever their texts."""
-        rest = ~self._bits[token]
-        return reduce(or_, (bits for first, bits in self._starting.items() if not first & rest), 0)
+        read_on, rest = self._bits[token], ~self._bits[token]
+        result = 0
+        for first, tokens in self._starting.items():
+            if not first & rest:
+                result |= tokens
+            elif first & read_on:
+                result |= sum(
+                    1 << other for other in _numbers(tokens) if self._reads_into(token, other)
+                )
+        return result
+
+    def _reads_into(self, token: int, following: int) -> bool:
+        """Return whether the lexer reads on into all texts of a token, if after some characters.
+
+        A comment of C goes on after a backslash and any character, so into a name that begins with
+        an escape, although a backslash alone ends no text of a comment.
+        """
+        return not any(
+            _may_follow(beyond, token_following.dfa, self._budget)
+            for beyond in self._beyond[token]
+            for token_following in self._kinds.tokens[self._kinds.names[following]]
+        )
 
 
 def _rivals(
@@ -468,6 +507,43 @@ def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
         return operations.union(*automata, limits=limits)
     except LimitError:
         return None
+
+
+def _stepped(one: Dfa, other: Dfa) -> Callable[[int, int], set[tuple[int, int]]]:
+    """Return the function from a state of each of two automata to the pairs after one byte."""
+    symbols = first_bytes(join([one.classes, other.classes]))
+    columns, columns_beside = symbols.translate(one.classes), symbols.translate(other.classes)
+    # Rows are spread when they are reached: the automaton of all tokens is large, a walk is short.
+    # The last row is that of the dead state.
+    rows, beside = one.rows, [*other.rows, [DEAD] * class_count(other.classes)]
+
+    def step(state: int, state_beside: int) -> set[tuple[int, int]]:
+        after = map(rows[state].__getitem__, columns)
+        return {*zip(after, map(beside[state_beside].__getitem__, columns_beside), strict=True)}
+
+    return step
+
+
+def _may_follow(beyond: _Beyond, following: Dfa | None, budget: Budget) -> bool:
+    """Return whether the lexer reads into no beginning of some text of the token that follows."""
+    longer = beyond.longer
+    if longer is None or following is None:
+        return True
+    if following.is_empty:
+        return False
+    step = _stepped(following, longer)
+    pending = [(0, state) for state in beyond.states]
+    visited = {*pending}
+    for pair in pending:
+        budget.spend()
+        for after, reached in step(*pair) - visited:
+            if after == DEAD or (reached != DEAD and longer.accepting[reached]):
+                continue
+            if reached == DEAD or following.accepting[after]:
+                return True
+            visited.add((after, reached))
+            pending.append((after, reached))
+    return False
 
 
 class _Texts:
@@ -497,36 +573,28 @@ class _Texts:
         return self._ends.get(state, ())
 
 
-def _walk(texts: _Texts, others: _Texts, budget: Budget) -> CodePoints:
-    """Return the characters with which all texts of a token make a text of this or another one."""
+def _walk(texts: _Texts, others: _Texts, budget: Budget) -> tuple[CodePoints, set[int]]:
+    """Return the characters with which all texts of a token make a text of this or another one.
+
+    Then the states of the others' automaton after these texts, unless there are no such characters.
+    """
     dfa, longer = texts.dfa, others.dfa
     if dfa is None or longer is None or dfa.is_empty:
-        return ()
-    symbols = first_bytes(join([dfa.classes, longer.classes]))
-    columns, columns_beside = symbols.translate(dfa.classes), symbols.translate(longer.classes)
-    # Rows are spread when they are reached: the automaton of all tokens is large, a walk is short.
-    # The last row is that of the dead state.
-    rows, beside = dfa.rows, [*longer.rows, [DEAD] * class_count(longer.classes)]
+        return (), set()
+    step = _stepped(dfa, longer)
     read_on, pending = ANY, [(0, DEAD if longer.is_empty else 0)]
-    states = {*pending}
+    states, ends = {*pending}, set[int]()
     for state, other in pending:
         budget.spend()
-        pairs = {
-            pair
-            for pair in zip(
-                map(rows[state].__getitem__, columns),
-                map(beside[other].__getitem__, columns_beside),
-                strict=True,
-            )
-            if pair[0] != DEAD and pair not in states
-        }
+        pairs = {pair for pair in step(state, other) - states if pair[0] != DEAD}
         states |= pairs
         pending.extend(pairs)
         if dfa.accepting[state]:
+            ends.add(other)
             read_on = intersect(read_on, union(texts.ends(state), others.ends(other)))
             if not read_on:
                 break
-    return read_on
+    return read_on, ends
 
 
 class _ScannerlessWriter:
@@ -577,13 +645,24 @@ class _ScannerlessWriter:
             if bit is None:
                 return rebuild(node, inner, lambda leaf: leaf)
             number = bit.bit_length() - 1
-            ends = [token for token in self._unended if not self._parted[token] & bit]
-            before = self._row(ends)
             rule = self._after(node, number)
             after = EMPTY if rule is None else call(rule, node.span)
-            return placed(sequence(before, node, after), node.span)
+            return placed(sequence(self._after_skipped(node, number), after), node.span)
 
         return fold(body, children, one)
+
+    def _after_skipped(self, leaf: Expression, number: int) -> Expression:
+        """Return a use of a token, also after the skipped tokens that its beginning ends."""
+        endings = [token for token in self._unended if not self._parted[token] & 1 << number]
+        ended: list[int] = []
+        ways: list[Expression] = []
+        for skipped in endings:
+            for form in self._ending(skipped, number, leaf):
+                if form is leaf:
+                    ended.append(skipped)
+                else:
+                    ways.append(sequence(self._row([skipped], 1), form))
+        return alternation([sequence(self._row(ended), leaf), *ways])
 
     def _after(self, leaf: Expression, number: int) -> str | None:
         """Return the rule of the text skipped after a use of a token; None for nothing."""
@@ -610,7 +689,11 @@ class _ScannerlessWriter:
         """Yield the rules of skipped tokens: any number, and at least one."""
         ways = [self._any_of(self._free)] if self._free else []
         for number in self._unended:
-            after = [form for skipped in self._free for form in self._ending(number, skipped)]
+            after = [
+                form
+                for skipped in self._free
+                for form in self._ending(number, skipped, call(self._kinds.names[skipped]))
+            ]
             if after:
                 ways.append(sequence(self._row([number], 1), alternation(after)))
         one = alternation(ways) if ways else EMPTY
@@ -619,15 +702,15 @@ class _ScannerlessWriter:
             body = repeated(one, low, None) if ways else EMPTY
             yield definition(name, placed(body, first), first)
 
-    def _ending(self, number: int, following: int) -> Iterator[Expression]:
-        """Yield the texts of a skipped token that end another one."""
+    def _ending(self, number: int, following: int, use: Expression) -> Iterator[Expression]:
+        """Yield the texts of a token that end a skipped one: ``use`` itself where all do."""
         ends = self._boundaries.ends(number)
         for token in self._kinds.tokens[self._kinds.names[following]]:
             texts = token.dfa and ends and operations.intersect(token.dfa, ends)
             form = None if texts is None or texts.is_empty else write_dfa(texts, token.span)
             if form is not None:
                 whole = operations.is_equal(texts, token.dfa) if texts and token.dfa else False
-                yield call(token.name.value) if whole else form
+                yield use if whole else form
 
     def _at_end(self) -> Iterator[Expression]:
         """Yield the tokens that are skipped at the end of the text only, at will."""

@@ -39,15 +39,20 @@ cdef class MaskAssembler:
     cdef vector[int32_t] found_completions
     # By state: the numbers of sets of nodes below which it goes on, no two with a node in common.
     cdef unordered_map[int32_t, vector[int32_t]] entered
+    # By two sets of nodes: those of the first that the second does not have; and the empty set.
+    cdef _Map differences
+    cdef int32_t no_nodes
     # Those not yet done, with their states; and how often something resumed.
     cdef vector[Pair] work
     cdef size_t steps
 
     def __cinit__(self, masks):
+        cdef vector[int32_t] nothing
         self.explorer = masks.states.explorer
         self.counting = masks.counting
         self.walker = masks.walker
         self.node_sets, self.rows = masks.found
+        self.differences, self.no_nodes = _Map(), self.node_sets.find(nothing)
         self.states = masks.states
         self.state_limit, self.part_limit = masks.state_limit, masks.part_limit
         self.byte_limit = masks.byte_limit
@@ -59,7 +64,7 @@ cdef class MaskAssembler:
         """The memory that walks take, and what finds them."""
         cdef size_t found = held(self.walks) + held(self.work)
         found += held(self.entered) + held(self.found_rows)
-        found += held(self.found_completions)
+        found += held(self.found_completions) + self.differences.held()
         return found + self.walker.held() + self.counting.held()
 
     def __len__(self):
@@ -161,37 +166,45 @@ cdef class MaskAssembler:
     cdef int _enter(self, int32_t state, int32_t nodes) except -1:
         """Note that a state goes on below some nodes."""
         cdef vector[int32_t]* earlier
-        cdef vector[int32_t] left
+        cdef size_t i
         # Far counts have the same tokens: with rows for them, states of different counts are one
         # frame.
         state = self.counting.far_pairs(state)
         earlier = &self.entered[state]
         # This also ends the work: recursion that reads nothing comes back to the same state at the
         # same nodes, and each state is at a node once.
-        if not earlier.empty():
-            self._leave_out(nodes, earlier[0], left)
-            if left.empty():
-                return 0
-            nodes = self.node_sets.find(left)
-        earlier.push_back(nodes)
-        self.work.push_back(Pair(state, nodes))
+        for i in range(earlier.size()):
+            nodes = self._without(nodes, earlier[0][i])
+        if nodes != self.no_nodes:
+            earlier.push_back(nodes)
+            self.work.push_back(Pair(state, nodes))
         return 0
 
-    cdef int _leave_out(
-        self, int32_t nodes, vector[int32_t]& earlier, vector[int32_t]& left
-    ) except -1:
-        """Write the nodes that are in none of the earlier sets, as a content."""
-        cdef int32_t width = self.node_sets.width, other
+    cdef int32_t _without(self, int32_t nodes, int32_t others) except -1:
+        """The nodes of a set that another one does not have, memoised.
+
+        An ambiguous state leads to thousands of differences of a hundred sets, each of which has a
+        bit for each node of the trie.
+        """
+        cdef uint64_t key = _key(nodes, others)
+        cdef int32_t found
+        if nodes == others or nodes == self.no_nodes:
+            return self.no_nodes
+        found = self.differences.get(key)
+        if found == UNKNOWN:
+            found = self._find_difference(nodes, others)
+            self.differences.put(key, found)
+        return found
+
+    cdef int32_t _find_difference(self, int32_t nodes, int32_t others) except -1:
+        cdef int32_t width = self.node_sets.width, i
         cdef vector[uint32_t] words = _words_in(self.node_sets.contents.at(nodes), width)
-        cdef vector[uint32_t] others
-        cdef int32_t i
-        for other in earlier:
-            if other == nodes:
-                return 0
-            others = _words_in(self.node_sets.contents.at(other), width)
-            for i in range(width):
-                words[i] &= ~others[i]
-        return _write_words(words.data(), width, left)
+        cdef vector[uint32_t] taken = _words_in(self.node_sets.contents.at(others), width)
+        cdef vector[int32_t] left
+        for i in range(width):
+            words[i] &= ~taken[i]
+        _write_words(words.data(), width, left)
+        return self.node_sets.find(left)
 
     cdef int _follow(self) except -1:
         """Walk from each pair of a state and, together, from what they call.
@@ -249,9 +262,12 @@ cdef class MaskAssembler:
             self.walks[key] = walked
         return &self.walks[key]
 
-    cdef void _make_room(self) noexcept:
+    cdef int _make_room(self) except -1:
         if self.walks.size() > self.capacity:
             self.walks.clear()
+        if self.differences.count > self.capacity:
+            self.differences = _Map()
+        return 0
 
 
 cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:

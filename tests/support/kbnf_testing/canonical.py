@@ -34,7 +34,7 @@ from kbnf_core import Engine, Grammar, Vocabulary, load_vocabulary
 from kbnf_core.mask.canonical import rows_of
 from kbnf_core.shipped import grammar_file, grammar_names
 from kbnf_core.text.errors import KbnfError
-from kbnf_testing.pages import ROOT
+from kbnf_testing.pages import documentation
 from kbnf_testing.real_vocabulary import real_vocabulary
 from kbnf_testing.small_model import model_path
 
@@ -70,7 +70,7 @@ def trained() -> Made:
     tokenizer: Any = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    pages = [each.read_text("utf-8") for each in sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [each.read_text("utf-8") for each in documentation()]
     signs = " ".join(map(chr, range(0x2010, 0x2020)))
     trainer = BpeTrainer(
         vocab_size=4000,

@@ -48,6 +48,12 @@ def blocks(page: str) -> Iterator[Block]:
         yield Block(found[1], found[2], found[3], found[4], *found.span(4))
 
 
+def documentation() -> list[Path]:
+    """Return the pages of ``docs/``, without those of packages of npm that are installed there."""
+    pages = (ROOT / "docs").rglob("*.md")
+    return sorted(page for page in pages if "node_modules" not in page.parts)
+
+
 def recipe(title: str) -> str:
     """Return a grammar of the page of recipes."""
     page = (ROOT / "docs/recipes.md").read_text(encoding="utf-8")

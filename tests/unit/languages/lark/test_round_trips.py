@@ -10,6 +10,7 @@ from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import to_lark
 from kbnf_core.diff import Relation, compare
 from kbnf_core.languages import LARK
+from kbnf_testing.pages import documentation
 
 ROOT = Path(__file__).resolve().parents[4]
 EOS = "(* kbnf: finish=eos *)\n"
@@ -46,7 +47,7 @@ def shipped() -> dict[str, str]:
 
 
 def documented() -> dict[str, str]:
-    return blocks_of([*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"])
+    return blocks_of([*documentation(), ROOT / "README.md"])
 
 
 def blocks_of(pages: list[Path]) -> dict[str, str]:

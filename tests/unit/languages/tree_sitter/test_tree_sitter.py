@@ -115,6 +115,22 @@ def test_a_character_beyond_ascii_ends_a_comment() -> None:
     ] * 3
 
 
+def test_no_comment_ends_before_a_name_that_may_begin_with_an_escape() -> None:
+    name = pattern("([a-z]|\\\\u[0-9a-f]{4})+")
+    comment = pattern("//(\\\\+(.|\\r?\\n)|[^\\\\\\n])*")
+    grammar = read(text([WS, comment], s=one("REPEAT", seq(name, ";"))), lossy=True)
+    right = ["a;// b\nc;", "// a\\u0061\n", "\\u0061;", "a// b\n;"]
+    wrong = ["// a\n;", "// \\u0061\n;"]
+    assert [grammar.status(each) for each in right + wrong] == ["fits"] * 4 + ["wrong"] * 2
+
+
+def test_only_a_line_break_ends_a_comment_where_other_texts_are_of_the_same_token() -> None:
+    source = text([pattern(" "), pattern("//[^\n]*")], s=seq("a", pattern("[;\n]")))
+    grammar = read(source)
+    verdicts = [grammar.status(each) for each in ("a;", "a\n", "a // b;\n", "a // b;")]
+    assert verdicts == ["fits", "fits", "fits", "cut"]
+
+
 def test_comments_of_both_kinds_in_one_token() -> None:
     comment = one("TOKEN", choice(pattern("//[^\\n]*"), pattern("/\\*[^*]*\\*+([^/*][^*]*\\*+)*/")))
     source = text([WS, use("comment")], s=one("REPEAT", "a"), comment=comment)
