@@ -8,7 +8,7 @@ read by xgrammar (GBNF) and llguidance (Lark) over a vocabulary of bytes, where 
 and character by character by llama.cpp, whose PROGRAM is made by
 `python tests/differential/llama_cpp.py`. Printed for each: the size of the grammar, the files that
 it takes, the changed texts on which it decides as the grammar does, and seconds of processor time;
-for llama.cpp also the most stacks that it kept.
+for llama.cpp also the most stacks that it kept. An engine has its own limits but for ``OPTIONS``.
 """
 
 import argparse
@@ -17,8 +17,9 @@ import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmarks.grammar_masks import texts_of
 from benchmarks.python_grammar import Judge, shipped_text
@@ -31,13 +32,17 @@ Verdicts = Callable[[str, list[bytes]], Iterator[tuple[bool, int]]]
 """For a grammar and texts: whether each is taken, and the most stacks, 0 without stacks."""
 
 
+OPTIONS: Mapping[str, Mapping[str, Any]] = {"llguidance": {"max_items_in_row": 20_000}}
+"""Options of engines: the default of 2,000 items is too few for one file of fifty of Python."""
+
+
 def asked(name: str) -> Verdicts:
     """Return the verdicts of an engine over single bytes."""
 
     def verdicts(grammar: str, texts: list[bytes]) -> Iterator[tuple[bool, int]]:
         language = ENGINES[name].language
         assert language is not None  # noqa: S101 - those asked here read grammars
-        reader = ENGINES[name].load().compile(language, grammar, {})
+        reader = ENGINES[name].load().compile(language, grammar, OPTIONS.get(name, {}))
         for text in texts:
             try:
                 yield reader.read(text) is None, 0

@@ -6,8 +6,8 @@ Files below each FOLDER that `ast.parse` reads, that are UTF-8 and have no tab i
 are matched as a whole; each refused one is printed with the place. Then files of at most 20,000
 bytes are changed at random, in four kinds: `indentation` (blanks in front of a line), `brackets`,
 `keywords` (one is dropped or is another one) and `characters`. Printed are the counts of each kind,
-and the changes on which the two disagree: *narrow* are those that only `ast.parse` takes, *wide*
-those that only the grammar takes, by the words of `ast.parse`.
+and the changes on which the two disagree: *narrow* are those that only `ast.parse` takes, but for
+tabs in the indentation, *wide* those that only the grammar takes, by the words of `ast.parse`.
 """
 
 import argparse
@@ -166,6 +166,8 @@ def _compare(judge: Judge, texts: list[str], count: int, rng: random.Random) -> 
         if taken and refusal is not None:
             wide[mutant.kind] += 1
             reasons[f"wide: {refusal}"].append(mutant.around)
+        elif not taken and refusal is None and _TAB.search(data):
+            reasons["left out, a tab in its indentation"].append(mutant.around)
         elif not taken and refusal is None:
             narrow[mutant.kind] += 1
             reasons["narrow"].append(mutant.around)

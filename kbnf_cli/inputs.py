@@ -241,8 +241,9 @@ def _text_inside(path: Path, start: str | None) -> ReadableText:
 
     source, manifest = read_text(path)
     _check_start(path, start, manifest.start)
-    if "%import" not in source.text:
-        return ReadableText(source, named(manifest.language or KBNF.name) or KBNF)
+    language = named(manifest.language or KBNF.name) or KBNF
+    if not language.imports_in(source.text):
+        return ReadableText(source, language)
     return ReadableText(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
 
 

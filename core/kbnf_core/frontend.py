@@ -95,6 +95,11 @@ class Language(ABC):
         del path, imports
         return text
 
+    def imports_in(self, text: str) -> bool:
+        """Whether a text may have rules in other files, which ``self_contained`` does not add."""
+        del text
+        return False
+
     def uses_vocabulary(self, text: str, options: Mapping[str, Any]) -> bool:
         """Whether the reading of a text depends on the vocabulary in its request."""
         del text, options

@@ -158,13 +158,15 @@ class Grammar:
         """
         language = as_language(language)
         wanted = None if finish is None else Finish.parse(finish)
-        request = Request(start, wanted, limits, imports, defaults, vocabulary, lossy, options)
+        files: dict[str, str | None] = {}
+        kept = imports.keeping(files)
+        request = Request(start, wanted, limits, kept, defaults, vocabulary, lossy, options)
         grammar = cls.of(read_grammar(Source(text, path), language, request), limits)
         if grammar.losses and not lossy:
             raise GrammarError(grammar.losses)
-        # A Lark file may import others.
-        if vocabulary is None and language is not LARK:
-            grammar._request = request
+        if vocabulary is None:
+            imports = imports._replace(load=files.get)
+            grammar._request = request._replace(imports=imports, options=dict(options))
         return grammar
 
     @classmethod
@@ -417,11 +419,13 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments of the constructor, or KBNF and the settings in force; no caches."""
+        """Pickle the text, its imports and the settings in force; no caches.
+
+        The text is the conversion to KBNF where the own one needs a vocabulary or an artifact.
+        """
         path = self.source.path
         if self._request is not None:
-            # The function that finds imports may be one that cannot be pickled.
-            text, request = self.source.text, self._request._replace(imports=BELOW)
+            text, request = self.source.text, self._request
             return _read_again, (type(self), text, self.language.name, path, request)
         arguments = (
             type(self),

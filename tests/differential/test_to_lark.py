@@ -51,12 +51,13 @@ def test_random_grammars_keep_their_texts(seed: int) -> None:
 @pytest.mark.parametrize("path", OWN, ids=lambda path: str(path.stem))
 def test_own_grammars_keep_their_texts(path: Path) -> None:
     text = "(* kbnf: finish=eos *)\n" + path.read_text("utf-8")
+    conversion = to_lark(text)
+    found = differing(text, conversion, seed=3)
     if path.stem == "reasoned_answer":
-        # Anything but a tag, counted byte by byte up to 4,000: a rule for each byte.
-        with pytest.raises(GrammarError, match="E106"):
-            to_lark(text)
-        return
-    assert differing(text, to_lark(text), seed=3) == []
+        # Anything but a tag, counted byte by byte up to 4,000, is any text: no member is lost.
+        assert "W404" in {loss.code for loss in conversion.losses}
+        found = [each for each in found if accepts_of(text)(each)]
+    assert found == []
 
 
 def differing(text: str, conversion: Conversion, seed: int) -> list[str]:

@@ -243,7 +243,7 @@ class Document:
     text that could not be read, seem to define: to call those undefined would be wrong.
     ``generated`` are the spans at which a conversion placed rules of its own, such as those of a
     JSON Schema. ``predefined`` are the names that belong to the language: nobody needs to use them.
-    JSON Schema. Where definitions are copies of parts of what somebody wrote, ``alternatives`` has
+    Where definitions are copies of parts of what somebody wrote, ``alternatives`` has
     the places of the alternatives in it, each with that of its choice, and whether it can go
     without a change to what the others match; it is None where the tree is what somebody wrote.
     ``origins`` are the names in it of rules that are such copies, empty for the turns of a loop.

@@ -206,8 +206,9 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     if document.broken_names - used:
         # One of these may be the start, and what it used is not known.
         return ()
-    roots = [name for name in dict.fromkeys(names) if name not in used] or names[:1]
-    guess = next((name for name in names if name.casefold() == start.casefold()), roots[0])
+    written = _written(document) or names
+    roots = [name for name in written if name not in used] or written[:1]
+    guess = next((name for name in written if name.casefold() == start.casefold()), roots[0])
     label = "this is the first rule" if guess in used else "no other rule uses this one"
     fixes: tuple[Fix, ...] = ()
     if guess.casefold() == start.casefold():
@@ -228,6 +229,18 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
             ),
             fixes=fixes,
         ),
+    )
+
+
+def _written(document: tree.Document) -> list[str]:
+    """Return the names that the text has where they are defined; a reader made the others."""
+    text = document.source.text
+    return list(
+        dict.fromkeys(
+            name.value
+            for name in (definition.name for definition in document.definitions)
+            if name.value in text[name.span.start : name.span.end]
+        )
     )
 
 

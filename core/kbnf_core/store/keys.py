@@ -23,7 +23,7 @@ from kbnf_core.automata.regex.unicode import regex_version
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.convert import convert
 from kbnf_core.frontend import KBNF
-from kbnf_core.languages import JSON_SCHEMA, LARK, TOOL_LIST, detect, named
+from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, detect, named
 from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_core.text.files import BELOW, read_file
@@ -129,9 +129,9 @@ def recipe_of(
     """Return the recipe for a text in any language, a file, or a JSON Schema as a value.
 
     ``language`` is the name that ``convert.detect`` gives, by default what it finds in the text
-    and its ``path``. A Lark text that imports is converted here, and a schema gets the files
-    that it refers to, so that the key covers these files, and machines without them can compile it;
-    ``imports`` says which it may.
+    and its ``path``. A text with rules in other files is converted here, and a schema gets the
+    files that it refers to, so that the key covers these files, and machines without them can
+    compile it; ``imports`` says which it may.
     Raises ``GrammarError``, ``SourceError`` and ``ConfigError``.
     """
     if isinstance(source, Path):
@@ -156,11 +156,11 @@ def recipe_of(
         limits,
         defaults if language == KBNF.name else NO_DEFAULTS,
     )
-    if language != LARK.name or "%import" not in source:
+    if meant is None or not meant.imports_in(source):
         return recipe
     result = convert(
         source,
-        LARK,
+        meant,
         path=path or None,
         start=start,
         limits=limits,

@@ -137,15 +137,20 @@ class _XGrammarReader:
 class _LLGuidance:
     def __init__(self) -> None:
         module = import_module("llguidance")
-        self._matcher = module.LLMatcher
+        self._matcher, self._limits = module.LLMatcher, module.LLParserLimits
         self._tokenizer = module.LLTokenizer("byte")
 
     def compile(self, language: str, text: str, options: Mapping[str, Any]) -> EngineReader:
-        if language == "json-schema":
+        is_schema = language == "json-schema"
+        if is_schema:
             grammar = self._matcher.grammar_from_json_schema(text, **options)
         else:
             grammar = self._matcher.grammar_from_lark(text)
-        return _LLGuidanceReader(lambda: self._matcher(self._tokenizer, grammar, log_level=0))
+        # What a grammar can be given beside its text are limits.
+        limits = self._limits(**({} if is_schema else options))
+        return _LLGuidanceReader(
+            lambda: self._matcher(self._tokenizer, grammar, log_level=0, limits=limits)
+        )
 
 
 class _LLGuidanceReader:

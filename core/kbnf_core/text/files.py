@@ -279,6 +279,15 @@ class Imports(NamedTuple):
         inside = normal.startswith(prefix) and not rest.startswith(("../", "/"))
         return self.anywhere or inside
 
+    def keeping(self, files: dict[str, str | None]) -> "Imports":
+        """Return the same imports, whose texts are put into ``files`` by path as they are read."""
+
+        def load(path: str) -> str | None:
+            files[path] = self.load(path)
+            return files[path]
+
+        return self._replace(load=load)
+
 
 BELOW = Imports()
 """From the grammar's folder and those below it, which is the default."""

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -12,10 +13,13 @@ import pytest
 
 from kbnf_core import Grammar, ir
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.lower.chosen_kernel import PLAIN
+from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
 
@@ -111,3 +115,12 @@ def test_the_compiled_form_is_used_whatever_is_imported_first(first: str) -> Non
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "_lowering" in run.stdout
+
+
+def test_a_missing_start_names_rules_of_the_text_only() -> None:
+    """Readers make rules at places of others: for loops, columns, members of templates."""
+    document = parse_kbnf(Source("a ::= 'x'; b ::= 'y';")).document
+    first = document.definitions[0]
+    made = replace(first, name=tree.Name("rounds26", first.name.span))
+    (finding,) = translate(replace(document, definitions=(made, *document.definitions))).diagnostics
+    assert finding.notes == ("no other rule uses `a`, `b`",)

@@ -20,6 +20,10 @@ class _Antlr(Language):
     is_converted = True
     takes_fixes = False
 
+    def imports_in(self, text: str) -> bool:
+        """Whether a text may name another grammar; both words occur in actions, too."""
+        return "import" in text or "tokenVocab" in text
+
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.antlr.read import read_antlr
 

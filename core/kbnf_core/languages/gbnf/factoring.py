@@ -117,14 +117,14 @@ class _Factoring:
         self._nodes: dict[Hashable, Node] = {}
         self._with_calls: set[Node] = set()
         self._budget = Budget(MOST_STEPS)
-        self._bodies = {name: fold(body, children, self._one) for name, body in rules.items()}
+        self._rules = rules
+        self._bodies: dict[str, Node] = {}
 
     def start_of(self, name: str) -> _Key | None:
         """Return the first state of a rule that is rewritten, None for others."""
-        body = self._bodies[name]
-        if not self._is_ambiguous(use.nonterminal for use in calls(body)):
+        if not self._is_ambiguous(use.nonterminal for use in calls(self._rules[name])):
             return None
-        start = self._key([(body,)])
+        start = self._key([(self._body(name),)])
         try:
             states = self.below(start)
         except (LimitError, WorkLimitError):
@@ -205,7 +205,7 @@ class _Factoring:
         """Return the items that a part is one of; None for a symbol."""
         match node:
             case Call(name):
-                return [(self._bodies[name],)] if name in opened else None
+                return [(self._body(name),)] if name in opened else None
             case Literal(b""):
                 return [()]
             case Sequence(items) if node in self._with_calls or not items:
@@ -218,6 +218,12 @@ class _Factoring:
                 return [once] if low else [once, ()]
             case _:
                 return None
+
+    def _body(self, name: str) -> Node:
+        """Return the body of a rule; most rules are never asked for."""
+        if name not in self._bodies:
+            self._bodies[name] = fold(self._rules[name], children, self._one)
+        return self._bodies[name]
 
     def _key(self, items: Iterable[_Items]) -> _Key:
         """Return the state of these items, in any order."""

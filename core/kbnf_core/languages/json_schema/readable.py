@@ -655,6 +655,9 @@ def tidied(
 CHUNK = 32
 """Characters of words that one rule looks at."""
 
+_HINT = "other_key"
+"""Name of the rules of other names, numbered: none grows by those before it."""
+
 
 class OtherNames:
     """Writes the names other than some words, each set of words once.
@@ -679,7 +682,7 @@ class OtherNames:
         """
         key = tuple(sorted(words))
         if key not in self._memo:
-            name = self._fresh("other_key")
+            name = self._fresh(_HINT)
             self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
             self._memo[key] = call(name)
             # Rules to write: the name, its first nodes, the rests of words that it avoids.
@@ -687,7 +690,7 @@ class OtherNames:
             while pending:
                 name, first, rests = pending.pop()
                 cut = _cut(rests)
-                inner = {head: self._fresh(name) for head in cut}
+                inner = {head: self._fresh(_HINT) for head in cut}
                 self._rules[name] = sequence(*first, self._ways(rests, inner))
                 pending += [(inner[head], [], cut[head]) for head in cut]
         return self._memo[key]

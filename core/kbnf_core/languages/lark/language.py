@@ -30,6 +30,10 @@ class _Lark(Language):
         postlex = result.pop("postlex", None)
         return result if postlex is None else {**result, "indenter": indenter_of(postlex)}
 
+    def imports_in(self, text: str) -> bool:
+        """Whether a text imports rules or terminals, be it those that come with Lark."""
+        return "%import" in text
+
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.lark.check import parse_as_kbnf
 

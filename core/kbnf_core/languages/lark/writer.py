@@ -55,7 +55,6 @@ from kbnf_core.lower.facts import analyse as facts_of
 from kbnf_core.lower.facts import useful
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Span
@@ -257,6 +256,7 @@ def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
 
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"
+LOST_SIZE = "W404"
 _MOST_STATES = 5_000
 """States of a part that may have to be written as one rule each; LLGuidance has a limit on them."""
 
@@ -309,7 +309,6 @@ class _LarkWriter:
         self, reading: Reading, grammar: ir.Grammar, lark: Language, limits: Limits
     ) -> None:
         self.losses: list[Loss] = []
-        self._source = reading.document.source
         self._texts: dict[int, Dfa] = {}
         self._literals: dict[bytes, Dfa] = {}
 
@@ -362,17 +361,18 @@ class _LarkWriter:
                 dfa = operations.intersect(dfa, _TEXTS)
                 node = ir.Regular(dfa, node.span)
         except LimitError as error:
-            refusal = f"the texts of this part take {error}"
-            raise GrammarError([self._finding("E106", refusal, node.span)]) from None
+            node, dfa = self._any_text(f"the texts of this part take {error}", node.span)
         if isinstance(node, ir.Regular) and dfa.state_count > _MOST_STATES:
             message = f"this part has {dfa.state_count:,} states; in Lark each would be a rule, and"
             message += f" there may be {_MOST_STATES:,}"
-            raise GrammarError([self._finding("E106", message, node.span)])
+            node, dfa = self._any_text(message, node.span)
         self._texts[id(node)] = dfa
         return ir.Choice((), node.span) if dfa.is_empty else node
 
-    def _finding(self, code: str, message: str, span: Span) -> Diagnostic:
-        return Diagnostic(code, message, self._source, span)
+    def _any_text(self, message: str, span: Span) -> tuple[ir.Regular, Dfa]:
+        """Return any text in place of a part, with a loss that says why."""
+        self.losses.append(Loss(LOST_SIZE, f"{message}; any text is taken instead", span))
+        return ir.Regular(_TEXTS, span), _TEXTS
 
     def write(self) -> str:
         """Return the whole grammar: rules, then terminals, each after those that use it."""

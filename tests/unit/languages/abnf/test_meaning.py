@@ -72,8 +72,10 @@ def test_start_is_the_first_rule_or_the_one_that_is_asked_for() -> None:
 
 
 def test_octets_are_written_once_however_often_they_are_used() -> None:
-    once, often = (from_abnf("a = " + "%x80-FF " * count).text for count in (1, 200))
-    assert len(often) < len(once) + 200 * len("x80_FF ")
+    # A long rule is written in several lines: of no account here.
+    texts = (from_abnf("a = " + "%x80-FF " * count).text for count in (1, 200))
+    once, often = ("".join(text.split()) for text in texts)
+    assert len(often) < len(once) + 200 * len("x80_FF")
 
 
 @pytest.mark.parametrize(

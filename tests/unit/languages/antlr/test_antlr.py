@@ -1,12 +1,14 @@
 """ANTLR 4: what its rules and tokens match as characters, and what is said of what is lost."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
-from kbnf_core import Grammar, GrammarError, check
+from kbnf_core import Grammar, GrammarError, Vocabulary, check, compile_artifact, load_artifact
 from kbnf_core.convert import convert
 from kbnf_core.languages import ANTLR, KBNF, detect
+from kbnf_core.store.keys import recipe_of
 from kbnf_core.text.files import BELOW
 from kbnf_core.text.limits import Limits
 
@@ -254,6 +256,27 @@ def test_files_that_import_one_another(tmp_path: Path) -> None:
     text = "grammar A; import B; s : 'a' t EOF;"
     (tmp_path / "A.g4").write_text(text)
     assert read(text, path=str(tmp_path / "A.g4")).status("abab") == "fits"
+
+
+def test_grammars_keep_what_they_import(tmp_path: Path) -> None:
+    """Pickles and artifacts need no file; keys of stores cover all of them."""
+    part, path = tmp_path / "B.g4", tmp_path / "A.g4"
+    part.write_text("grammar B; t : 'b'+;")
+    path.write_text("grammar A; import B; s : 'a' t EOF;")
+    grammar, key = Grammar.from_file(path), recipe_of(path).key()
+    pickled = pickle.dumps(grammar)
+    compile_artifact(grammar, Vocabulary.bytes(), tmp_path / "A.kbnfc")
+    stored = load_artifact(tmp_path / "A.kbnfc")
+    part.write_text("grammar B; t : 'c';")
+    assert recipe_of(path).key() != key
+    assert Grammar.from_store(tmp_path / "store", path, None).status("ac") == "fits"
+    part.unlink()
+    once = pickle.loads(pickled)  # noqa: S301 - our own
+    twice = pickle.loads(pickle.dumps(once))  # noqa: S301 - our own
+    for other in (once, twice, stored):
+        assert (other.status("abb"), other.status("ac")) == ("fits", "wrong")
+    assert twice.language is ANTLR
+    assert twice.tables.dump() == grammar.tables.dump()
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
