@@ -142,7 +142,7 @@ cdef class Counting:
             state = explorer.step(state, explorer.classes[data[i]])
             if state == DEAD:
                 return DEAD
-            # A count is far with respect to one token: longer data is settled in steps of its length.
+            # A count is far for one token: longer data is settled in steps of its length.
             if self.is_needed and (i + 1 == data.shape[0] or i + 1 == begun + self.longest):
                 position = self.settle(position, state, &data[begun], <int32_t> (i + 1 - begun))
                 state, begun = <int32_t> position, i + 1

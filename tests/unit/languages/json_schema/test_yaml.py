@@ -174,7 +174,7 @@ def test_the_same_values_as_in_json(schema: Any) -> None:
 
 
 def test_values_are_read_where_trees_take_too_much_work() -> None:
-    names = [f"name{number}" for number in range(8)]
+    names = [f"name{number}" for number in range(32)]
     bounded = {name: {"type": "string", "maxLength": 490 + at} for at, name in enumerate(names)}
     made = grammar({"type": "object", "properties": bounded, "required": names})
     value = {name: f"text of {name}" for name in names}
