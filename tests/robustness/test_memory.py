@@ -57,7 +57,7 @@ def _count(engine: Engine) -> _Counts:
     return _Counts(
         len(known.states),
         known.states.grown,
-        known.found.rows.added_bytes + known.found.node_sets.added_bytes,
+        known.results.rows.added_bytes + known.results.node_sets.added_bytes,
         max(len(known.assembler), *(len(memo.entries()) for memo in memos)),
         len(automaton.after.entries()),
     )

@@ -33,7 +33,7 @@ from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.languages.response_template.message import _quoted
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
-from kbnf_core.recognise.states import part_limit
+from kbnf_core.recognise.states import entry_limit
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_testing.counted import calls, growth
@@ -270,7 +270,7 @@ def test_few_tokens_are_kept_as_few_numbers() -> None:
     large = Vocabulary({place: b"%06d" % place for place in range(80_000)})
     engine = Engine("start ::= '0000' #'[0-9]'{2} ';';", large)
     engine.compute_allowed_token_ids()
-    assert masks_of(engine).found.rows.added_bytes <= 100_000
+    assert masks_of(engine).results.rows.added_bytes <= 100_000
 
 
 def test_what_follows_a_call_is_walked_without_states() -> None:
@@ -315,7 +315,7 @@ def test_where_no_token_goes_on_nothing_completes() -> None:
     engine.try_accept_new_bytes(b"[[z")
     engine.compute_allowed_token_ids()
     masks, trie = masks_of(engine), VOCABULARY.trie
-    sets = masks.found.node_sets
+    sets = masks.results.node_sets
     found = {node for number in range(len(sets)) for node in sets[number].tolist()}
     # Tokens that begin with x are one byte long.
     assert trie.find(b"n") in found
@@ -401,7 +401,7 @@ def test_a_state_of_too_many_parts_is_refused_and_the_engine_unchanged(finish: s
             engine.try_accept_new_token(ord("a"))
         assert not engine.accepted
     assert engine.grammar.tables.state_count < 3_000
-    assert masks_of(engine).states.explorer.sizes()[1] <= 1_000_000 + part_limit(config.limits)
+    assert masks_of(engine).states.explorer.sizes()[1] <= 1_000_000 + entry_limit(config.limits)
 
 
 def test_what_calls_call_is_found_in_a_chain_as_fast_as_in_a_row() -> None:

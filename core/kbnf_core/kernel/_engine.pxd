@@ -161,10 +161,10 @@ cdef class _Index:
     cdef vector[int32_t] slots
     cdef vector[uint64_t] hashes
 
-    cdef size_t held(self) noexcept
+    cdef size_t memory(self) noexcept
     cdef inline int32_t next(self, uint64_t hashed, size_t* at) noexcept
     cdef int32_t add(self, uint64_t hashed) except -1
-    cdef inline void _place(self, int32_t number) noexcept
+    cdef inline void _insert(self, int32_t number) noexcept
 
 
 @cython.final
@@ -173,7 +173,7 @@ cdef class _Map:
     cdef vector[int32_t] values
     cdef size_t count
 
-    cdef size_t held(self) noexcept
+    cdef size_t memory(self) noexcept
     cdef inline int32_t get(self, uint64_t key) noexcept
     cdef inline size_t _slot(self, uint64_t key) noexcept
     cdef int put(self, uint64_t key, int32_t value) except -1
@@ -185,8 +185,8 @@ cdef class _Room:
     cdef int64_t limit
     cdef object names
 
-    cdef inline int check(self, size_t parts, int64_t nonterminal) except -1
-    cdef inline int take(self, size_t parts, int64_t nonterminal) except -1
+    cdef inline int check(self, size_t count, int64_t nonterminal) except -1
+    cdef inline int take(self, size_t count, int64_t nonterminal) except -1
     cdef int _refuse(self, int64_t nonterminal) except -1
 
 
@@ -199,7 +199,7 @@ cdef class _Lists:
     cdef int64_t radix
     cdef size_t size
 
-    cdef size_t held(self) noexcept
+    cdef size_t memory(self) noexcept
     cdef int32_t find(self, vector[int64_t]& values) except -1
 
 
@@ -243,8 +243,8 @@ cdef class ItemSets(_Tables):
     # Of states that are counted: row and count, by number less ``states``; and the other way round.
     cdef vector[Pair] counted_states
     cdef _Map counted_numbers
-    # By item set; valid where ``known`` has the bit.
-    cdef vector[uint8_t] known
+    # By item set; valid where ``facts`` has the bit.
+    cdef vector[uint8_t] facts
     cdef vector[int32_t] live_sets
     cdef vector[Span[int32_t]] completed_lists
     cdef vector[Span[int32_t]] report_lists
@@ -252,7 +252,7 @@ cdef class ItemSets(_Tables):
     cdef Arena[Pair] call_arena
     cdef vector[uint8_t] kinds
     # By nonterminal: whether it is a piece, 0 while nobody asked.
-    cdef vector[uint8_t] pieces
+    cdef vector[uint8_t] brief_flags
     # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move,
     # and none is made in advance: memory that is touched for the first time costs more than the
     # work.
@@ -270,7 +270,7 @@ cdef class ItemSets(_Tables):
     cdef _Map unions
     cdef unordered_map[string, int32_t] predictions
 
-    cdef size_t held(self) noexcept
+    cdef size_t memory(self) noexcept
     cdef int _name(self, vector[int64_t]& items) except -1
     cdef inline int32_t row_of(self, int32_t state) noexcept
     cdef inline int32_t unbounded(self, int32_t state) noexcept
@@ -278,7 +278,7 @@ cdef class ItemSets(_Tables):
     cdef int32_t _count(self, int32_t source, int32_t row) except -1
     cdef int32_t counted(self, int32_t row, int32_t count) except -1
     cdef inline Span[int64_t] of(self, int32_t item_set) noexcept
-    cdef bint _knows(self, int32_t item_set, uint8_t what) except -1
+    cdef bint _knows(self, int32_t item_set, uint8_t flag) except -1
     cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2
     cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) except -1
     cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) except -1
@@ -315,8 +315,8 @@ cdef class ItemSets(_Tables):
     cdef Span[Pair] _find_waits(self, int32_t item_set) except *
     cdef bint repeats(self, int32_t item_set) except -1
     cdef bint _find_repeats(self, int32_t item_set) except -1
-    cdef bint _is_piece(self, int32_t nonterminal) except -1
-    cdef bint _find_piece(self, int32_t nonterminal) except -1
+    cdef bint _is_brief(self, int32_t nonterminal) except -1
+    cdef bint _find_brief(self, int32_t nonterminal) except -1
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2
     cdef int32_t predicted(self, vector[int32_t]& called) except -2
@@ -333,7 +333,7 @@ cdef class StackNodes:
     cdef ItemSets items
     cdef _Map narrowed
 
-    cdef size_t held(self) noexcept
+    cdef size_t memory(self) noexcept
     cdef int32_t find(self, vector[Triple]& edges) except -2
     cdef Span[Triple] waiters(self, Pair complete) noexcept
     cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2
@@ -359,7 +359,7 @@ cdef class Configurations:
     cdef _Room room
     cdef readonly size_t size
 
-    cdef size_t held(self) noexcept
+    cdef size_t memory(self) noexcept
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1
 
 
@@ -386,8 +386,8 @@ cdef class LazyTable:
     cdef Configurations configurations
     # By class, of the state in progress: whether some item set has a transition.
     cdef vector[uint8_t] lives
-    # By state: its place in a walk; see ``place``.
-    cdef vector[int32_t] places
+    # By state: its place in a walk; see ``cursor``.
+    cdef vector[int32_t] cursors
 
     cdef inline int32_t* row_of(self, int32_t state) noexcept
     cdef inline int32_t* live_row(self, int32_t state) except NULL
@@ -401,18 +401,18 @@ cdef class LazyTable:
     cdef int32_t _begin(self, int32_t item_set) except -2
     cdef Span[Pair] _checked_sources(self, int32_t state) except *
     cdef Py_ssize_t state_count(self) except -1
-    cdef Py_ssize_t part_count(self) noexcept
-    cdef inline int32_t place(self, int32_t state) except? 0
-    cdef inline int32_t* row(self, int32_t place) except NULL
-    cdef int32_t place_above(self, int32_t item_set) except? 0
-    cdef int32_t place_apart(self, int32_t item_set) except? 0
-    cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0
+    cdef Py_ssize_t entry_count(self) noexcept
+    cdef inline int32_t cursor(self, int32_t state) except? 0
+    cdef inline int32_t* row(self, int32_t cursor) except NULL
+    cdef int32_t cursor_above(self, int32_t item_set) except? 0
+    cdef int32_t cursor_apart(self, int32_t item_set) except? 0
+    cdef inline int32_t arrive(self, int32_t cursor, uint8_t byte_class, int32_t* ended) except? 0
     cdef Span[int32_t] ends(self, int32_t ended) except *
     cdef int32_t lift(self, int32_t item_set) except -2
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2
     cdef int _move(self, int32_t state, uint8_t byte_class, vector[Pair]& reached) except -1
     cdef inline int32_t _settle_moved(self, vector[Pair]& reached) except -2
-    cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1
+    cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t target) except -1
     cdef int32_t _settle_one(self, Pair reached) except -2
     cdef int32_t resumed(self, Pair complete) except -2
     cdef int32_t _settle(self, vector[Pair]& reached) except -2

@@ -22,16 +22,16 @@ cdef extern from *:
 
     namespace kbnf {
 
-    /* Without a source and pieces everything is allowed. */
+    /* Without a source and operands everything is allowed. */
     struct Row {
         char *target;
         const char *source;
         std::ptrdiff_t length;
-        const std::vector<Piece> *pieces;
+        const std::vector<Operand> *operands;
 
         void copy(std::ptrdiff_t width) const {
-            if (pieces != nullptr) {
-                write_pieces(*pieces, (uint32_t *)target, length / 4, width / 4);
+            if (operands != nullptr) {
+                write_union(*operands, (uint32_t *)target, length / 4, width / 4);
             } else if (source == nullptr) {
                 std::memset(target, 0xFF, width);
             } else {
@@ -58,7 +58,7 @@ cdef extern from *:
                 if (first >= end) return false;
                 if (end - first > at_once) end = first + at_once;
             } while (!begun.compare_exchange_weak(first, end));
-            for (std::ptrdiff_t place = first; place < end; ++place) rows[place].copy(width);
+            for (std::ptrdiff_t row = first; row < end; ++row) rows[row].copy(width);
             done.fetch_add(end - first, std::memory_order_release);
             return true;
         }
@@ -152,7 +152,7 @@ cdef extern from *:
         char* target
         const char* source
         Py_ssize_t length
-        const vector[Piece]* pieces
+        const vector[Operand]* operands
         void copy(Py_ssize_t width) noexcept
 
     cppclass Rows "kbnf::Rows":
@@ -216,12 +216,12 @@ def fill_rows(
 cdef int _check_rows(
     Py_ssize_t count, Py_ssize_t width, const int64_t[::1] rows, list engines
 ) except -1:
-    cdef Py_ssize_t place
-    for place in range(len(engines)):
-        if not 0 <= (place if rows is None else rows[place]) < count:
-            raise ValueError(f"the bitmask has no row {place if rows is None else rows[place]}")
-        if engines[place] is not None:
-            _check_width((<EngineCore?> engines[place]).nothing, width)
+    cdef Py_ssize_t index
+    for index in range(len(engines)):
+        if not 0 <= (index if rows is None else rows[index]) < count:
+            raise ValueError(f"the bitmask has no row {index if rows is None else rows[index]}")
+        if engines[index] is not None:
+            _check_width((<EngineCore?> engines[index]).nothing, width)
     return 0
 
 
@@ -235,19 +235,19 @@ cdef int _list_rows(
     Rows* work, cnp.ndarray out, const int64_t[::1] rows, list engines, list masks
 ) except -1:
     """List the rows to write, and keep their owners in ``masks``; without ``work`` write them."""
-    cdef Py_ssize_t place, width = cnp.PyArray_DIM(out, 1)
+    cdef Py_ssize_t index, width = cnp.PyArray_DIM(out, 1)
     cdef EngineCore engine
     cdef cnp.ndarray words
     cdef Row row
-    for place in range(len(engines)):
+    for index in range(len(engines)):
         row.target = <char*> cnp.PyArray_DATA(out)
-        row.target += (place if rows is None else rows[place]) * width * 4
+        row.target += (index if rows is None else rows[index]) * width * 4
         row.source = NULL
-        row.pieces = NULL
-        engine = engines[place]
+        row.operands = NULL
+        engine = engines[index]
         if engine is not None:
-            row.pieces = engine._find_pieces()
-        if row.pieces != NULL:
+            row.operands = engine._find_operands()
+        if row.operands != NULL:
             row.length = engine.masks.rows.width * 4
         elif engine is not None:
             words = engine._row_words()
@@ -258,6 +258,6 @@ cdef int _list_rows(
             row.copy(width * 4)
         else:
             if engine is not None:
-                masks.append(engine.masks if row.pieces != NULL else words)
+                masks.append(engine.masks if row.operands != NULL else words)
             work.add(row)
     return 0

@@ -53,7 +53,7 @@ cdef class CanonicalRows:
     cdef vector[int32_t] merges_start, merges_of
     # The tree of left parts: children by rank, and the tokens in order, with the end of each
     # subtree.
-    cdef vector[int32_t] children_start, children, order, place, end
+    cdef vector[int32_t] children_start, children, order, rank_of, end
     cdef readonly object always
     cdef readonly object pretokens
     cdef object bytes_after
@@ -171,7 +171,7 @@ cdef class CanonicalRows:
         """Put the tokens that are written into the order of the tree of left parts."""
         cdef vector[int32_t] waiting
         cdef int32_t leaf, token, i, first, end
-        self.place.assign(self.size, UNKNOWN)
+        self.rank_of.assign(self.size, UNKNOWN)
         self.end.assign(self.size, 0)
         for leaf in range(<int32_t> self.size):
             if self.last[leaf] != _LEAF:
@@ -179,11 +179,11 @@ cdef class CanonicalRows:
             waiting.push_back(leaf)
             while not waiting.empty():
                 token = waiting.back()
-                if self.place[token] != UNKNOWN:
+                if self.rank_of[token] != UNKNOWN:
                     self.end[token] = <int32_t> self.order.size()
                     waiting.pop_back()
                     continue
-                self.place[token] = <int32_t> self.order.size()
+                self.rank_of[token] = <int32_t> self.order.size()
                 self.order.push_back(token)
                 first, end = self.children_start[token], self.children_start[token + 1]
                 for i in range(end - 1, first - 1, -1):
@@ -202,26 +202,26 @@ cdef class CanonicalRows:
     cdef cnp.ndarray _row_behind(self, list accepted, Py_ssize_t count):
         cdef int32_t token = self._token(accepted, count - 1), state = 0
         cdef uint32_t begun
-        cdef PyObject* found
+        cdef PyObject* result
         if token != UNKNOWN and self.fallback[token] >= 0:
             begun = self._begun(accepted, count)
             if begun:
                 key = <uint64_t> begun << 32
-                found = PyDict_GetItemWithError(self.rows, key)
-                if found is not NULL:
-                    return <cnp.ndarray> found
+                result = PyDict_GetItemWithError(self.rows, key)
+                if result is not NULL:
+                    return <cnp.ndarray> result
                 row = self.bytes_after(begun.to_bytes(4, "big").lstrip(b"\0")[1:])
                 return self._remember(key, row, row.nbytes)
             token = UNKNOWN
         if token != UNKNOWN:
             state = self._state_at(accepted, count)
         key = <uint64_t> state << _MOST_TOKEN_BITS | <uint64_t> (token + 1)
-        found = PyDict_GetItemWithError(self.rows, key)
-        return <cnp.ndarray> found if found is not NULL else self._find(key, token, state)
+        result = PyDict_GetItemWithError(self.rows, key)
+        return <cnp.ndarray> result if result is not NULL else self._find(key, token, state)
 
     cdef int32_t _state_at(self, list accepted, Py_ssize_t count) except UNKNOWN:
         """The state of the pretokenizer after the first ``count`` accepted tokens."""
-        cdef Py_ssize_t place = count
+        cdef Py_ssize_t index = count
         cdef int32_t before = UNKNOWN, token, state = 0
         if self.pretokens is None:
             return 0
@@ -229,30 +229,30 @@ cdef class CanonicalRows:
             # Entries here are keyed by its states, whose numbers are given anew.
             self.pretokens.forget()
             self._forget()
-        while count - place < _LOOK_BACK and self._token(accepted, place - 1) != UNKNOWN:
-            place -= 1
-        while place < count:
-            token = self._token(accepted, place)
+        while count - index < _LOOK_BACK and self._token(accepted, index - 1) != UNKNOWN:
+            index -= 1
+        while index < count:
+            token = self._token(accepted, index)
             state = self._step(state, before, token)
             before = token
-            place += 1
+            index += 1
         return state
 
     cdef int32_t _step(self, int32_t state, int32_t before, int32_t token) except UNKNOWN:
         """The state after a token that follows another one."""
         cdef bint is_joined = before == UNKNOWN or self._stay_apart(before, token)
         cdef uint64_t key = <uint64_t> state << 25 | <uint64_t> is_joined << 24
-        cdef int32_t found
+        cdef int32_t result
         # The state, whether merges leave the tokens apart, and the group of the token: all that a
         # pretokenizer sees of it.
         key |= <uint64_t> self.groups[token]
-        found = self.steps.get(key)
-        if found == UNKNOWN:
-            found = self.pretokens.after(state, self.groups[token], is_joined)
+        result = self.steps.get(key)
+        if result == UNKNOWN:
+            result = self.pretokens.after(state, self.groups[token], is_joined)
             if self.steps.count > _MOST_MEMOS:
                 self.steps = _Map()
-            self.steps.put(key, found)
-        return found
+            self.steps.put(key, result)
+        return result
 
     def goes_on(self, list accepted, int32_t token, const int32_t[::1] following):
         """Return whether one of the tokens that may follow a token is canonical after it.
@@ -266,7 +266,7 @@ cdef class CanonicalRows:
         self, list accepted, int32_t token, const int32_t[::1] following
     ) except -1:
         cdef const uint32_t* always = <const uint32_t*> cnp.PyArray_DATA(<cnp.ndarray> self.always)
-        cdef int32_t state = 0, each
+        cdef int32_t state = 0, next_token
         cdef const uint8_t[::1] by_group
         if not 0 <= token < self.size or self.groups[token] == 0 or self.fallback[token] >= 0:
             return True
@@ -277,40 +277,42 @@ cdef class CanonicalRows:
                 token,
             )
         by_group = self._judge(state)
-        for each in following:
-            if each >= self.size or self.groups[each] == 0:
+        for next_token in following:
+            if next_token >= self.size or self.groups[next_token] == 0:
                 if self.pretokens is None or self.pretokens.may_end(state):
                     return True
-            elif self.fallback[each] >= 0:
+            elif self.fallback[next_token] >= 0:
                 # One that begins a character without a token.
-                if always[each // 32] >> (each % 32) & 1:
+                if always[next_token // 32] >> (next_token % 32) & 1:
                     return True
-            elif by_group[self.groups[each]] == _APART:
+            elif by_group[self.groups[next_token]] == _APART:
                 return True
-            elif by_group[self.groups[each]] == _JOINED and self._stay_apart(token, each):
+            elif by_group[self.groups[next_token]] == _JOINED and self._stay_apart(
+                token, next_token
+            ):
                 return True
         return False
 
-    cdef int32_t _token(self, list accepted, Py_ssize_t place) except? UNKNOWN:
+    cdef int32_t _token(self, list accepted, Py_ssize_t index) except? UNKNOWN:
         """The token at an index; UNKNOWN for a separator of texts, and before the beginning."""
-        if place < 0 or isinstance(accepted[place], bytes):
+        if index < 0 or isinstance(accepted[index], bytes):
             return UNKNOWN
-        cdef int64_t token = accepted[place]
+        cdef int64_t token = accepted[index]
         return <int32_t> token if token < self.size and self.groups[token] else UNKNOWN
 
     cdef uint32_t _begun(self, list accepted, Py_ssize_t count) except? 0:
         """The bytes of an incomplete character, after a leading 1; 0 where it is complete."""
-        cdef uint32_t found = 0
+        cdef uint32_t result = 0
         cdef int32_t token, value, read
         for read in range(1, _MOST_BYTES_READ):
             token = self._token(accepted, count - read)
             value = self.fallback[token] if token != UNKNOWN else -1
             if value < 0x80:
                 return 0
-            found |= <uint32_t> value << (8 * (read - 1))
+            result |= <uint32_t> value << (8 * (read - 1))
             if value >= 0xC0:
                 if read < (2 if value < 0xE0 else 3 if value < 0xF0 else 4):
-                    return found | <uint32_t> 1 << (8 * read)
+                    return result | <uint32_t> 1 << (8 * read)
                 return 0
         return 0
 
@@ -341,117 +343,117 @@ cdef class CanonicalRows:
 
     cdef int _forget(self) except -1:
         """Forget all rows, and what leads to them."""
-        for each in (self.rows, self.different, self.judged, self.verdicts_seen):
-            each.clear()
+        for cache in (self.rows, self.different, self.judged, self.verdicts_seen):
+            cache.clear()
         self.steps, self.pairs = _Map(), _Map()
         self.estimated_bytes = 0
         return 0
 
     cdef object _judge(self, int32_t state):
         """The verdicts of groups in a state."""
-        found = self.judged.get(state)
-        if found is None:
+        result = self.judged.get(state)
+        if result is None:
             if self.pretokens is None:
-                found = bytes((_CUT, _JOINED))
+                result = bytes((_CUT, _JOINED))
             else:
-                found = self.pretokens.verdicts(state).tobytes()
-            self._count(_ENTRY_BYTES + (0 if found in self.verdicts_seen else len(found)))
-            found = self.judged[state] = self.verdicts_seen.setdefault(found, found)
-        return found
+                result = self.pretokens.verdicts(state).tobytes()
+            self._count(_ENTRY_BYTES + (0 if result in self.verdicts_seen else len(result)))
+            result = self.judged[state] = self.verdicts_seen.setdefault(result, result)
+        return result
 
     cdef cnp.ndarray _make_row(self, int32_t token, const uint8_t[::1] by_group, bint may_end):
         cdef vector[int32_t] depth = vector[int32_t](self.order.size() + 1, 0)
         cdef cnp.ndarray row = self.always.copy() if may_end else self.always * 0
         cdef uint32_t* words = <uint32_t*> cnp.PyArray_DATA(row)
         cdef uint8_t verdict
-        cdef int32_t merged = 0, each
+        cdef int32_t merged = 0, candidate
         cdef size_t i
         if token >= 0:
             self._mark(self.stands_for[token], depth)
         # Intervals are marked by their ends; the sum up to a token is the number that it is in.
         for i in range(self.order.size()):
             merged += depth[i]
-            each = self.order[i]
-            verdict = by_group[self.groups[each]]
+            candidate = self.order[i]
+            verdict = by_group[self.groups[candidate]]
             if verdict == _APART or verdict == _JOINED and not merged:
-                words[each // 32] |= <uint32_t> 1 << (each % 32)
+                words[candidate // 32] |= <uint32_t> 1 << (candidate % 32)
         row.setflags(write=False)
         return row
 
     cdef bint _stay_apart(self, int32_t before, int32_t token) except -1:
         """Whether merges leave two tokens apart that are neighbours in a word; see ``_mark``."""
         cdef uint64_t key = <uint64_t> before << _MOST_TOKEN_BITS | <uint64_t> token
-        cdef int32_t found = self.pairs.get(key)
-        if found == UNKNOWN:
-            found = not self._merges_with(self.stands_for[before], self.place[token])
+        cdef int32_t result = self.pairs.get(key)
+        if result == UNKNOWN:
+            result = not self._merges_with(self.stands_for[before], self.rank_of[token])
             if self.pairs.count > _MOST_MEMOS:
                 self.pairs = _Map()
-            self.pairs.put(key, found)
-        return found
+            self.pairs.put(key, result)
+        return result
 
-    cdef bint _merges_with(self, int32_t part, int32_t place) noexcept:
+    cdef bint _merges_with(self, int32_t left, int32_t rank_of) noexcept:
         """Whether a merge would have joined a part to the token at a place in order."""
         # Above all ranks: no merge ends the whole token.
         cdef int64_t above = (<int64_t> 1) << 40
         cdef int32_t i, merge, other
-        if place == UNKNOWN:
+        if rank_of == UNKNOWN:
             return True
         while True:
-            for i in range(self.merges_start[part], self.merges_start[part + 1]):
+            for i in range(self.merges_start[left], self.merges_start[left + 1]):
                 merge = self.merges_of[i]
                 if self.rank[merge] >= above:
                     break
                 other = self.right[merge]
-                if self.place[other] == place or (
-                    self.place[other] != UNKNOWN
-                    and self._first_lasting(other, self.rank[merge]) <= place < self.end[other]
+                if self.rank_of[other] == rank_of or (
+                    self.rank_of[other] != UNKNOWN
+                    and self._first_lasting(other, self.rank[merge]) <= rank_of < self.end[other]
                 ):
                     return True
-            merge = self.last[part]
+            merge = self.last[left]
             if merge < 0:
                 return False
             above = self.rank[merge]
-            part = self.right[merge]
+            left = self.right[merge]
 
     # A merge joins a part at the right edge of the first token to one at the left edge of the
     # second, where both are there when it comes: the tokens whose left part is that, and those
     # below it whose own merge comes later.
 
-    cdef int _mark(self, int32_t part, vector[int32_t]& depth) except -1:
+    cdef int _mark(self, int32_t left, vector[int32_t]& depth) except -1:
         """Mark where tokens begin and end, in order, that a merge would have joined to one."""
         cdef int64_t above = (<int64_t> 1) << 40
         cdef int32_t i, merge, other
         while True:
-            for i in range(self.merges_start[part], self.merges_start[part + 1]):
+            for i in range(self.merges_start[left], self.merges_start[left + 1]):
                 merge = self.merges_of[i]
                 # Of equal ranks the one to the left comes first.
                 if self.rank[merge] >= above:
                     break
                 other = self.right[merge]
-                if self.place[other] == UNKNOWN:
+                if self.rank_of[other] == UNKNOWN:
                     continue
-                depth[self.place[other]] += 1
-                depth[self.place[other] + 1] -= 1
+                depth[self.rank_of[other]] += 1
+                depth[self.rank_of[other] + 1] -= 1
                 depth[self._first_lasting(other, self.rank[merge])] += 1
                 depth[self.end[other]] -= 1
-            merge = self.last[part]
+            merge = self.last[left]
             if merge < 0:
                 return 0
             above = self.rank[merge]
-            part = self.right[merge]
+            left = self.right[merge]
 
-    cdef int32_t _first_lasting(self, int32_t part, int32_t rank) noexcept:
+    cdef int32_t _first_lasting(self, int32_t left, int32_t rank) noexcept:
         """The place of the first token whose left part is not merged before a rank."""
-        cdef int32_t low = self.children_start[part], high = self.children_start[part + 1], middle
+        cdef int32_t low = self.children_start[left], high = self.children_start[left + 1], middle
         while low < high:
             middle = (low + high) // 2
             if self.rank[self.last[self.children[middle]]] < rank:
                 low = middle + 1
             else:
                 high = middle
-        if low == self.children_start[part + 1]:
-            return self.end[part]
-        return self.place[self.children[low]]
+        if low == self.children_start[left + 1]:
+            return self.end[left]
+        return self.rank_of[self.children[low]]
 
 
 cdef inline int32_t _unit_end(
@@ -492,8 +494,8 @@ def splits_of(
                 made.push_back(ids[i])
     cdef cnp.npy_intp[2] shape
     shape[0], shape[1] = 3, <cnp.npy_intp> left.size()
-    found = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
-    cdef int32_t[:, ::1] rows = found
+    result = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+    cdef int32_t[:, ::1] rows = result
     for i in range(<Py_ssize_t> left.size()):
         rows[0, i], rows[1, i], rows[2, i] = left[i], right[i], made[i]
-    return found
+    return result

@@ -26,7 +26,7 @@ cdef class _Vectors:
     cdef size_t stored
     cdef Py_ssize_t classes
     cdef deque[vector[int32_t]] contents
-    cdef unordered_map[uint64_t, vector[int32_t]] places
+    cdef unordered_map[uint64_t, vector[int32_t]] numbers_of
     # By vector and byte class: the vector after it.
     cdef vector[int32_t] after
 
@@ -37,7 +37,7 @@ cdef class _Vectors:
         self.eager = eager
         self.left = work
         self.classes = explorer.width
-        self._place(content)
+        self._insert(content)
         for i in range(states.shape[0]):
             content.push_back(<int32_t> i)
             content.push_back(states[i])
@@ -48,8 +48,8 @@ cdef class _Vectors:
 
     cdef inline int32_t step(self, int32_t number, uint8_t byte_class) except -2:
         """The vector after a byte of a class, -1 once the work is used up."""
-        cdef int32_t found = self.after[number * self.classes + byte_class]
-        return found if found != UNKNOWN else self._find(number, byte_class)
+        cdef int32_t result = self.after[number * self.classes + byte_class]
+        return result if result != UNKNOWN else self._find(number, byte_class)
 
     cdef int32_t _find(self, int32_t number, uint8_t byte_class) except -2:
         cdef vector[int32_t]* before = &self.contents[number]
@@ -75,14 +75,14 @@ cdef class _Vectors:
         cdef size_t i
         if content.empty():
             return _NOWHERE
-        numbers = &self.places[_hash(content)]
+        numbers = &self.numbers_of[_hash(content)]
         for i in range(numbers.size()):
             if self.contents[numbers[0][i]] == content:
                 return numbers[0][i]
         numbers.push_back(<int32_t> self.contents.size())
-        return self._place(content)
+        return self._insert(content)
 
-    cdef int32_t _place(self, vector[int32_t]& content) except -1:
+    cdef int32_t _insert(self, vector[int32_t]& content) except -1:
         self.contents.push_back(content)
         self.stored += content.size()
         self.after.resize(self.contents.size() * self.classes, UNKNOWN)

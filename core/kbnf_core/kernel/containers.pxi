@@ -74,7 +74,7 @@ cdef extern from *:
 
     }
     """
-    size_t held "kbnf::memory_of"[T](const T& container) noexcept nogil
+    size_t memory_of "kbnf::memory_of"[T](const T& container) noexcept nogil
     size_t block "kbnf::block"(size_t size) noexcept nogil
 
 
@@ -119,8 +119,8 @@ cdef class _Index:
     def __cinit__(self):
         self.slots.resize(_LEAST_SLOTS, UNKNOWN)
 
-    cdef size_t held(self) noexcept:
-        return held(self.slots) + held(self.hashes)
+    cdef size_t memory(self) noexcept:
+        return memory_of(self.slots) + memory_of(self.hashes)
 
     cdef inline int32_t next(self, uint64_t hashed, size_t* at) noexcept:
         """The next number of that hash, UNKNOWN after the last; ``at`` begins as the hash."""
@@ -135,18 +135,18 @@ cdef class _Index:
     cdef int32_t add(self, uint64_t hashed) except -1:
         """Give the next number to a hash."""
         cdef int32_t number = <int32_t> self.hashes.size()
-        cdef int32_t each
+        cdef int32_t earlier
         self.hashes.push_back(hashed)
         # At most half full, so that probes are short; fourfold, since all is placed anew.
         if 2 * self.hashes.size() > self.slots.size():
             self.slots.assign(4 * self.slots.size(), UNKNOWN)
-            for each in range(number + 1):
-                self._place(each)
+            for earlier in range(number + 1):
+                self._insert(earlier)
         else:
-            self._place(number)
+            self._insert(number)
         return number
 
-    cdef inline void _place(self, int32_t number) noexcept:
+    cdef inline void _insert(self, int32_t number) noexcept:
         cdef size_t mask = self.slots.size() - 1
         cdef size_t at = self.hashes[number] & mask
         while self.slots[at] != UNKNOWN:
@@ -162,8 +162,8 @@ cdef class _Map:
         self.keys.resize(_LEAST_SLOTS)
         self.values.resize(_LEAST_SLOTS, UNKNOWN)
 
-    cdef size_t held(self) noexcept:
-        return held(self.keys) + held(self.values)
+    cdef size_t memory(self) noexcept:
+        return memory_of(self.keys) + memory_of(self.values)
 
     cdef inline int32_t get(self, uint64_t key) noexcept:
         """The number of a key, UNKNOWN if it has none."""
@@ -210,16 +210,16 @@ cdef class _Room:
     def __cinit__(self, int64_t left, int64_t limit, names):
         self.left, self.limit, self.names = left, limit, names
 
-    cdef inline int check(self, size_t parts, int64_t nonterminal) except -1:
+    cdef inline int check(self, size_t count, int64_t nonterminal) except -1:
         """Raise WorkLimitError where so many parts are more than are left."""
-        if parts > self.left:
+        if count > self.left:
             self._refuse(nonterminal)
         return 0
 
-    cdef inline int take(self, size_t parts, int64_t nonterminal) except -1:
+    cdef inline int take(self, size_t count, int64_t nonterminal) except -1:
         """Count parts before they are kept."""
-        self.check(parts, nonterminal)
-        self.left -= parts
+        self.check(count, nonterminal)
+        self.left -= count
         return 0
 
     cdef int _refuse(self, int64_t nonterminal) except -1:
@@ -244,8 +244,8 @@ cdef class _Lists:
         self.room, self.radix = room, radix
         self.index = _Index()
 
-    cdef size_t held(self) noexcept:
-        return held(self.contents) + held(self.arena) + self.index.held()
+    cdef size_t memory(self) noexcept:
+        return memory_of(self.contents) + memory_of(self.arena) + self.index.memory()
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
         """The number of a content, interned if new."""

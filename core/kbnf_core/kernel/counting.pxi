@@ -56,9 +56,12 @@ cdef class Counting:
     cdef vector[int32_t] counted_items
     cdef vector[int32_t] far_states
 
-    cdef size_t held(self) noexcept:
-        cdef size_t found = held(self.far_sets) + held(self.is_plain)
-        return found + held(self.kinds) + held(self.counted_items) + held(self.far_states)
+    cdef size_t memory(self) noexcept:
+        cdef size_t result = memory_of(self.far_sets) + memory_of(self.is_plain)
+        return (
+            result + memory_of(self.kinds) + memory_of(self.counted_items)
+            + memory_of(self.far_states)
+        )
 
     def __cinit__(self, table, int32_t longest):
         cdef int32_t edge
@@ -171,33 +174,33 @@ cdef class Counting:
     cdef int32_t far_set(self, int32_t item_set) except -2:
         """The item set with rows for far counts; requires the table's lock."""
         cdef vector[int64_t] items
-        cdef int32_t found
+        cdef int32_t result
         if not self.is_needed:
             return item_set
         if item_set >= <int32_t> self.far_sets.size():
             self.far_sets.resize(2 * item_set + 1, UNKNOWN)
-        found = self.far_sets[item_set]
-        if found == UNKNOWN:
+        result = self.far_sets[item_set]
+        if result == UNKNOWN:
             items = self.items.of(item_set).copied()
-            found = self.items._number(items) if self._replace(items) else item_set
-            self.far_sets[item_set] = found
-        return found
+            result = self.items._number(items) if self._replace(items) else item_set
+            self.far_sets[item_set] = result
+        return result
 
     cdef int32_t far_pairs(self, int32_t state) except -1:
         """The state with rows for far counts in any of its pairs; requires the table's lock."""
         cdef vector[Pair] pairs
         cdef vector[int32_t] completions
         cdef int32_t after
-        cdef bint found = False
+        cdef bint is_changed = False
         cdef size_t i
         if not self.is_needed:
             return state
         pairs = self.explorer.configurations.all_pairs.at(state).copied()
         for i in range(pairs.size()):
             after = self.far_set(pairs[i].second)
-            found = found or after != pairs[i].second
+            is_changed = is_changed or after != pairs[i].second
             pairs[i].second = after
-        if not found:
+        if not is_changed:
             return state
         sort(pairs.begin(), pairs.end())
         completions = self.explorer.configurations.all_exits.at(state).copied()
@@ -206,15 +209,15 @@ cdef class Counting:
     cdef bint _replace(self, vector[int64_t]& items) except -1:
         """Replace items with far counts by rows; return whether there are any."""
         cdef int32_t state, after
-        cdef bint found = False
+        cdef bint result = False
         cdef size_t i
         for i in range(items.size()):
             state = <int32_t> (items[i] // self.items.radix)
             after = self._far_state_of(state)
             if after != state:
                 items[i] = after * self.items.radix + items[i] % self.items.radix
-                found = True
-        return found
+                result = True
+        return result
 
     cdef inline uint8_t kind(self, int32_t state) except 0:
         if state < <int32_t> self.kinds.size() and self.kinds[state]:
@@ -229,20 +232,20 @@ cdef class Counting:
         cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
         cdef Span[int64_t] members
         cdef uint8_t kind = _UNCOUNTED
-        cdef int32_t each, loop, counted = 0
+        cdef int32_t member, loop, counted = 0
         cdef size_t i, j
         for i in range(pairs.size()):
             members = self.items.of(pairs[i].second)
             for j in range(members.size()):
-                each = <int32_t> (members[j] // self.items.radix)
-                loop = self.items.loop_of[self.items.row_of(each)]
+                member = <int32_t> (members[j] // self.items.radix)
+                loop = self.items.loop_of[self.items.row_of(member)]
                 if loop < 0:
                     continue
-                counted = each
+                counted = member
                 if kind != _UNCOUNTED or not self.is_plain[loop]:
                     kind = _MANY
                 else:
-                    kind = _FAR if each < self.items.states else _COUNTED
+                    kind = _FAR if member < self.items.states else _COUNTED
         if state >= <int32_t> self.kinds.size():
             self.far_states.resize(2 * state + 1, UNKNOWN)
             self.counted_items.resize(2 * state + 1)
@@ -275,7 +278,7 @@ cdef class Counting:
 
         Other loops may have rows there because enough came, and they have no upper bounds.
         """
-        cdef int32_t item, found = state
+        cdef int32_t item, result = state
         cdef vector[int32_t] rows
         cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
         cdef Span[int64_t] members
@@ -287,8 +290,8 @@ cdef class Counting:
                 if item < self.items.states and self.items.loop_of[item] == loop:
                     rows.push_back(item)
         for item in rows:
-            found = self._with(found, item, self.items.counted(item, count))
-        return found
+            result = self._with(result, item, self.items.counted(item, count))
+        return result
 
     cdef int32_t _with(self, int32_t state, int32_t item, int32_t after) except -1:
         """The state that has another automaton state in the place of one."""
@@ -357,36 +360,36 @@ cdef class Counting:
         """
         cdef LazyTable explorer = self.explorer
         cdef ItemSets items = self.items
-        cdef int32_t found = 0, row, edge, i
+        cdef int32_t result = 0, row, edge, i
         cdef uint8_t byte_class
         for i in range(size):
             row = self._row_in(state, loop)
             if row < 0:
-                return _MANY_ROWS if row == _MANY_ROWS else found
+                return _MANY_ROWS if row == _MANY_ROWS else result
             byte_class = explorer.classes[data[i]]
             edge = items._first_edge(row, byte_class)
             while edge < items.edge_start[row + 1] and items.edge_class[edge] == byte_class:
                 if items.loop_of[items.edge_target[edge]] == loop:
-                    found += items.loop_begins[items.edge_target[edge]]
+                    result += items.loop_begins[items.edge_target[edge]]
                     break
                 edge += 1
             else:
-                return found
+                return result
             state = explorer.step(state, byte_class)
-        return _MANY_ROWS if self._row_in(state, loop) == _MANY_ROWS else found
+        return _MANY_ROWS if self._row_in(state, loop) == _MANY_ROWS else result
 
     cdef int32_t _row_in(self, int32_t state, int32_t loop) except -2:
         """The row of a loop among the items of a state, UNKNOWN without one; or ``_MANY_ROWS``."""
         cdef Span[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
         cdef Span[int64_t] members
-        cdef int32_t item, found = UNKNOWN
+        cdef int32_t item, result = UNKNOWN
         cdef size_t i, j
         for i in range(pairs.size()):
             members = self.items.of(pairs[i].second)
             for j in range(members.size()):
                 item = <int32_t> (members[j] // self.items.radix)
                 if item < self.items.states and self.items.loop_of[item] == loop:
-                    if found != UNKNOWN:
+                    if result != UNKNOWN:
                         return _MANY_ROWS
-                    found = item
-        return found
+                    result = item
+        return result

@@ -132,9 +132,9 @@ cdef class Derivations:
             self.is_entry[entry[rule]] = True
             for state in range(entry[rule], entry[rule + 1]):
                 self.rule_of[state] = rule
-        for each in positions.passed:
+        for pairs in positions.passed:
             nodes.clear()
-            for label, below in each:
+            for label, below in pairs:
                 nodes.push_back(Pair(label, below))
             self.passed.push_back(nodes)
         self.source_numbers, self.step_numbers = _Map(), _Map()
@@ -175,7 +175,7 @@ cdef class Derivations:
             self.source_numbers.put(state, number)
         return &self.sources[number]
 
-    cdef int _find_sources(self, int32_t state, _Sources* found) except -1:
+    cdef int _find_sources(self, int32_t state, _Sources* sources) except -1:
         cdef Span[Pair] pairs = self.explorer._sources(state)
         cdef size_t kernel = self.explorer.configurations.all_pairs.at(state).size()
         cdef ordered_map[Triple, int32_t] entries
@@ -184,21 +184,21 @@ cdef class Derivations:
         cdef int32_t call, called
         cdef int64_t item
         cdef _Item* one
-        found.predicted = kernel if kernel < pairs.size() else _NOTHING
+        sources.predicted = kernel if kernel < pairs.size() else _NOTHING
         for i in range(pairs.size()):
-            found.nodes.push_back(pairs[i].first)
+            sources.nodes.push_back(pairs[i].first)
             self._make(_SIZE_OF_ITEM * self.items.of(pairs[i].second).size())
             for item in self.items.of(pairs[i].second):
-                found.items.push_back(
+                sources.items.push_back(
                     _Item(i, <int32_t> (item // self.items.radix), item % self.items.radix)
                 )
-        for i in range(found.items.size()):
-            one = &found.items[i]
+        for i in range(sources.items.size()):
+            one = &sources.items[i]
             if self.is_entry[one.state]:
                 entries[Triple(one.pair, Pair(one.state, one.report))] = i
-        found.callers.resize(found.items.size())
-        for i in range(found.items.size()):
-            one = &found.items[i]
+        sources.callers.resize(sources.items.size())
+        for i in range(sources.items.size()):
+            one = &sources.items[i]
             self._make(self.items.call_start[one.state + 1] - self.items.call_start[one.state])
             for call in range(
                 self.items.call_start[one.state], self.items.call_start[one.state + 1]
@@ -206,11 +206,11 @@ cdef class Derivations:
                 called = self.items.call_nonterminal[call]
                 # A callee is predicted and reports itself; one in tail position is in the pair of
                 # its caller, and reports what that does.
-                key = Triple(found.predicted, Pair(self.items.entry[called], called))
+                key = Triple(sources.predicted, Pair(self.items.entry[called], called))
                 if self.items.call_tail[call]:
                     key = Triple(one.pair, Pair(self.items.entry[called], one.report))
                 if entries.count(key):
-                    found.callers[entries[key]].push_back(_Caller(i, call))
+                    sources.callers[entries[key]].push_back(_Caller(i, call))
         return 0
 
     cdef _Step* step_of(self, int32_t state, int32_t symbol, int32_t after) except NULL:
@@ -247,8 +247,8 @@ cdef class Derivations:
         cdef _Arrival arrival
         cdef Pair waiting
         cdef size_t i, j, k
-        cdef int32_t edge, end, found
-        cdef int64_t each
+        cdef int32_t edge, end, target
+        cdef int64_t caller
         wanted = self.terminals[symbol - self.width] if symbol >= self.width else ()
         for i in range(sources.items.size()):
             item = &sources.items[i]
@@ -256,14 +256,14 @@ cdef class Derivations:
                 edge = self.items._first_edge(item.state, symbol)
                 end = self.items.edge_start[item.state + 1]
                 while edge < end and self.items.edge_class[edge] == symbol:
-                    found = self._arrive(
+                    target = self._arrive(
                         step,
                         numbers,
                         _Arrival(
                             sources.nodes[item.pair], self.items.edge_target[edge], item.report
                         ),
                     )
-                    step.options[found].push_back(_Option(_READ, i, edge))
+                    step.options[target].push_back(_Option(_READ, i, edge))
                     edge += 1
             else:
                 for edge in range(
@@ -271,14 +271,14 @@ cdef class Derivations:
                 ):
                     if self.items.token_terminal[edge] not in wanted:
                         continue
-                    found = self._arrive(
+                    target = self._arrive(
                         step,
                         numbers,
                         _Arrival(
                             sources.nodes[item.pair], self.items.token_target[edge], item.report
                         ),
                     )
-                    step.options[found].push_back(_Option(_READ, i, self.tokens_at + edge))
+                    step.options[target].push_back(_Option(_READ, i, self.tokens_at + edge))
         i = 0
         while i < step.arrivals.size():
             arrival = step.arrivals[i]
@@ -292,21 +292,21 @@ cdef class Derivations:
                     ):
                         waiting = _resuming(triple, arrival.stack)
                         self._make(self.items.of(waiting.second).size())
-                        for each in self.items.of(waiting.second):
+                        for caller in self.items.of(waiting.second):
                             # A set is closed under tail calls: an entry in one that resumes was
                             # predicted, and its sources are its callers.
-                            if self.is_entry[<int32_t> (each // self.items.radix)]:
+                            if self.is_entry[<int32_t> (caller // self.items.radix)]:
                                 continue
-                            found = self._arrive(
+                            target = self._arrive(
                                 step,
                                 numbers,
                                 _Arrival(
                                     waiting.first,
-                                    <int32_t> (each // self.items.radix),
-                                    each % self.items.radix,
+                                    <int32_t> (caller // self.items.radix),
+                                    caller % self.items.radix,
                                 ),
                             )
-                            step.options[found].push_back(_Option(_RETURN, i, 0))
+                            step.options[target].push_back(_Option(_RETURN, i, 0))
             i += 1
         self._join(after, step)
         return 0
@@ -316,7 +316,7 @@ cdef class Derivations:
         cdef _Sources* reached
         cdef ordered_map[int32_t, vector[int64_t]] by_stack
         cdef unordered_map[int32_t, int32_t] narrowed
-        cdef ordered_map[Triple, vector[int32_t]] found
+        cdef ordered_map[Triple, vector[int32_t]] joined
         cdef _Arrival arrival
         cdef _Item item
         cdef int32_t item_set
@@ -337,14 +337,14 @@ cdef class Derivations:
             )
         for i in range(step.arrivals.size()):
             arrival = step.arrivals[i]
-            found[
+            joined[
                 Triple(narrowed[arrival.stack], Pair(arrival.state, arrival.report))
             ].push_back(i)
         for item in reached.items:
             step.of_item.push_back(
                 vector[int32_t]()
                 if item.pair == reached.predicted
-                else found[Triple(reached.nodes[item.pair], Pair(item.state, item.report))]
+                else joined[Triple(reached.nodes[item.pair], Pair(item.state, item.report))]
             )
         return 0
 
@@ -389,14 +389,14 @@ cdef enum:
     # Counted work between two looks for a signal.
     _PATIENCE = 1 << 14
 
-cdef struct _Place:
+cdef struct _Point:
     int32_t at
     int32_t kind
     int32_t index
     int32_t frame
 
 cdef struct _Way:
-    _Place place
+    _Point point
     int32_t kind
     int32_t edge
 
@@ -424,7 +424,7 @@ cdef struct _Link:
 cdef class _Region:
     """Configurations by number, 0 is where the ways back begin; the links forward of each."""
 
-    cdef vector[_Place] places
+    cdef vector[_Point] points
     cdef _Index index
     cdef vector[_Link] links
     # By configuration, its first and its last link.
@@ -439,21 +439,21 @@ cdef class _Region:
     def __cinit__(self):
         self.index = _Index()
 
-    cdef int32_t number(self, _Place place, bint* is_new) except -1:
+    cdef int32_t number(self, _Point point, bint* is_new) except -1:
         """The number of a configuration, the next one if it is new."""
-        cdef uint64_t hashed = _hash_bytes(0, &place, sizeof(_Place))
+        cdef uint64_t hashed = _hash_bytes(0, &point, sizeof(_Point))
         cdef size_t at = hashed
-        cdef int32_t found = self.index.next(hashed, &at)
-        while found != UNKNOWN:
-            if memcmp(&self.places[found], &place, sizeof(_Place)) == 0:
+        cdef int32_t result = self.index.next(hashed, &at)
+        while result != UNKNOWN:
+            if memcmp(&self.points[result], &point, sizeof(_Point)) == 0:
                 break
-            found = self.index.next(hashed, &at)
-        is_new[0] = found == UNKNOWN
+            result = self.index.next(hashed, &at)
+        is_new[0] = result == UNKNOWN
         if is_new[0]:
-            self.places.push_back(place)
+            self.points.push_back(point)
             self.ends.push_back(Pair(_NOTHING, _NOTHING))
-            found = self.index.add(hashed)
-        return found
+            result = self.index.add(hashed)
+        return result
 
     cdef int link(self, int32_t source, int32_t target, int32_t kind, int32_t edge) except -1:
         """Add a link after those of a configuration."""
@@ -468,7 +468,7 @@ cdef class _Region:
         return 0
 
     cdef inline int64_t size(self) noexcept:
-        return 2 * <int64_t> self.places.size() + <int64_t> self.links.size()
+        return 2 * <int64_t> self.points.size() + <int64_t> self.links.size()
 
 
 cdef struct _Moment:
@@ -491,9 +491,9 @@ cdef bint _returns(
     _Region region, int32_t complete, int32_t after, vector[_Level]& levels, int32_t level
 ) noexcept:
     """Whether a call returns to where it was called, if that was on the same way."""
-    cdef int32_t frame = region.places[complete].frame
+    cdef int32_t frame = region.points[complete].frame
     level = _calling(levels, level)
-    return level == _NOTHING or _has(levels[level].around[frame], region.places[after].frame)
+    return level == _NOTHING or _has(levels[level].around[frame], region.points[after].frame)
 
 
 cdef int32_t _calling(vector[_Level]& levels, int32_t level) noexcept:
@@ -521,14 +521,14 @@ cdef bint _is_settled(_Region region, int32_t frame) noexcept:
     return True
 
 
-cdef bint _is_before(_Place one, _Place other) noexcept:
+cdef bint _is_before(_Point one, _Point other) noexcept:
     """Whether one configuration is less far in the text than another; nodes are before items."""
     if one.at != other.at or one.kind == other.kind:
         return one.at < other.at
     return one.kind == _NODE or other.kind == _ORIGIN
 
 
-cdef bint _is_same(_Place one, _Place other) noexcept:
+cdef bint _is_same(_Point one, _Point other) noexcept:
     """Whether two configurations are the same but for the calls open to their right."""
     return one.at == other.at and one.kind == other.kind and one.index == other.index
 

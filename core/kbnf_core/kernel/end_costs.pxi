@@ -65,7 +65,7 @@ cdef class EndCosts(_Tables):
     with all that follows.
     """
 
-    cdef _Part trie
+    cdef _Slice trie
     # The bytes of the longest token.
     cdef int32_t longest
     cdef const uint8_t[::1] cuts
@@ -81,9 +81,9 @@ cdef class EndCosts(_Tables):
     cdef vector[int32_t] next_name
     cdef vector[int32_t] first_name
     cdef vector[uint8_t] ends_repetition
-    # By node, valid where ``is_known``.
+    # By node, valid where ``is_settled``.
     cdef vector[Way] ways
-    cdef vector[uint8_t] is_known
+    cdef vector[uint8_t] is_settled
     # By loop: what so many repetitions cost, for fewer than one token spells; empty where none
     # does.
     cdef vector[vector[int64_t]] few
@@ -93,12 +93,12 @@ cdef class EndCosts(_Tables):
     cdef int64_t most_called
 
     def __init__(
-        self, tables, Parts parts, const uint8_t[::1] cuts, const int64_t[::1] terminals
+        self, tables, SliceSet slice_set, const uint8_t[::1] cuts, const int64_t[::1] terminals
     ):
         cdef _Grouped edges = _Grouped(), terms = _Grouped()
         cdef vector[_Anchor] anchors
-        self.trie = None if parts is None else parts.whole
-        self.longest = 0 if parts is None else <int32_t> parts.depth
+        self.trie = None if slice_set is None else slice_set.whole
+        self.longest = 0 if slice_set is None else <int32_t> slice_set.depth
         self.cuts, self.terminals = cuts, terminals
         self.bind(tables)
         self.positions, self.loops = self.states, <int32_t> self.loop_low.shape[0]
@@ -112,21 +112,26 @@ cdef class EndCosts(_Tables):
     def costs(self):
         """Return the costs of positions and, after them, of nonterminals: float64[n], or inf."""
         cdef cnp.npy_intp count = self.positions + self.names
-        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &count, cnp.NPY_FLOAT64, 0)
-        cdef double* out = <double*> cnp.PyArray_DATA(found)
+        cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &count, cnp.NPY_FLOAT64, 0)
+        cdef double* out = <double*> cnp.PyArray_DATA(result)
         cdef int64_t cost
         cdef int32_t node
         for node in range(<int32_t> count):
             cost = self.cost(node)
             out[node] = INFINITY if cost == _NEVER else cost
-        return found
+        return result
 
     @property
     def bytes(self):
         """The memory that is taken."""
-        cdef size_t found = held(self.byte_of) + held(self.entered) + held(self.next_name)
-        found += held(self.first_name) + held(self.ends_repetition) + held(self.ways)
-        return found + held(self.is_known) + held(self.few) + held(self.most_after)
+        cdef size_t result = memory_of(self.byte_of) + memory_of(self.entered)
+        result += memory_of(self.next_name)
+        result += memory_of(self.first_name) + memory_of(self.ends_repetition)
+        result += memory_of(self.ways)
+        return (
+            result + memory_of(self.is_settled) + memory_of(self.few)
+            + memory_of(self.most_after)
+        )
 
     cdef int _choose_bytes(self) except -1:
         """Of each class choose the byte that most tokens spell many times, or just once."""
@@ -144,16 +149,16 @@ cdef class EndCosts(_Tables):
 
     cdef int32_t _run(self, uint8_t byte) noexcept:
         """The length of the longest token of one byte; 0 where that byte alone is not a token."""
-        cdef int32_t node = 0, length = 0, found = 0
+        cdef int32_t node = 0, length = 0, result = 0
         if self.trie is None:
             return 1
         while True:
             node = self.trie.child_of(node, byte)
             if node == 0:
-                return found
+                return result
             length += 1
             if self.trie.token_start[node] < self.trie.token_start[node + 1]:
-                found = length
+                result = length
             elif length == 1:
                 return 0
 
@@ -180,7 +185,7 @@ cdef class EndCosts(_Tables):
                 self.entered[position] = self.nodes
                 self.nodes += 1
         self.few.resize(self.loops)
-        self.is_known.assign(self.nodes, False)
+        self.is_settled.assign(self.nodes, False)
         self.ways.resize(self.nodes)
         return 0
 
@@ -246,7 +251,7 @@ cdef class EndCosts(_Tables):
 
     cdef int _find(self, _Grouped edges, _Grouped terms, vector[_Anchor]& anchors) except -1:
         cdef priority_queue[_Rank] front
-        cdef vector[Way] found
+        cdef vector[Way] result
         cdef Way way
         cdef int32_t position, node, i, k, source
         for i in range(<int32_t> anchors.size()):
@@ -254,33 +259,33 @@ cdef class EndCosts(_Tables):
         edges.group(self.nodes)
         terms.group(self.nodes)
         for position in range(self.positions):
-            self._begin_at(position, front, found)
+            self._begin_at(position, front, result)
         while not front.empty():
-            way = found[-front.top().second.second]
+            way = result[-front.top().second.second]
             front.pop()
             node = way.node
             # Ways come in the order of cost, so the first one of a node is its cheapest.
-            if self.is_known[node]:
+            if self.is_settled[node]:
                 continue
-            self.is_known[node] = True
+            self.is_settled[node] = True
             self.ways[node] = way
             if 0 <= node - self.again(0) < self.loops:
                 self._count_tokens(node - self.again(0))
             for k in range(edges.start[node], edges.start[node + 1]):
                 i = edges.order[k]
                 source = edges.pairs[i].first
-                if not self.is_known[source]:
+                if not self.is_settled[source]:
                     self._offer(
                         self._longer(source, self.byte_of[edges.pairs[i].second], node),
                         front,
-                        found,
+                        result,
                     )
             for k in range(terms.start[node], terms.start[node + 1]):
                 i = terms.pairs[terms.order[k]].first
                 anchors[i].waiting -= 1
-                if anchors[i].waiting == 0 and not self.is_known[anchors[i].node]:
+                if anchors[i].waiting == 0 and not self.is_settled[anchors[i].node]:
                     self._offer(
-                        Way(0, self._cost_at(anchors[i]), 0, anchors[i].node, -1, 0), front, found
+                        Way(0, self._cost_at(anchors[i]), 0, anchors[i].node, -1, 0), front, result
                     )
         return 0
 
@@ -296,27 +301,27 @@ cdef class EndCosts(_Tables):
         return 0
 
     cdef int _begin_at(
-        self, int32_t position, priority_queue[_Rank]& front, vector[Way]& found
+        self, int32_t position, priority_queue[_Rank]& front, vector[Way]& result
     ) except -1:
         """Offer the ways of no length: what accepts, and where repetitions end."""
         cdef int32_t loop = self.loop_of[position] if self.loops else -1
         if loop < 0:
             if self.accepting[position]:
-                self._offer(Way(0, 0, 0, position, -1, 0), front, found)
+                self._offer(Way(0, 0, 0, position, -1, 0), front, result)
         elif self.ends_repetition[position]:
-            self._offer(Way(0, 0, 0, position, -1, 0), front, found)
+            self._offer(Way(0, 0, 0, position, -1, 0), front, result)
             if self.accepting[position] and not self.loop_below[self.loop_row[position]]:
-                self._offer(Way(0, 0, 0, self.behind(loop), -1, 0), front, found)
+                self._offer(Way(0, 0, 0, self.behind(loop), -1, 0), front, result)
         return 0
 
-    cdef int _offer(self, Way way, priority_queue[_Rank]& front, vector[Way]& found) except -1:
+    cdef int _offer(self, Way way, priority_queue[_Rank]& front, vector[Way]& result) except -1:
         # Ties: the shorter text, then the way that was found first, so that all runs agree.
         cdef pair[int64_t, int64_t] tie = pair[int64_t, int64_t](
-            -way.length, -<int64_t> found.size()
+            -way.length, -<int64_t> result.size()
         )
         if way.rest < _NEVER:
             front.push(_Rank(-_sum(way.text, way.rest), tie))
-            found.push_back(way)
+            result.push_back(way)
         return 0
 
     cdef int64_t _cost_at(self, _Anchor& anchor) noexcept:
@@ -327,7 +332,7 @@ cdef class EndCosts(_Tables):
 
     cdef inline int64_t cost(self, int32_t node) noexcept:
         """The cost of a node."""
-        if not self.is_known[node]:
+        if not self.is_settled[node]:
             return _NEVER
         return _sum(self.ways[node].text, self.ways[node].rest)
 
@@ -402,7 +407,7 @@ cdef class EndCosts(_Tables):
     cdef int32_t first_of(self, int32_t node) noexcept:
         """The first token of the text of a node."""
         cdef int64_t text = self.ways[node].text
-        cdef int32_t at = 0, found = UNKNOWN
+        cdef int32_t at = 0, result = UNKNOWN
         cdef uint8_t byte
         while self.ways[node].next >= 0:
             byte = self.ways[node].byte
@@ -414,10 +419,10 @@ cdef class EndCosts(_Tables):
                 self.trie.token_start[at] < self.trie.token_start[at + 1]
                 and self.ways[node].text + 1 == text
             ):
-                found = self.trie.token_ids[self.trie.token_start[at]]
+                result = self.trie.token_ids[self.trie.token_start[at]]
             if self.cuts[self.classes[byte]]:
                 break
-        return found
+        return result
 
     cdef int32_t first_repeated(self, int32_t loop, int64_t missing) noexcept:
         """The first token of so many repetitions of a loop."""

@@ -188,33 +188,33 @@ cdef class _Crossings(_Tables):
 
     cdef _ClassSets last_classes(self):
         """The classes that can be the last ones of each position's nonterminal, from there on."""
-        cdef _ClassSets found = _ClassSets(self.positions)
+        cdef _ClassSets result = _ClassSets(self.positions)
         cdef int32_t position, edge, after
         for position in range(self.positions):
             for edge in range(self.edge_start[position], self.edge_start[position + 1]):
                 after = self.edge_target[edge]
                 if self.accepting[after]:
-                    found.add(position, self.edge_class[edge])
-                found.contain(position, after)
+                    result.add(position, self.edge_class[edge])
+                result.contain(position, after)
             for edge in range(self.call_start[position], self.call_start[position + 1]):
                 after = self.call_return[edge]
                 if self.accepting[after]:
-                    found.contain(position, self.callee(edge))
-                found.contain(position, after)
-        found.close()
-        return found
+                    result.contain(position, self.callee(edge))
+                result.contain(position, after)
+        result.close()
+        return result
 
     cdef _ClassSets outer_classes(self, _ClassSets last):
         """The classes that can be the last ones of a text after a nonterminal, by its entry."""
-        cdef _ClassSets found = _ClassSets(self.positions)
+        cdef _ClassSets result = _ClassSets(self.positions)
         cdef int32_t position, edge
         for position in range(self.positions):
             for edge in range(self.call_start[position], self.call_start[position + 1]):
                 if self.follow.has(self.owner[position], _TEXT_END):
-                    found.unite(self.callee(edge), last.at(self.call_return[edge]))
-                found.contain(self.callee(edge), self.owner[position])
-        found.close()
-        return found
+                    result.unite(self.callee(edge), last.at(self.call_return[edge]))
+                result.contain(self.callee(edge), self.owner[position])
+        result.close()
+        return result
 
 
 def crossing_classes(tables):
@@ -224,7 +224,7 @@ def crossing_classes(tables):
     within a nonterminal that is not complete.
     """
     cdef _Crossings crossings = _Crossings(tables)
-    cdef _ClassSets last, outer, found = _ClassSets(1)
+    cdef _ClassSets last, outer, crossed = _ClassSets(1)
     cdef cnp.npy_intp size = 256
     cdef cnp.ndarray flags = cnp.PyArray_ZEROS(1, &size, cnp.NPY_UINT8, 0)
     cdef vector[int32_t] conflicts
@@ -238,8 +238,8 @@ def crossing_classes(tables):
     outer = crossings.outer_classes(last)
     for position in conflicts:
         if crossings.follow.has(crossings.owner[position], _TEXT_END):
-            found.unite(0, last.at(position))
-        found.unite(0, outer.at(crossings.owner[position]))
+            crossed.unite(0, last.at(position))
+        crossed.unite(0, outer.at(crossings.owner[position]))
     for byte_class in range(256):
-        (<uint8_t*> cnp.PyArray_DATA(flags))[byte_class] = found.has(0, byte_class)
+        (<uint8_t*> cnp.PyArray_DATA(flags))[byte_class] = crossed.has(0, byte_class)
     return flags

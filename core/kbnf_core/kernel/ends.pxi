@@ -71,9 +71,9 @@ cdef class Ends(_StateCosts):
     @property
     def bytes(self):
         """The memory that is taken."""
-        cdef size_t found = held(self.least_within) + held(self.most_within)
-        found += held(self.least_above) + held(self.most_above)
-        return found + held(self.of_states) + held(self.most_of_states)
+        cdef size_t result = memory_of(self.least_within) + memory_of(self.most_within)
+        result += memory_of(self.least_above) + memory_of(self.most_above)
+        return result + memory_of(self.of_states) + memory_of(self.most_of_states)
 
     def least(self, int32_t state):
         """Return the cost of a state: 0 where its text is complete, ``NEVER`` without an end."""
@@ -87,7 +87,7 @@ cdef class Ends(_StateCosts):
         """Return the least cost of a nonempty continuation of a state."""
         cdef Span[Pair] pairs
         cdef Span[int64_t] members
-        cdef int64_t found = _NEVER, item, radix
+        cdef int64_t result = _NEVER, item, radix
         cdef size_t i, j
         self.explorer.acquire()
         try:
@@ -98,21 +98,21 @@ cdef class Ends(_StateCosts):
                 members = self.items.of(pairs[i].second)
                 for j in range(members.size()):
                     item = members[j]
-                    found = min(
-                        found,
+                    result = min(
+                        result,
                         _sum(
                             self._filled(<int32_t> (item // radix)),
                             _at(self.least_above[pairs[i].first], <int32_t> (item % radix)),
                         ),
                     )
-            return found
+            return result
         finally:
             self.explorer.release()
 
     cpdef int64_t most_after(self, int32_t state) except -1:
         """Return a bound of the cost of any state to which one token leads."""
         cdef Span[Pair] pairs
-        cdef int64_t found = 0, above = 0, opened
+        cdef int64_t result = 0, above = 0, opened
         cdef size_t i
         if state < <int32_t> self.most_of_states.size() and self.most_of_states[state] >= 0:
             return self.most_of_states[state]
@@ -121,41 +121,41 @@ cdef class Ends(_StateCosts):
             pairs = self.explorer.configurations.all_pairs.at(state)
             for i in range(pairs.size()):
                 self._find_most_above(pairs[i].first)
-                for each in self._most_within(pairs[i].second)[0]:
-                    found = max(
-                        found,
-                        _sum(each.second, _at(self.least_above[pairs[i].first], each.first)),
+                for entry in self._most_within(pairs[i].second)[0]:
+                    result = max(
+                        result,
+                        _sum(entry.second, _at(self.least_above[pairs[i].first], entry.first)),
                     )
                 above = max(above, self.most_above[pairs[i].first])
             opened = max(<int64_t> 0, self.costs.most_of_opened())
-            found = max(found, _sum(opened, above))
+            result = max(result, _sum(opened, above))
             if state >= <int32_t> self.most_of_states.size():
                 self.most_of_states.resize(2 * state + 1, -1)
-            self.most_of_states[state] = found
-            return found
+            self.most_of_states[state] = result
+            return result
         finally:
             self.explorer.release()
 
     cdef int64_t of_state(self, int32_t state) except -1:
         """See ``least``; requires the lock."""
         cdef Span[Pair] pairs
-        cdef int64_t found = _NEVER
+        cdef int64_t result = _NEVER
         cdef size_t i
         if state < <int32_t> self.of_states.size() and self.of_states[state] >= 0:
             return self.of_states[state]
         if self.explorer.completions.at(state):
-            found = 0
+            result = 0
         pairs = self.explorer.configurations.all_pairs.at(state)
         for i in range(pairs.size()):
             self._find_above(pairs[i].first)
-            for each in self._least_within(pairs[i].second)[0]:
-                found = min(
-                    found, _sum(each.second, _at(self.least_above[pairs[i].first], each.first))
+            for entry in self._least_within(pairs[i].second)[0]:
+                result = min(
+                    result, _sum(entry.second, _at(self.least_above[pairs[i].first], entry.first))
                 )
         if state >= <int32_t> self.of_states.size():
             self.of_states.resize(2 * state + 1, -1)
-        self.of_states[state] = found
-        return found
+        self.of_states[state] = result
+        return result
 
     cdef inline int64_t _of_position(self, int32_t position) noexcept:
         """The cost of an item's position, with its counts."""
@@ -201,32 +201,32 @@ cdef class Ends(_StateCosts):
 
     cdef int64_t _filled(self, int32_t position) except -1:
         """What a position costs by way of at least one edge."""
-        cdef int64_t found = self._of_position(position)
+        cdef int64_t result = self._of_position(position)
         cdef int32_t row = self.items.row_of(position), edge
-        if found:
-            return found
+        if result:
+            return result
         if position < self.items.states and self.costs.first_name[position] >= 0:
             return self.costs.cost(self.costs.positions + self.costs.first_name[position])
-        found = _NEVER
+        result = _NEVER
         for edge in range(self.items.edge_start[row], self.items.edge_start[row + 1]):
-            found = min(found, _sum(1, self._after(position, self.items.edge_target[edge])))
+            result = min(result, _sum(1, self._after(position, self.items.edge_target[edge])))
         for edge in range(self.items.call_start[row], self.items.call_start[row + 1]):
-            found = min(
-                found,
+            result = min(
+                result,
                 _sum(
                     self.costs.cost(self.costs.positions + self.items.call_nonterminal[edge]),
                     self._after(position, self.items.call_return[edge]),
                 ),
             )
         for edge in range(self.items.token_start[row], self.items.token_start[row + 1]):
-            found = min(
-                found,
+            result = min(
+                result,
                 _sum(
                     self.costs.terminals[self.items.token_terminal[edge]],
                     self._after(position, self.items.token_target[edge]),
                 ),
             )
-        return found
+        return result
 
     cdef int64_t _after(self, int32_t position, int32_t row) except -1:
         return self._of_position(self.items.target(position, row))
@@ -264,8 +264,8 @@ cdef class Ends(_StateCosts):
 
     cdef int _spread(self, int32_t node, Span[Triple] edges) except -1:
         """Find the least costs by a fixpoint: items predicted together wait for each other."""
-        cdef vector[Cost]* found = &self.least_above[node]
-        cdef vector[Cost]* known
+        cdef vector[Cost]* result = &self.least_above[node]
+        cdef vector[Cost]* above
         cdef int64_t cost
         cdef size_t i
         # This ends: costs are natural numbers, and only fall.
@@ -274,13 +274,13 @@ cdef class Ends(_StateCosts):
             changed = False
             self.work += edges.size()
             for i in range(edges.size()):
-                known = found
+                above = result
                 if edges[i].second.first != SELF:
-                    known = &self.least_above[edges[i].second.first]
+                    above = &self.least_above[edges[i].second.first]
                 cost = _NEVER
-                for each in self._least_within(edges[i].second.second)[0]:
-                    cost = min(cost, _sum(each.second, _at(known[0], each.first)))
-                changed |= _improve(found[0], edges[i].first, cost, False)
+                for entry in self._least_within(edges[i].second.second)[0]:
+                    cost = min(cost, _sum(entry.second, _at(above[0], entry.first)))
+                changed |= _improve(result[0], edges[i].first, cost, False)
         return 0
 
     cdef int _find_most_above(self, int32_t root) except -1:
@@ -311,7 +311,7 @@ cdef class Ends(_StateCosts):
         return 0
 
     cdef int64_t _most_of(self, int32_t node, Span[Triple] edges) except -1:
-        cdef int64_t found = 0
+        cdef int64_t result = 0
         cdef int32_t outer
         cdef size_t i
         for i in range(edges.size()):
@@ -319,10 +319,10 @@ cdef class Ends(_StateCosts):
             if outer == SELF:
                 outer = node
             else:
-                found = max(found, self.most_above[outer])
-            for each in self._most_within(edges[i].second.second)[0]:
-                found = max(found, _sum(each.second, _at(self.least_above[outer], each.first)))
-        return found
+                result = max(result, self.most_above[outer])
+            for entry in self._most_within(edges[i].second.second)[0]:
+                result = max(result, _sum(entry.second, _at(self.least_above[outer], entry.first)))
+        return result
 
     # The first token of the way that a state costs.
 
@@ -335,7 +335,7 @@ cdef class Ends(_StateCosts):
         cdef Span[Pair] pairs
         cdef Span[int64_t] members
         cdef int64_t cost = self.filled(state) if is_empty else self.least(state), radix
-        cdef int32_t position, found
+        cdef int32_t position, result
         cdef size_t i, j
         if not 0 < cost < _NEVER:
             return UNKNOWN
@@ -353,9 +353,9 @@ cdef class Ends(_StateCosts):
                         self._filled(position) if is_empty else self._of_position(position),
                         _at(self.least_above[pairs[i].first], <int32_t> (members[j] % radix)),
                     ):
-                        found = self._first_at(position, is_empty)
-                        if found != UNKNOWN:
-                            return found
+                        result = self._first_at(position, is_empty)
+                        if result != UNKNOWN:
+                            return result
             return UNKNOWN
         finally:
             self.explorer.release()
@@ -410,34 +410,36 @@ cdef class TokenGroups:
     A character that was begun is one.
     """
 
-    cdef Parts parts
+    cdef SliceSet slice_set
     # By slice; none for those without a machine.
     cdef vector[vector[_Group]] groups
 
-    def __init__(self, Parts parts):
-        cdef _Part part
-        cdef vector[int32_t] characters = vector[int32_t](parts.depth + 1, 0)
-        cdef vector[int32_t] reading = vector[int32_t](parts.depth + 1, 1)
-        cdef ordered_map[Pair, vector[int32_t]] found
+    def __init__(self, SliceSet slice_set):
+        cdef _Slice slice_
+        cdef vector[int32_t] characters = vector[int32_t](slice_set.depth + 1, 0)
+        cdef vector[int32_t] reading = vector[int32_t](slice_set.depth + 1, 1)
+        cdef ordered_map[Pair, vector[int32_t]] by_reading
         cdef _Group group
+        cdef Pair key
         cdef int32_t node, depth, k
-        self.parts = parts
-        self.groups.resize(len(parts.slices))
-        for part in parts.slices:
-            if not part.reads:
+        self.slice_set = slice_set
+        self.groups.resize(len(slice_set.slices))
+        for slice_ in slice_set.slices:
+            if not slice_.reads:
                 continue
-            found.clear()
-            for node in range(1, <int32_t> part.byte.shape[0]):
-                depth = part.depth[node]
-                reading[depth] = part.reading[node]
+            by_reading.clear()
+            for node in range(1, <int32_t> slice_.byte.shape[0]):
+                depth = slice_.depth[node]
+                reading[depth] = slice_.reading[node]
                 characters[depth] = characters[depth - 1] + (reading[depth - 1] == 1)
-                for k in range(part.token_start[node], part.token_start[node + 1]):
-                    found[Pair(characters[depth], reading[depth])].push_back(part.token_ids[k])
-            for each in found:
-                group.characters, group.reading = each.first.first, each.first.second
+                for k in range(slice_.token_start[node], slice_.token_start[node + 1]):
+                    key = Pair(characters[depth], reading[depth])
+                    by_reading[key].push_back(slice_.token_ids[k])
+            for entry in by_reading:
+                group.characters, group.reading = entry.first.first, entry.first.second
                 group.tokens.clear()
-                _write_numbers(each.second, <int32_t> parts.width, group.tokens)
-                self.groups[part.number].push_back(group)
+                _write_numbers(entry.second, <int32_t> slice_set.width, group.tokens)
+                self.groups[slice_.number].push_back(group)
 
 
 cdef struct _Leading:
@@ -462,7 +464,7 @@ cdef class EndWalker:
 
     cdef Ends ends
     cdef LazyTable explorer
-    cdef Parts parts
+    cdef SliceSet slice_set
     cdef TokenGroups groups
     cdef Walker walker
     cdef Counting counting
@@ -473,7 +475,7 @@ cdef class EndWalker:
     cdef vector[int32_t] path
     # By slice and state of its machine: (byte class, next state of the machine).
     cdef vector[vector[vector[Pair]]] readings
-    cdef unordered_map[int32_t, _Leading] known
+    cdef unordered_map[int32_t, _Leading] leading_of
     cdef size_t kept
     cdef readonly long long visited
 
@@ -487,37 +489,38 @@ cdef class EndWalker:
         bint names_tokens,
         int32_t end_cost,
     ):
-        cdef _Part part
+        cdef _Slice slice_
         self.ends = ends
         self.explorer = ends.explorer
-        self.parts, self.groups, self.walker = groups.parts, groups, walker
+        self.slice_set, self.groups, self.walker = groups.slice_set, groups, walker
         self.counting = counting
         self.eager, self.names_tokens, self.end_cost = eager, names_tokens, end_cost
-        self.path.resize(self.parts.depth + 1)
-        self.readings.resize(len(self.parts.slices))
-        for part in self.parts.slices:
-            if part.reads:
-                self._find_readings(part)
+        self.path.resize(self.slice_set.depth + 1)
+        self.readings.resize(len(self.slice_set.slices))
+        for slice_ in self.slice_set.slices:
+            if slice_.reads:
+                self._find_readings(slice_)
 
-    cdef int _find_readings(self, _Part part) except -1:
-        cdef ordered_set[Pair] found
+    cdef int _find_readings(self, _Slice slice_) except -1:
+        cdef ordered_set[Pair] moves
         cdef int32_t reading, byte
-        self.readings[part.number].resize(part.machine.shape[0])
-        for reading in range(1, <int32_t> part.machine.shape[0]):
-            found.clear()
+        self.readings[slice_.number].resize(slice_.machine.shape[0])
+        for reading in range(1, <int32_t> slice_.machine.shape[0]):
+            moves.clear()
             for byte in range(256):
-                if part.machine[reading, byte]:
-                    found.insert(Pair(self.explorer.classes[byte], part.machine[reading, byte]))
-            self.readings[part.number][reading].assign(found.begin(), found.end())
+                if slice_.machine[reading, byte]:
+                    moves.insert(Pair(self.explorer.classes[byte], slice_.machine[reading, byte]))
+            self.readings[slice_.number][reading].assign(moves.begin(), moves.end())
         return 0
 
     @property
     def bytes(self):
         """The memory that is taken."""
-        cdef size_t found = held(self.path) + held(self.readings) + held(self.known)
-        for each in self.known:
-            found += held(each.second.levels) + held(each.second.walked)
-        return found
+        cdef size_t result = memory_of(self.path) + memory_of(self.readings)
+        result += memory_of(self.leading_of)
+        for entry in self.leading_of:
+            result += memory_of(entry.second.levels) + memory_of(entry.second.walked)
+        return result
 
     cpdef int32_t near(self, int64_t position) except -1:
         """Return a state that is as near to the end as a position.
@@ -548,32 +551,32 @@ cdef class EndWalker:
 
     def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Clear the bits of tokens after which a text takes more than ``left``, from a state."""
-        cdef _Leading* found = self._find(state)
-        cdef _Part part
-        for part in self.parts.slices:
-            if found.levels[part.number].size():
-                self._leave_out_of(part, found.levels[part.number], left, &words[0])
-        for each in found.walked:
-            if each.first > left:
-                self._clear(each.second, &words[0])
+        cdef _Leading* leading = self._find(state)
+        cdef _Slice slice_
+        for slice_ in self.slice_set.slices:
+            if leading.levels[slice_.number].size():
+                self._leave_out_of(slice_, leading.levels[slice_.number], left, &words[0])
+        for entry in leading.walked:
+            if entry.first > left:
+                self._clear(entry.second, &words[0])
 
     cdef int _leave_out_of(
-        self, _Part part, vector[int32_t]& levels, int64_t left, uint32_t* words
+        self, _Slice slice_, vector[int32_t]& levels, int64_t left, uint32_t* words
     ) except -1:
         """Clear the bits of tokens of a slice, or all but the others', whichever are fewer."""
         cdef vector[uint32_t] kept
-        cdef const uint32_t* block = &part.blocks[part.blocks.shape[0] - 1, 0]
+        cdef const uint32_t* block = &slice_.blocks[slice_.blocks.shape[0] - 1, 0]
         cdef int64_t balance = 0
         cdef size_t i
-        for group in self.groups.groups[part.number]:
+        for group in self.groups.groups[slice_.number]:
             i = group.tokens.size()
-            balance += i if self._level_cost(levels, part.number, group) > left else -<int64_t> i
+            balance += i if self._level_cost(levels, slice_.number, group) > left else -<int64_t> i
         # Clear the bits of groups that cost too much, or mark the others and pass over all words:
         # whichever touches fewer words.
-        if balance > self.parts.width:
-            kept.resize(self.parts.width)
-        for group in self.groups.groups[part.number]:
-            if self._level_cost(levels, part.number, group) <= left:
+        if balance > self.slice_set.width:
+            kept.resize(self.slice_set.width)
+        for group in self.groups.groups[slice_.number]:
+            if self._level_cost(levels, slice_.number, group) <= left:
                 if not kept.empty():
                     self._set(group.tokens, kept.data())
             elif kept.empty():
@@ -584,19 +587,19 @@ cdef class EndWalker:
 
     def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Set the bits of tokens that can come by their bytes, if ``left`` is enough after them."""
-        cdef _Leading* found = self._find(state)
-        for part in range(found.levels.size()):
-            if found.levels[part].size():
-                for group in self.groups.groups[part]:
-                    if self._level_cost(found.levels[part], part, group) <= left:
+        cdef _Leading* leading = self._find(state)
+        for slice_ in range(leading.levels.size()):
+            if leading.levels[slice_].size():
+                for group in self.groups.groups[slice_]:
+                    if self._level_cost(leading.levels[slice_], slice_, group) <= left:
                         self._set(group.tokens, &words[0])
-        for each in found.walked:
-            if each.first <= left:
-                self._set(each.second, &words[0])
+        for entry in leading.walked:
+            if entry.first <= left:
+                self._set(entry.second, &words[0])
 
     cdef void _clear(self, vector[int32_t]& tokens, uint32_t* words) noexcept:
         cdef size_t i
-        if tokens.size() == <size_t> self.parts.width:
+        if tokens.size() == <size_t> self.slice_set.width:
             for i in range(tokens.size()):
                 words[i] &= ~<uint32_t> tokens[i]
         else:
@@ -605,7 +608,7 @@ cdef class EndWalker:
 
     cdef void _set(self, vector[int32_t]& tokens, uint32_t* words) noexcept:
         cdef size_t i
-        if tokens.size() == <size_t> self.parts.width:
+        if tokens.size() == <size_t> self.slice_set.width:
             for i in range(tokens.size()):
                 words[i] |= <uint32_t> tokens[i]
         else:
@@ -613,16 +616,16 @@ cdef class EndWalker:
                 words[tokens[i]] |= <uint32_t> tokens[i + 1]
 
     cdef inline int32_t _level_cost(
-        self, vector[int32_t]& levels, size_t part, _Group& group
+        self, vector[int32_t]& levels, size_t slice_, _Group& group
     ) noexcept:
         """What the tokens of a group cost; those of more characters than levels, as the last."""
-        cdef size_t width = self.readings[part].size(), level = levels.size() // width
+        cdef size_t width = self.readings[slice_].size(), level = levels.size() // width
         return levels[width * (min(<size_t> group.characters, level) - 1) + group.reading]
 
     def leads(self, int32_t state):
         """Return the states to which tokens lead by their bytes, and these: {state: token ids}."""
         cdef unordered_map[int32_t, vector[int32_t]] met
-        cdef _Part trie = self.parts.whole
+        cdef _Slice trie = self.slice_set.whole
         cdef int32_t node = 1, end = <int32_t> trie.byte.shape[0], after, k
         self.explorer.acquire()
         try:
@@ -635,53 +638,55 @@ cdef class EndWalker:
                 node = self._next(trie, node, after)
         finally:
             self.explorer.release()
-        return {each.first: _as_array(each.second) for each in met}
+        return {entry.first: _as_array(entry.second) for entry in met}
 
     cdef _Leading* _find(self, int32_t state) except NULL:
-        cdef _Leading* found
+        cdef _Leading* result
         cdef ordered_map[int32_t, vector[int32_t]] tokens
-        cdef _Part part
-        if self.known.count(state):
-            return &self.known[state]
+        cdef _Slice slice_
+        if self.leading_of.count(state):
+            return &self.leading_of[state]
         # The memory is bounded by forgetting all; a state that comes again is walked once more.
         if self.kept > _MOST_LEADING:
-            self.known.clear()
+            self.leading_of.clear()
             self.kept = 0
         self.explorer.acquire()
         try:
-            found = &self.known[state]
-            found.most = 0
-            found.levels.resize(len(self.parts.slices))
-            for part in self.parts.slices:
-                if not part.reads or not self._find_levels(part, state, found):
-                    self._walk(part, state, tokens)
-            for each in tokens:
-                found.most = max(found.most, <int64_t> each.first)
-                _write_numbers(each.second, <int32_t> self.parts.width, found.walked[each.first])
-                self.kept += found.walked[each.first].size()
+            result = &self.leading_of[state]
+            result.most = 0
+            result.levels.resize(len(self.slice_set.slices))
+            for slice_ in self.slice_set.slices:
+                if not slice_.reads or not self._find_levels(slice_, state, result):
+                    self._walk(slice_, state, tokens)
+            for entry in tokens:
+                result.most = max(result.most, <int64_t> entry.first)
+                _write_numbers(
+                    entry.second, <int32_t> self.slice_set.width, result.walked[entry.first]
+                )
+                self.kept += result.walked[entry.first].size()
         except BaseException:
             # An entry that is half made would be taken for the answer.
-            self.known.erase(state)
+            self.leading_of.erase(state)
             raise
         finally:
             self.explorer.release()
-        return found
+        return result
 
     cdef inline int32_t _cost(self, int32_t state) except -1:
         return <int32_t> min(<int64_t> _COSTLY, self.ends.of_state(state) + self.end_cost)
 
-    cdef bint _find_levels(self, _Part part, int32_t state, _Leading* found) except -1:
+    cdef bint _find_levels(self, _Slice slice_, int32_t state, _Leading* leading) except -1:
         """Find the costs of tokens by their characters; return whether they differ in nothing else.
 
         That is, whether all texts of so many characters lead to one state, or none does.
         """
-        cdef vector[vector[Pair]]* readings = &self.readings[part.number]
-        cdef vector[int32_t]* levels = &found.levels[part.number]
+        cdef vector[vector[Pair]]* readings = &self.readings[slice_.number]
+        cdef vector[int32_t]* levels = &leading.levels[slice_.number]
         cdef vector[int32_t] before = vector[int32_t](readings.size(), DEAD), here
         cdef int32_t reading
         cdef size_t i
         before[1] = state
-        while levels.size() < readings.size() * part.height[0]:
+        while levels.size() < readings.size() * slice_.height[0]:
             here.assign(readings.size(), UNKNOWN)
             if not self._read_character(readings, before[1], here):
                 levels.clear()
@@ -689,7 +694,7 @@ cdef class EndWalker:
             for i in range(here.size()):
                 levels.push_back(_COSTLY if here[i] <= DEAD else self._cost(here[i]))
                 if here[i] > DEAD:
-                    found.most = max(found.most, <int64_t> levels.back())
+                    leading.most = max(leading.most, <int64_t> levels.back())
             # From a fixpoint on, further characters change nothing: longer tokens cost what the
             # last level does.
             if here == before or here[1] <= DEAD:
@@ -707,67 +712,67 @@ cdef class EndWalker:
         while i < work.size():
             # Of the first byte; later those of states within the character.
             reading = work[i] if i else 1
-            for each in readings[0][reading]:
-                after = self.explorer.step_alone(here[reading] if i else state, each.first)
+            for entry in readings[0][reading]:
+                after = self.explorer.step_alone(here[reading] if i else state, entry.first)
                 if self.eager and after != DEAD and self.explorer.completions[after]:
                     return False
-                if here[each.second] == UNKNOWN:
-                    here[each.second] = after
-                    if each.second != 1:
-                        work.push_back(each.second)
-                elif here[each.second] != after:
+                if here[entry.second] == UNKNOWN:
+                    here[entry.second] = after
+                    if entry.second != 1:
+                        work.push_back(entry.second)
+                elif here[entry.second] != after:
                     return False
             i += 1
         return True
 
     cdef int _walk(
-        self, _Part part, int32_t state, ordered_map[int32_t, vector[int32_t]]& tokens
+        self, _Slice slice_, int32_t state, ordered_map[int32_t, vector[int32_t]]& tokens
     ) except -1:
         """Walk the trie of a slice, and note its tokens by what they cost."""
-        cdef Inclusion inclusion = self.walker.inclusions[part.number]
-        cdef int32_t node = 1, end = <int32_t> part.byte.shape[0], after, behind, last
+        cdef Inclusion inclusion = self.walker.inclusions[slice_.number]
+        cdef int32_t node = 1, end = <int32_t> slice_.byte.shape[0], after, behind, last
         cdef Round* round
         self.path[0] = state
         while node < end:
-            after = self._step(part, node)
-            behind = self._next(part, node, after)
+            after = self._step(slice_, node)
+            behind = self._next(slice_, node, after)
             if after != DEAD:
                 last = node + 1
-                if part.reads and part.reading[node] == 1 and behind == last:
-                    if after == self.path[part.depth[node] - part.length[node]]:
-                        round = inclusion.round(self.explorer.place(after))
-                        if self._goes_round(after, round) and not part.has_below(
+                if slice_.reads and slice_.reading[node] == 1 and behind == last:
+                    if after == self.path[slice_.depth[node] - slice_.length[node]]:
+                        round = inclusion.round(self.explorer.cursor(after))
+                        if self._goes_round(after, round) and not slice_.has_below(
                             node, &round.refused
                         ):
-                            last = behind = part.skip[node]
-                if part.token_start[node] < part.token_start[last]:
-                    self._add(part, node, last, tokens[self._cost(after)])
+                            last = behind = slice_.skip[node]
+                if slice_.token_start[node] < slice_.token_start[last]:
+                    self._add(slice_, node, last, tokens[self._cost(after)])
             node = behind
         return 0
 
     cdef inline bint _goes_round(self, int32_t state, const Round* round) noexcept:
-        """Whether characters lead to a state that costs the same; it is at the same place."""
+        """Whether characters lead to a state that costs the same; it is at the same cursor."""
         return round.loops and (round.ended != 0) == (self.explorer.completions[state] != 0)
 
     cdef inline int _add(
-        self, _Part part, int32_t node, int32_t end, vector[int32_t]& tokens
+        self, _Slice slice_, int32_t node, int32_t end, vector[int32_t]& tokens
     ) except -1:
         cdef int32_t k
-        for k in range(part.token_start[node], part.token_start[end]):
-            tokens.push_back(part.token_ids[k])
+        for k in range(slice_.token_start[node], slice_.token_start[end]):
+            tokens.push_back(slice_.token_ids[k])
         return 0
 
-    cdef inline int32_t _step(self, _Part part, int32_t node) except -2:
+    cdef inline int32_t _step(self, _Slice slice_, int32_t node) except -2:
         """The state at a node, that before it being on the path."""
-        cdef int32_t depth = part.depth[node]
+        cdef int32_t depth = slice_.depth[node]
         self.visited += 1
         self.path[depth] = self.explorer.step_alone(
-            self.path[depth - 1], self.explorer.classes[part.byte[node]]
+            self.path[depth - 1], self.explorer.classes[slice_.byte[node]]
         )
         return self.path[depth]
 
-    cdef inline int32_t _next(self, _Part part, int32_t node, int32_t after) noexcept:
+    cdef inline int32_t _next(self, _Slice slice_, int32_t node, int32_t after) noexcept:
         """The node to look at after one with this state."""
         if after == DEAD or (self.eager and self.explorer.completions[after]):
-            return part.skip[node]
+            return slice_.skip[node]
         return node + 1

@@ -42,7 +42,7 @@ cdef class TokenSteps:
     @property
     def bytes(self):
         """The memory that remembered steps take."""
-        return self.behind.held()
+        return self.behind.memory()
 
     cdef long long after(self, int64_t position, token_id) except? UNKNOWN:
         """The position after a token, UNKNOWN where its bytes do not lead to one."""
@@ -85,9 +85,9 @@ cdef class TokenSteps:
         cdef LazyTable explorer = self.explorer
         cdef int32_t begin = self.starts[token], end = self.ends[token]
         cdef uint64_t key = _key(before, token)
-        cdef int32_t found = self.behind.get(key)
-        if found != UNKNOWN:
-            return found
+        cdef int32_t result = self.behind.get(key)
+        if result != UNKNOWN:
+            return result
         # A full table: the caller's slow way (``Engine._position_after``) renews it between calls.
         if self.assembler.holds_more_than(1):
             return DEAD
@@ -283,10 +283,10 @@ cdef class EngineCore:
     cpdef _look_ahead(self):
         """Have masks made from here on, unless that was done before or nobody works ahead."""
         # Waiting for the grammar is time for its beginning.
-        cdef int64_t place = _state_at(self._position) if self._position < _WAITS else _INITIAL
-        if self._ahead is not None and place >= 0 and place not in self.prepared:
-            self.prepared.add(place)
-            self._ahead.put(id(self), self._automaton, place)
+        cdef int64_t state = _state_at(self._position) if self._position < _WAITS else _INITIAL
+        if self._ahead is not None and state >= 0 and state not in self.prepared:
+            self.prepared.add(state)
+            self._ahead.put(id(self), self._automaton, state)
 
     cdef int64_t _left_after(self, int64_t before, int64_t left, int64_t after) except -2:
         """The budget after a token, -1 where the text could not end within it."""
@@ -308,18 +308,18 @@ cdef class EngineCore:
 
     def compute_allowed_token_ids(self):
         """Compute the tokens that are allowed next; after the end, none."""
-        cdef int64_t place = _state_at(self._position)
-        if self._can_find(place) and self.masks.pieces_of(place) != NULL:
-            self._row, self._row_at = None, place
+        cdef int64_t state = _state_at(self._position)
+        if self._can_find(state) and self.masks.operands_of(state) != NULL:
+            self._row, self._row_at = None, state
         else:
             self._row = self._find_allowed()
 
-    cdef bint _can_find(self, int64_t place) except -1:
+    cdef bint _can_find(self, int64_t state) except -1:
         """Whether what the mask here consists of is known, or can be found; a hit is counted."""
-        if self._ahead is not None and self.unasked and place in self.unasked:
-            self.unasked.discard(place)
+        if self._ahead is not None and self.unasked and state in self.unasked:
+            self.unasked.discard(state)
             self._ahead.hits += 1
-        return self._is_plain(self._position, self._left) and self._is_findable(place)
+        return self._is_plain(self._position, self._left) and self._is_findable(state)
 
     cdef bint _is_plain(self, int64_t position, int64_t left) except -1:
         """Whether the mask of a position is all that the grammar allows there."""
@@ -331,10 +331,10 @@ cdef class EngineCore:
             return False
         return not (<EndWalker?> self._automaton.nearest_end.walker).binds(position, left)
 
-    cdef bint _is_findable(self, int64_t place) except -1:
-        if not 0 <= place < _WAITS:
+    cdef bint _is_findable(self, int64_t state) except -1:
+        if not 0 <= state < _WAITS:
             return False
-        return self.masks.has_number(place) or not self.masks.assembler.holds_more_than(1)
+        return self.masks.has_number(state) or not self.masks.assembler.holds_more_than(1)
 
     def fill_bitmask(self, out, row=None):
         """Compute the allowed ids here and write them as bits into ``out``, or a row of it.
@@ -348,21 +348,23 @@ cdef class EngineCore:
         if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
             out = self._row_of(out, row)
         cdef Py_ssize_t length = _checked_length(out, self.masks.rows.width)
-        cdef vector[Piece]* pieces = self._find_pieces()
-        if pieces != NULL:
-            write_pieces(
-                pieces[0], <uint32_t*> cnp.PyArray_DATA(out), self.masks.rows.width, length
+        cdef vector[Operand]* operands = self._find_operands()
+        if operands != NULL:
+            write_union(
+                operands[0], <uint32_t*> cnp.PyArray_DATA(out), self.masks.rows.width, length
             )
         else:
             _copy(<char*> cnp.PyArray_DATA(out), 4 * length, self._row_words())
 
-    cdef vector[Piece]* _find_pieces(self) except? NULL:
+    cdef vector[Operand]* _find_operands(self) except? NULL:
         """Compute the allowed ids here, and return the pieces that write them; NULL without any."""
-        cdef int64_t place = _state_at(self._position)
-        cdef vector[Piece]* pieces = self.masks.pieces_of(place) if self._can_find(place) else NULL
-        if pieces != NULL:
-            self._row, self._row_at = None, place
-        return pieces
+        cdef int64_t state = _state_at(self._position)
+        cdef vector[Operand]* operands = NULL
+        if self._can_find(state):
+            operands = self.masks.operands_of(state)
+        if operands != NULL:
+            self._row, self._row_at = None, state
+        return operands
 
     cdef object _row_words(self):
         """The same as a row; that of the end of the sequence where no token is allowed."""
@@ -372,15 +374,15 @@ cdef class EngineCore:
         return self._last_row(_state_at(self._position))
 
     cdef object _find_allowed(self):
-        cdef int64_t place = _state_at(self._position)
-        cdef PyObject* found
+        cdef int64_t state = _state_at(self._position)
+        cdef PyObject* cached
         if self._left >= 0:
             words = self._closing_words(self._position, self._left)
             if words is None:
                 words = self._closing_mask_here()
         else:
-            found = PyDict_GetItemWithError(self.words, place)
-            words = <object> found if found is not NULL else self._mask_here()
+            cached = PyDict_GetItemWithError(self.words, state)
+            words = <object> cached if cached is not NULL else self._mask_here()
         return self._canonical_ones(words, self._position, self._accepted)
 
     cdef object _closing_words(self, int64_t position, int64_t left):
@@ -388,16 +390,16 @@ cdef class EngineCore:
 
         No row is kept for it: there are as many as numbers of tokens that may be left.
         """
-        cdef int64_t place = _state_at(position)
+        cdef int64_t state = _state_at(position)
         cdef cnp.npy_intp width = self.masks.rows.width
         cdef cnp.ndarray words
-        cdef vector[Piece]* pieces = NULL
-        if self._is_findable(place):
-            pieces = self.masks.pieces_of(place)
-        if pieces == NULL:
+        cdef vector[Operand]* operands = NULL
+        if self._is_findable(state):
+            operands = self.masks.operands_of(state)
+        if operands == NULL:
             return None
         words = cnp.PyArray_EMPTY(1, &width, cnp.NPY_UINT32, 0)
-        write_pieces(pieces[0], <uint32_t*> cnp.PyArray_DATA(words), width, width)
+        write_union(operands[0], <uint32_t*> cnp.PyArray_DATA(words), width, width)
         return self._automaton.fitting(words, position, left)
 
     cdef object _canonical_ones(self, cnp.ndarray words, int64_t position, list accepted):
@@ -426,11 +428,11 @@ cdef class EngineCore:
             written = forced.written_at(<int32_t> position, accepted)
         return written
 
-    cpdef int64_t _left_checked(self, int64_t after, what) except -1:
+    cpdef int64_t _left_checked(self, int64_t after, token) except -1:
         """The same here, or an error."""
         cdef int64_t left = self._left_after(self._position, self._left, after)
         if left < 0:
-            self._refuse_late(what)
+            self._refuse_late(token)
         return left
 
     def _fill_tree(
@@ -447,9 +449,9 @@ cdef class EngineCore:
         cdef vector[int64_t] positions = vector[int64_t](parents.shape[0], DEAD)
         cdef vector[int64_t] lefts = vector[int64_t](parents.shape[0], -1)
         cdef Py_ssize_t width = cnp.PyArray_DIM(out, 1) * 4, length
-        cdef vector[Piece]* pieces
+        cdef vector[Operand]* operands
         cdef Py_ssize_t node
-        cdef int64_t parent, place
+        cdef int64_t parent, state
         cdef char* target
         for node in range(parents.shape[0]):
             target = <char*> cnp.PyArray_DATA(out) + (first + node) * width
@@ -465,13 +467,13 @@ cdef class EngineCore:
             if positions[node] == DEAD:
                 memset(target, 0, width)
                 continue
-            place = _state_at(positions[node])
-            pieces = NULL
-            if self._is_plain(positions[node], lefts[node]) and self._is_findable(place):
-                pieces = self.masks.pieces_of(place)
-            if pieces != NULL:
+            state = _state_at(positions[node])
+            operands = NULL
+            if self._is_plain(positions[node], lefts[node]) and self._is_findable(state):
+                operands = self.masks.operands_of(state)
+            if operands != NULL:
                 length = self.masks.rows.width
-                write_pieces(pieces[0], <uint32_t*> target, length, width // 4)
+                write_union(operands[0], <uint32_t*> target, length, width // 4)
             else:
                 path = None if self._canonical is None else self._path(parents, tokens, node)
                 _copy(target, width, self._node_words(positions[node], lefts[node], path))
@@ -501,39 +503,39 @@ cdef class EngineCore:
         return self._accepted[-_LOOK_BACK:] + path
 
     cdef object _node_words(self, int64_t position, int64_t left, list path):
-        cdef int64_t place = _state_at(position)
-        cdef PyObject* found
+        cdef int64_t state = _state_at(position)
+        cdef PyObject* cached
         if left >= 0:
             words = self._closing_words(position, left)
             if words is None:
                 words = self._closing_mask_at(position, left)
         else:
-            found = PyDict_GetItemWithError(self.words, place)
-            words = <object> found if found is not NULL else self._mask_at(place)
+            cached = PyDict_GetItemWithError(self.words, state)
+            words = <object> cached if cached is not NULL else self._mask_at(state)
         if words is self.nothing:
-            return self._last_row(place)
+            return self._last_row(state)
         return self._canonical_ones(words, position, path)
 
 
 cdef cnp.ndarray _shared_bits(cnp.ndarray one, cnp.ndarray other):
     """The words of bits that two have in common; None where there are none."""
     cdef cnp.npy_intp length = cnp.PyArray_DIM(one, 0), i
-    cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT32, 0)
+    cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT32, 0)
     cdef const uint32_t* first = <const uint32_t*> cnp.PyArray_DATA(one)
     cdef const uint32_t* second = <const uint32_t*> cnp.PyArray_DATA(other)
-    cdef uint32_t* out = <uint32_t*> cnp.PyArray_DATA(found)
+    cdef uint32_t* out = <uint32_t*> cnp.PyArray_DATA(result)
     cdef uint32_t any_bit = 0
     for i in range(length):
         out[i] = first[i] & second[i]
         any_bit |= out[i]
-    return found if any_bit else None
+    return result if any_bit else None
 
 
-cdef cnp.ndarray _one_bit(cnp.ndarray words, int32_t place):
+cdef cnp.ndarray _one_bit(cnp.ndarray words, int32_t index):
     """The words of bits with the one at a place alone, if they have it."""
-    cdef uint32_t bit = <uint32_t> 1 << (place % 32)
+    cdef uint32_t bit = <uint32_t> 1 << (index % 32)
     cdef uint32_t* data = <uint32_t*> cnp.PyArray_DATA(words)
-    if place // 32 < cnp.PyArray_DIM(words, 0) and data[place // 32] & bit:
+    if index // 32 < cnp.PyArray_DIM(words, 0) and data[index // 32] & bit:
         memset(data, 0, 4 * cnp.PyArray_DIM(words, 0))
-        data[place // 32] = bit
+        data[index // 32] = bit
     return words

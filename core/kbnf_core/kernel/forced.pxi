@@ -46,12 +46,12 @@ cdef class Texts(_Trie):
     ) except -1:
         """Find the context of the next token: the last tokens, after any without bytes."""
         cdef Py_ssize_t count = len(accepted) + forced.size()
-        cdef Py_ssize_t place = count
+        cdef Py_ssize_t index = count
         cdef int32_t token
         before.reserve(_CONTEXT)
-        while place > max(count - _CONTEXT, 0):
-            place -= 1
-            token = _token_at(accepted, forced, place)
+        while index > max(count - _CONTEXT, 0):
+            index -= 1
+            token = _token_at(accepted, forced, index)
             if token != _BYTES and not self.length(token):
                 break
             before.push_back(token)
@@ -62,21 +62,21 @@ cdef class Texts(_Trie):
         self, string& text, list accepted, vector[int32_t]& forced, size_t size
     ) except -1:
         """Append the bytes of the last ``size`` tokens."""
-        cdef Py_ssize_t place, count = len(accepted) + forced.size()
+        cdef Py_ssize_t index, count = len(accepted) + forced.size()
         cdef int32_t token
-        for place in range(count - size, count):
-            token = _token_at(accepted, forced, place)
+        for index in range(count - size, count):
+            token = _token_at(accepted, forced, index)
             if token == _BYTES:
-                text.append(<string> accepted[place])
+                text.append(<string> accepted[index])
             else:
                 self.add_spelled(text, token)
         return 0
 
-    cdef int add_ids(self, int32_t node, vector[int32_t]& found) except -1:
+    cdef int add_ids(self, int32_t node, vector[int32_t]& ids) except -1:
         """Add the tokens that end at a node."""
         cdef int32_t k
         for k in range(self.token_start[node], self.token_start[node + 1]):
-            found.push_back(self.token_ids[k])
+            ids.push_back(self.token_ids[k])
         return 0
 
     cdef int add_spelled(self, string& text, int32_t token) except -1:
@@ -92,35 +92,35 @@ cdef class Texts(_Trie):
             return 0
         return self.starts[token + 1] - self.starts[token]
 
-    cdef inline bint goes_on(self, string& data, size_t place) noexcept:
+    cdef inline bint goes_on(self, string& data, size_t offset) noexcept:
         """Whether a token may have the bytes before and after an offset."""
-        return self.pairs[256 * <uint8_t> data[place - 1] + <uint8_t> data[place]]
+        return self.pairs[256 * <uint8_t> data[offset - 1] + <uint8_t> data[offset]]
 
-    cdef int32_t find_from(self, string& data, size_t place) noexcept:
+    cdef int32_t find_from(self, string& data, size_t offset) noexcept:
         """The node that the end of a text leads to, 0 where there is none."""
         cdef int32_t node = 0
-        while place < data.size():
-            node = self.child_of(node, data[place])
+        while offset < data.size():
+            node = self.child_of(node, data[offset])
             if not node:
                 break
-            place += 1
+            offset += 1
         return node
 
     cdef int encode_after(
-        self, string& text, vector[int32_t]& before, string& data, vector[int32_t]& found
+        self, string& text, vector[int32_t]& before, string& data, vector[int32_t]& ids
     ) except -1:
         """Find the tokens of ``data`` after a context, none where none begins with it."""
         cdef vector[int32_t] tokens = self.encoded[text + data]
         cdef string spelled
         cdef size_t i, begin = self._end_of_context(tokens, before, data.size())
-        found.assign(tokens.begin() + begin, tokens.end())
-        for i in range(found.size()):
-            if not self.length(found[i]):
-                found.clear()
+        ids.assign(tokens.begin() + begin, tokens.end())
+        for i in range(ids.size()):
+            if not self.length(ids[i]):
+                ids.clear()
                 return 0
-            self.add_spelled(spelled, found[i])
+            self.add_spelled(spelled, ids[i])
         if spelled != data:
-            found.clear()
+            ids.clear()
         return 0
 
     cdef size_t _end_of_context(
@@ -142,11 +142,11 @@ cdef class Texts(_Trie):
         return count
 
 
-cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t place) except? _BYTES:
+cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t index) except? _BYTES:
     """The id at an index of the accepted tokens and the forced ones after them, or ``_BYTES``."""
-    if place >= len(accepted):
-        return forced[place - len(accepted)]
-    return _BYTES if isinstance(accepted[place], bytes) else accepted[place]
+    if index >= len(accepted):
+        return forced[index - len(accepted)]
+    return _BYTES if isinstance(accepted[index], bytes) else accepted[index]
 
 
 cdef size_t _whole_characters(string& data, size_t end) except? 0:
@@ -168,7 +168,7 @@ cdef size_t _whole_characters(string& data, size_t end) except? 0:
 # What tokenizers certainly write at positions, remembered for ``Forced``.
 
 cdef enum:
-    _MOST_KNOWN = 65536
+    _MOST_ENTRIES = 65536
 
 
 cdef struct _Entry:
@@ -188,30 +188,32 @@ cdef class _Written:
     cdef vector[int32_t] tokens
     cdef vector[_Entry] entries
     # By a hash of position and context, the last entry.
-    cdef _Map places
+    cdef _Map entry_numbers
 
     def __cinit__(self):
-        self.places = _Map()
+        self.entry_numbers = _Map()
 
-    cdef size_t held(self) noexcept:
-        return held(self.tokens) + held(self.entries) + self.places.held()
+    cdef size_t memory(self) noexcept:
+        return memory_of(self.tokens) + memory_of(self.entries) + self.entry_numbers.memory()
 
     cdef bint recall(
-        self, int32_t* position, vector[int32_t]& before, vector[int32_t]& found
+        self, int32_t* position, vector[int32_t]& before, vector[int32_t]& ids
     ) except -1:
         """Find the certain tokens and the position after them; return whether that is known."""
-        cdef int32_t place = self.places.get(_hash_of(position[0], before.data(), before.size()))
+        cdef int32_t number = self.entry_numbers.get(
+            _hash_of(position[0], before.data(), before.size())
+        )
         cdef size_t size = before.size()
-        cdef _Entry known
-        if place == UNKNOWN:
+        cdef _Entry entry
+        if number == UNKNOWN:
             return False
-        known = self.entries[place]
-        if known.position != position[0] or _context_size(known) != size:
+        entry = self.entries[number]
+        if entry.position != position[0] or _context_size(entry) != size:
             return False
-        if not equal(before.begin(), before.end(), self.tokens.begin() + (known.begin - size)):
+        if not equal(before.begin(), before.end(), self.tokens.begin() + (entry.begin - size)):
             return False
-        found.assign(self.tokens.begin() + known.begin, self.tokens.begin() + known.end)
-        position[0] = known.after
+        ids.assign(self.tokens.begin() + entry.begin, self.tokens.begin() + entry.end)
+        position[0] = entry.after
         return True
 
     cdef int keep(
@@ -219,7 +221,7 @@ cdef class _Written:
         vector[int32_t]& positions,
         int32_t after,
         vector[int32_t]& before,
-        vector[int32_t]& found,
+        vector[int32_t]& ids,
     ) except -1:
         """Remember tokens after a context: all at the first position, one less at each next one.
 
@@ -229,22 +231,24 @@ cdef class _Written:
         # Bytes without a token are not in the ids by which contexts are compared.
         if count(before.begin(), before.end(), <int32_t> _BYTES):
             return 0
-        if self.entries.size() >= _MOST_KNOWN:
+        if self.entries.size() >= _MOST_ENTRIES:
             self.tokens.clear()
             self.entries.clear()
-            self.places = _Map()
+            self.entry_numbers = _Map()
         first = self.tokens.size()
         begin = first + before.size()
         self.tokens.insert(self.tokens.end(), before.begin(), before.end())
-        self.tokens.insert(self.tokens.end(), found.begin(), found.end())
+        self.tokens.insert(self.tokens.end(), ids.begin(), ids.end())
         for i in range(positions.size()):
-            self._add(_Entry(positions[i], after, first, begin + i, begin + found.size()))
+            self._add(_Entry(positions[i], after, first, begin + i, begin + ids.size()))
         return 0
 
     cdef int _add(self, _Entry entry) except -1:
         cdef size_t size = _context_size(entry)
         cdef const int32_t* context = self.tokens.data() + (entry.begin - size)
-        self.places.put(_hash_of(entry.position, context, size), <int32_t> self.entries.size())
+        self.entry_numbers.put(
+            _hash_of(entry.position, context, size), <int32_t> self.entries.size()
+        )
         self.entries.push_back(entry)
         return 0
 
@@ -268,7 +272,7 @@ cdef inline uint64_t _hash_of(int32_t position, const int32_t* tokens, size_t co
 
 cdef enum:
     # In the place of a byte, a class or a token: not computed; not exactly one.
-    _NOT_KNOWN = -2
+    _UNCOMPUTED = -2
     _OPEN = -1
     # In a front: the other number is a state.
     _STATE = -1
@@ -317,16 +321,17 @@ cdef class Forced:
     @property
     def bytes(self):
         """The memory that is taken."""
-        cdef size_t found = held(self.only_byte) + held(self.only_class) + held(self.singles)
-        return found + self.written.held()
+        cdef size_t result = memory_of(self.only_byte) + memory_of(self.only_class)
+        result += memory_of(self.singles)
+        return result + self.written.memory()
 
     cdef int _find_only_bytes(self) except -1:
         cdef int32_t value, byte_class
-        self.only_byte.resize(256, _NOT_KNOWN)
+        self.only_byte.resize(256, _UNCOMPUTED)
         for value in range(256):
             byte_class = self.explorer.classes[value]
             self.only_byte[byte_class] = (
-                value if self.only_byte[byte_class] == _NOT_KNOWN else _OPEN
+                value if self.only_byte[byte_class] == _UNCOMPUTED else _OPEN
             )
         return 0
 
@@ -373,8 +378,8 @@ cdef class Forced:
     cdef inline int32_t _class_at(self, int32_t state) except? _OPEN:
         """The class that must come in a state, ``_OPEN`` where none must."""
         if state >= <int32_t> self.only_class.size():
-            self.only_class.resize(2 * state + 64, _NOT_KNOWN)
-        if self.only_class[state] == _NOT_KNOWN:
+            self.only_class.resize(2 * state + 64, _UNCOMPUTED)
+        if self.only_class[state] == _UNCOMPUTED:
             self.explorer.acquire()
             try:
                 self.only_class[state] = self._class_after(self._front(state))
@@ -431,7 +436,7 @@ cdef class Forced:
 
     cdef int32_t _class_after(self, Pair front) except? _OPEN:
         """The class that must come, ``_OPEN`` where none must."""
-        cdef int32_t byte_class, found = _OPEN
+        cdef int32_t byte_class, result = _OPEN
         cdef int32_t* row
         # The end of the text, or a token by its id, may come instead of the byte.
         if self._is_complete(front) or self._expects_tokens(front):
@@ -439,10 +444,10 @@ cdef class Forced:
         row = self._row(front)
         for byte_class in range(<int32_t> self.explorer.width):
             if row[byte_class] != DEAD:
-                if found != _OPEN or self.only_byte[byte_class] == _OPEN:
+                if result != _OPEN or self.only_byte[byte_class] == _OPEN:
                     return _OPEN
-                found = byte_class
-        return found
+                result = byte_class
+        return result
 
     cdef inline bint _is_complete(self, Pair front) noexcept:
         return front.first == _STATE and self._completes(front.second)
@@ -473,32 +478,32 @@ cdef class Forced:
     cdef Pair _single(self, int32_t position) except *:
         """The one token that can come, ``_OPEN`` if there are several; the position after it."""
         if position >= <int32_t> self.singles.size():
-            self.singles.resize(2 * position + 64, Pair(_NOT_KNOWN, DEAD))
-        if self.singles[position].first == _NOT_KNOWN:
+            self.singles.resize(2 * position + 64, Pair(_UNCOMPUTED, DEAD))
+        if self.singles[position].first == _UNCOMPUTED:
             self.singles[position] = self._find_single(position)
         return self.singles[position]
 
     cdef Pair _find_single(self, int32_t position) except *:
-        cdef vector[int32_t] found
+        cdef vector[int32_t] result
         cdef bint by_mask
         self.explorer.acquire()
         try:
             by_mask = self._expects_tokens(self._front(position))
             if not by_mask:
-                self._find_tokens(position, found)
+                self._find_tokens(position, result)
         finally:
             self.explorer.release()
         if by_mask:
             only = self.automaton.only_token(position)
             if only is not None:
-                found.push_back(only)
+                result.push_back(only)
         elif self.takes_eos and self._completes(position):
-            found.insert(found.end(), self.texts.ends.begin(), self.texts.ends.end())
-        if found.size() != 1:
+            result.insert(result.end(), self.texts.ends.begin(), self.texts.ends.end())
+        if result.size() != 1:
             return Pair(_OPEN, DEAD)
-        return Pair(found[0], self.automaton.step(position, found[0]))
+        return Pair(result[0], self.automaton.step(position, result[0]))
 
-    cdef int _find_tokens(self, int32_t state, vector[int32_t]& found) except -1:
+    cdef int _find_tokens(self, int32_t state, vector[int32_t]& ids) except -1:
         """Find the tokens whose bytes may come, some two where there are more."""
         cdef int32_t* row = self._row(self._front(state))
         cdef vector[int32_t] nodes
@@ -508,27 +513,27 @@ cdef class Forced:
             node = self.texts.first_child[value]
             if node and row[self.explorer.classes[value]] != DEAD:
                 nodes.push_back(node)
-                self.texts.add_ids(node, found)
-                if found.size() > 1:
+                self.texts.add_ids(node, ids)
+                if ids.size() > 1:
                     return 0
         # The walks find tokens of one byte again.
-        found.clear()
+        ids.clear()
         for node in nodes:
-            self._walk(state, node, found)
+            self._walk(state, node, ids)
         return 0
 
-    cdef int _walk(self, int32_t state, int32_t node, vector[int32_t]& found) except -1:
+    cdef int _walk(self, int32_t state, int32_t node, vector[int32_t]& ids) except -1:
         """Add tokens at a node of one byte and below it that may come, until there are two."""
         cdef LazyTable explorer = self.explorer
         cdef Texts texts = self.texts
         cdef int32_t after, end = texts.skip[node]
         cdef vector[int32_t] before = vector[int32_t](<size_t> texts.longest + 1, state)
-        while node < end and found.size() < 2:
+        while node < end and ids.size() < 2:
             after = explorer.step(before[texts.depth[node] - 1], explorer.classes[texts.byte[node]])
             if after == DEAD:
                 node = texts.skip[node]
                 continue
-            texts.add_ids(node, found)
+            texts.add_ids(node, ids)
             if self.ends_at_bytes and explorer.completions[after]:
                 node = texts.skip[node]
                 continue
@@ -540,26 +545,26 @@ cdef class Forced:
         self, int32_t position, list accepted, vector[int32_t]& forced
     ) except? UNKNOWN:
         """Append what the tokenizer certainly writes at a position; return the one after it."""
-        cdef vector[int32_t] before, found
+        cdef vector[int32_t] before, ids
         cdef string text
         self.texts.look_back(accepted, forced, before)
-        if not self.written.recall(&position, before, found):
+        if not self.written.recall(&position, before, ids):
             self.texts.add_context(text, accepted, forced, before.size())
-            position = self._write(position, text, before, found)
-        forced.insert(forced.end(), found.begin(), found.end())
+            position = self._write(position, text, before, ids)
+        forced.insert(forced.end(), ids.begin(), ids.end())
         return position
 
     cdef int32_t _write(
-        self, int32_t position, string& text, vector[int32_t]& before, vector[int32_t]& found
+        self, int32_t position, string& text, vector[int32_t]& before, vector[int32_t]& result
     ) except? UNKNOWN:
         """Find what the tokenizer certainly writes; return the position after it."""
         cdef string data
         cdef vector[Pair] fronts
         self._follow(position, _MOST_BYTES, data, fronts)
-        self._find_certain(text, before, data, fronts.back(), found)
+        self._find_certain(text, before, data, fronts.back(), result)
         self.explorer.acquire()
         try:
-            return self._keep(position, before, found, fronts)
+            return self._keep(position, before, result, fronts)
         finally:
             self.explorer.release()
 
@@ -569,32 +574,32 @@ cdef class Forced:
         vector[int32_t]& before,
         string& data,
         Pair after,
-        vector[int32_t]& found,
+        vector[int32_t]& ids,
     ) except -1:
         """Find the tokens on which the encodings up to each possible last boundary agree."""
-        cdef vector[size_t] ends, known
+        cdef vector[size_t] ends, lengths
         cdef vector[int32_t] other
-        cdef size_t end, place, taken = 0
+        cdef size_t end, index, taken = 0
         self._find_ends(data, after, ends)
         if ends[0] == 0:
             return 0
         # The longest text first: most shorter ones end where one of its tokens does, and need no
         # encoding of their own.
-        self.texts.encode_after(text, before, data.substr(0, ends.back()), found)
-        for place in range(found.size()):
-            taken += self.texts.length(found[place])
-            known.push_back(taken)
+        self.texts.encode_after(text, before, data.substr(0, ends.back()), ids)
+        for index in range(ids.size()):
+            taken += self.texts.length(ids[index])
+            lengths.push_back(taken)
         ends.pop_back()
         while not ends.empty():
             end = ends.back()
             ends.pop_back()
-            place = lower_bound(known.begin(), known.end(), end) - known.begin()
+            index = lower_bound(lengths.begin(), lengths.end(), end) - lengths.begin()
             # The tokens up to a boundary are those of the text up to there.
-            if place < known.size() and known[place] == end:
-                found.resize(min(found.size(), place + 1))
+            if index < lengths.size() and lengths[index] == end:
+                ids.resize(min(ids.size(), index + 1))
             else:
                 self.texts.encode_after(text, before, data.substr(0, end), other)
-                found.resize(_shared_start(found, other))
+                ids.resize(_shared_start(ids, other))
         return 0
 
     cdef int _find_ends(self, string& data, Pair after, vector[size_t]& ends) except -1:
@@ -602,7 +607,7 @@ cdef class Forced:
 
         At its end, or where a token begins that goes on with a byte that may come.
         """
-        cdef size_t count = data.size(), place = count
+        cdef size_t count = data.size(), offset = count
         cdef int32_t node
         cdef int32_t* row
         ends.push_back(_whole_characters(data, count))
@@ -612,11 +617,11 @@ cdef class Forced:
                 row = self._row(after)
                 # A token over a place has the two bytes there side by side: where no token has
                 # them, none that begins earlier reaches the end.
-                while place and (place == count or self.texts.goes_on(data, place)):
-                    place -= 1
-                    node = self.texts.find_from(data, place)
+                while offset and (offset == count or self.texts.goes_on(data, offset)):
+                    offset -= 1
+                    node = self.texts.find_from(data, offset)
                     if node and self._leads_on(node, row):
-                        ends.push_back(_whole_characters(data, place))
+                        ends.push_back(_whole_characters(data, offset))
             finally:
                 self.explorer.release()
         sort(ends.begin(), ends.end())
@@ -636,23 +641,23 @@ cdef class Forced:
         self,
         int32_t position,
         vector[int32_t]& before,
-        vector[int32_t]& found,
+        vector[int32_t]& ids,
         vector[Pair]& fronts,
     ) except? UNKNOWN:
         """Remember tokens here and from between them; return the position after them."""
         cdef vector[int32_t] positions = vector[int32_t](1, position)
         cdef size_t i, taken = 0
-        for i in range(found.size()):
-            taken += self.texts.length(found[i])
+        for i in range(ids.size()):
+            taken += self.texts.length(ids[i])
             positions.push_back(self._lift(fronts[taken - 1]))
         position = positions.back()
         if self.ends_at_tokens and self._completes(position):
-            position = positions[found.size()] = ~position
+            position = positions[ids.size()] = ~position
         # Where the forced bytes were looked at whole, none is certain after the last of these
         # tokens: the encodings part there.
-        if not found.empty() and fronts.size() == _MOST_BYTES:
+        if not ids.empty() and fronts.size() == _MOST_BYTES:
             positions.pop_back()
-        self.written.keep(positions, position, before, found)
+        self.written.keep(positions, position, before, ids)
         return position
 
 

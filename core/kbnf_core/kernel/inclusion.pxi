@@ -1,11 +1,11 @@
-# Bounded language inclusion: up to which length all texts that a machine reads can come at a place.
+# Bounded language inclusion: how long all texts that a machine reads can come at a cursor.
 #
 # **Layer.** Above ``lazy_table.pxi``; a walk asks it before it visits the nodes of a slice.
 #
 # **Terms.** The *machine* is the automaton of a slice (``mask/slices.py``); it reads the texts of
 # the slice's tokens. It begins in state 1, and a *character* is a text that it reads until it is
 # there again. Characters have *numbers*; those of several bytes share them, by the first byte. A
-# walk is at a *place*: a state of the table or, as ``~item_set``, an item set above BOTTOM. A
+# walk is at a *cursor*: a state of the table or, as ``~item_set``, an item set above BOTTOM. A
 # *position* is less: a state of the table or, as ``~state``, one automaton state above BOTTOM. A
 # *pair* is a position and the state of the machine to which the same bytes lead. There is
 # *inclusion* of length n at a pair where each text of at most n characters that the machine reads
@@ -53,11 +53,11 @@ cdef enum:
     _CALLING = 16
     _AMBIGUOUS = 32
     # No positions: after any character nothing can come; there is not one position.
-    _NONE = -0x7FFFFFFF
+    _IMPOSSIBLE = -0x7FFFFFFF
     _SEVERAL = -0x7FFFFFFE
 
 
-cdef struct Known:
+cdef struct Facts:
     # The last search that saw the pair.
     int32_t search
     # How many pairs were visited to prove the length; ``_MOST_PAIRS`` where that is final.
@@ -74,7 +74,7 @@ cdef struct Characters:
 
 
 cdef struct Loop:
-    # Where any characters lead, one or more, ``without`` some: ``_NONE`` where none can come, 0
+    # Where any characters lead, one or more, ``without`` some: ``_IMPOSSIBLE`` without any, 0
     # where that is not one position.
     int32_t position
     # How many may come in all.
@@ -103,12 +103,12 @@ cdef struct After:
 
 
 cdef struct Round:
-    # Of a place: whether characters lead back to it, but those that are refused, and what completes
+    # Of a cursor: whether characters lead back, but those that are refused, and what completes
     # with each of them; see ``LazyTable.arrive``.
     Characters refused
     int32_t ended
     bint loops
-    bint is_known
+    bint is_computed
 
 
 @cython.final
@@ -127,16 +127,16 @@ cdef class Inclusion:
     cdef int32_t count
     # By position: that after most characters of the machine.
     cdef unordered_map[int32_t, After] afterwards
-    # By place.
+    # By cursor.
     cdef unordered_map[int32_t, Round] rounds
     # By pair of a position and a state of the machine. Those of the tables are in an array, of
     # which only the parts that are used take memory.
-    cdef unordered_map[uint64_t, Known] of_states
-    cdef Known* of_automata
+    cdef unordered_map[uint64_t, Facts] of_states
+    cdef Facts* of_automata
     cdef int32_t search
 
     def __cinit__(self, table, const int32_t[:, ::1] machine, const uint8_t[::1] number):
-        cdef vector[Pair] found
+        cdef vector[Pair] pairs
         cdef Pair move
         cdef int32_t last[256]
         cdef Py_ssize_t state, byte
@@ -146,18 +146,18 @@ cdef class Inclusion:
         self.reads.resize(256)
         self.moves.reserve(machine.shape[0])
         for state in range(machine.shape[0]):
-            found.clear()
+            pairs.clear()
             memset(last, DEAD, sizeof(last))
             for byte in range(256):
                 after, byte_class = machine[state, byte], self.explorer.classes[byte]
                 # Most bytes of a class lead to the same state.
                 if after != last[byte_class] and after != DEAD:
                     last[byte_class] = after
-                    found.push_back(Pair(byte_class, after))
-            sort(found.begin(), found.end())
-            found.erase(unique(found.begin(), found.end()), found.end())
-            self.moves.push_back(found)
-            for move in found:
+                    pairs.push_back(Pair(byte_class, after))
+            sort(pairs.begin(), pairs.end())
+            pairs.erase(unique(pairs.begin(), pairs.end()), pairs.end())
+            self.moves.push_back(pairs)
+            for move in pairs:
                 self.reads[move.first] = True
         self._find_beginnings(machine, number)
 
@@ -189,11 +189,15 @@ cdef class Inclusion:
     def __dealloc__(self):
         free(self.of_automata)
 
-    cdef size_t held(self) noexcept:
-        cdef size_t found = held(self.moves) + held(self.reads) + held(self.beginning)
+    cdef size_t memory(self) noexcept:
+        cdef size_t result = memory_of(self.moves) + memory_of(self.reads)
+        result += memory_of(self.beginning)
         if self.of_automata != NULL:
-            found += block(self.explorer.items.states * self.moves.size() * sizeof(Known))
-        return found + held(self.afterwards) + held(self.rounds) + held(self.of_states)
+            result += block(self.explorer.items.states * self.moves.size() * sizeof(Facts))
+        return (
+            result + memory_of(self.afterwards) + memory_of(self.rounds)
+            + memory_of(self.of_states)
+        )
 
     def covered(self, int32_t state, int32_t reading, int32_t most):
         """Return a length, at most ``most``, up to which the machine's language is viable.
@@ -203,41 +207,41 @@ cdef class Inclusion:
         """
         self.explorer.acquire()
         try:
-            return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
+            return min(most, self._length(self.explorer.cursor(state), reading, most, _MOST_PAIRS))
         finally:
             self.explorer.release()
 
-    cdef Reach reach(self, int32_t place, Py_ssize_t nodes) except *:
+    cdef Reach reach(self, int32_t cursor, Py_ssize_t nodes) except *:
         """The inclusion that is proved from the machine's start, at a walk's beginning.
 
         Facts proved on the way are used for the nodes below too, so a thorough search is worth it
         here.
         """
-        cdef Reach found = self._count(place), together
+        cdef Reach result = self._count(cursor), together
         # A search over pairs cannot improve on a count that leaves characters out: it stops at
         # them.
-        if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
-            found.length = self._length(
-                place, 1, _ENOUGH, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
+        if not result.is_exact and result.length < _ENOUGH and not _is_any(result.without):
+            result.length = self._length(
+                cursor, 1, _ENOUGH, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
             )
-            if place < 0 and found.length < _SHORT and nodes > _LARGE:
+            if cursor < 0 and result.length < _SHORT and nodes > _LARGE:
                 # Several automata side by side: their states together, one for each character.
-                together = self._count_from(self.explorer.lift(~place))
-                if together.length > found.length:
-                    found = together
-        return found
+                together = self._count_from(self.explorer.lift(~cursor))
+                if together.length > result.length:
+                    result = together
+        return result
 
-    cdef Round* round(self, int32_t place) except NULL:
-        """Whether most characters lead back to a place; requires the lock."""
-        cdef Round* known = &self.rounds[place]
-        if not known.is_known:
-            self._find_round(place, known)
-            known.is_known = True
-        return known
+    cdef Round* round(self, int32_t cursor) except NULL:
+        """Whether most characters lead back to a cursor; requires the lock."""
+        cdef Round* round_ = &self.rounds[cursor]
+        if not round_.is_computed:
+            self._find_round(cursor, round_)
+            round_.is_computed = True
+        return round_
 
-    cdef int _find_round(self, int32_t place, Round* found_out) except -1:
-        """Follow each character from a place until the machine is at its start again."""
-        cdef vector[Pair] found = vector[Pair](1, Pair(place, 1))
+    cdef int _find_round(self, int32_t cursor, Round* round_) except -1:
+        """Follow each character from a cursor until the machine is at its start again."""
+        cdef vector[Pair] seen = vector[Pair](1, Pair(cursor, 1))
         cdef vector[Characters] leading = vector[Characters](1, Characters(0, 0))
         cdef vector[int32_t] work = vector[int32_t](1, 0)
         cdef vector[Pair]* moves
@@ -246,57 +250,57 @@ cdef class Inclusion:
         cdef int32_t ended
         cdef bint is_first = True
         cdef size_t i, j, done = 0
-        found_out.loops, found_out.ended = False, 0
-        found_out.refused = Characters(0, 0)
+        round_.loops, round_.ended = False, 0
+        round_.refused = Characters(0, 0)
         while done < work.size():
             i = work[done]
             done += 1
-            moves = &self.moves[found[i].second]
+            moves = &self.moves[seen[i].second]
             for j in range(moves.size()):
                 begun = leading[i] if i else self.beginning[j]
                 reached.second = moves[0][j].second
-                reached.first = self.explorer.arrive(found[i].first, moves[0][j].first, &ended)
-                if reached.second == 1 and reached.first == place:
+                reached.first = self.explorer.arrive(seen[i].first, moves[0][j].first, &ended)
+                if reached.second == 1 and reached.first == cursor:
                     if is_first:
-                        found_out.ended, is_first = ended, False
-                    if ended == found_out.ended:
+                        round_.ended, is_first = ended, False
+                    if ended == round_.ended:
                         continue
                 elif reached.second != 1 and reached.first != DEAD and not ended:
-                    self._lead(reached, begun, found, leading, work)
+                    self._lead(reached, begun, seen, leading, work)
                     continue
-                _add_to(&found_out.refused, begun)
-                if self.count - _size(found_out.refused) < _LEAST_TAKEN:
+                _add_to(&round_.refused, begun)
+                if self.count - _size(round_.refused) < _LEAST_TAKEN:
                     return 0
-        found_out.loops = True
+        round_.loops = True
         return 0
 
     cdef bint find_loop(
-        self, int32_t place, vector[int64_t]& items, Loop* common
+        self, int32_t cursor, vector[int64_t]& items, Loop* common
     ) except -1:
-        """Find the items that there are at a place after characters without some.
+        """Find the items that there are at a cursor after characters without some.
 
         Return whether they are the same for all such texts; ``common`` has no position then.
         """
-        cdef ItemSets known = self.explorer.items
+        cdef ItemSets item_sets = self.explorer.items
         cdef Span[int64_t] members
         cdef Span[Pair] pairs
         cdef Characters never = self.all_characters
         cdef Loop loop
         cdef size_t i
-        if place >= 0:
-            pairs = self.explorer.configurations.all_pairs.at(place)
+        if cursor >= 0:
+            pairs = self.explorer.configurations.all_pairs.at(cursor)
             if pairs.size() != 1 or pairs[0].first != BOTTOM:
                 return False
-            place = ~pairs[0].second
-        members = known.of(~place)
+            cursor = ~pairs[0].second
+        members = item_sets.of(~cursor)
         common[0] = Loop(0, _FREE, Characters(0, 0), Characters(0, 0))
         for i in range(members.size()):
-            loop = self._count_from(~<int32_t> (members[i] // known.radix)).loop
+            loop = self._count_from(~<int32_t> (members[i] // item_sets.radix)).loop
             if loop.position == 0:
                 return False
-            if loop.position == _NONE:
+            if loop.position == _IMPOSSIBLE:
                 continue
-            items.push_back(~loop.position * known.radix + members[i] % known.radix)
+            items.push_back(~loop.position * item_sets.radix + members[i] % item_sets.radix)
             _add_to(&common.without, loop.without)
             common.length = min(common.length, loop.length)
             loop.without = _less(loop.without, loop.unsure)
@@ -305,23 +309,23 @@ cdef class Inclusion:
         common.unsure = _less(common.without, never)
         return not items.empty()
 
-    cdef Reach _count(self, int32_t place) except *:
-        cdef int32_t position = self._only_position(place)
-        cdef Reach found
-        memset(&found, 0, sizeof(Reach))
+    cdef Reach _count(self, int32_t cursor) except *:
+        cdef int32_t position = self._only_position(cursor)
+        cdef Reach result
+        memset(&result, 0, sizeof(Reach))
         if position < 0:
-            found = self._count_from(position)
-        if place >= 0 and not found.length and not found.is_exact:
-            found = self._count_from(place)
-        return found
+            result = self._count_from(position)
+        if cursor >= 0 and not result.length and not result.is_exact:
+            result = self._count_from(cursor)
+        return result
 
-    cdef int32_t _only_position(self, int32_t place) except 1:
-        """The position of the only automaton state that is at a place; 0 if there is more."""
-        cdef int32_t item_set = ~place
+    cdef int32_t _only_position(self, int32_t cursor) except 1:
+        """The position of the only automaton state that is at a cursor; 0 if there is more."""
+        cdef int32_t item_set = ~cursor
         cdef Span[int64_t] members
         cdef Span[Pair] pairs
-        if place >= 0:
-            pairs = self.explorer.configurations.all_pairs.at(place)
+        if cursor >= 0:
+            pairs = self.explorer.configurations.all_pairs.at(cursor)
             if pairs.size() != 1 or pairs[0].first != BOTTOM:
                 return 0
             item_set = pairs[0].second
@@ -334,7 +338,7 @@ cdef class Inclusion:
         cdef int32_t most = _ENOUGH if is_counted else _farthest(position)
         cdef int32_t rounds, length
         cdef bint is_ambiguous = False
-        cdef Reach found
+        cdef Reach result
         cdef Loop loop = Loop(0, 0, Characters(0, 0), Characters(0, 0))
         cdef Characters without
         # Refused at all positions, so that no text has them.
@@ -342,23 +346,23 @@ cdef class Inclusion:
         # From which on nothing is refused, as far as was looked.
         cdef vector[int32_t] free
         cdef After* after
-        cdef Known* known
+        cdef Facts* facts
         cdef size_t i
-        memset(&found, 0, sizeof(Reach))
-        while found.length < most:
+        memset(&result, 0, sizeof(Reach))
+        while result.length < most:
             after = self._after_character(position)
-            is_ambiguous |= self._known(position, 1).flags & _AMBIGUOUS != 0
-            if after.position == _NONE:
-                found.is_exact = not is_ambiguous
+            is_ambiguous |= self._facts(position, 1).flags & _AMBIGUOUS != 0
+            if after.position == _IMPOSSIBLE:
+                result.is_exact = not is_ambiguous
                 break
-            without = found.without
+            without = result.without
             _add_to(&without, after.refused)
             _add_to(&without, after.unsure)
             if after.position == _SEVERAL or (
                 _is_any(without) and self.count - _size(without) < _LEAST_TAKEN
             ):
                 break
-            found.without = without
+            result.without = without
             never.low &= after.refused.low & ~after.unsure.low
             never.high &= after.refused.high & ~after.unsure.high
             rounds = self._rounds(position, after) if self._is_counted(position) else 0
@@ -369,37 +373,37 @@ cdef class Inclusion:
             else:
                 free.push_back(position)
             if rounds or after.position == position:
-                if found.length <= 1 and not is_ambiguous:
-                    length = found.length + rounds if rounds else _FREE
-                    loop = Loop(position, length, found.without, found.without)
+                if result.length <= 1 and not is_ambiguous:
+                    length = result.length + rounds if rounds else _FREE
+                    loop = Loop(position, length, result.without, result.without)
                 if not rounds:
-                    found.length = _FREE
+                    result.length = _FREE
                     break
                 position = ~self.explorer.items.loop_last[~position]
-                found.length += rounds
-                if found.length >= _FREE - 1:
+                result.length += rounds
+                if result.length >= _FREE - 1:
                     # More than any token has, but a bound.
-                    found.length = _FREE - 1
+                    result.length = _FREE - 1
                     break
-                most = max(most, found.length + 1)
+                most = max(most, result.length + 1)
                 continue
             position = after.position
-            found.length += 1
-        found.unsure = _less(found.without, never)
+            result.length += 1
+        result.unsure = _less(result.without, never)
         loop.unsure = _less(loop.without, never)
-        if found.is_exact and not found.length:
-            loop.position = _NONE
+        if result.is_exact and not result.length:
+            loop.position = _IMPOSSIBLE
         for i in range(free.size()):
-            known = self._known(free[i], 1)
-            known.length = max(
-                known.length, _FREE if found.length == _FREE else <uint8_t> (free.size() - i)
+            facts = self._facts(free[i], 1)
+            facts.length = max(
+                facts.length, _FREE if result.length == _FREE else <uint8_t> (free.size() - i)
             )
-        if not free.empty() and _is_any(found.without):
+        if not free.empty() and _is_any(result.without):
             # Only texts with these beginnings lead elsewhere: a walk finds the rest after the first
             # characters.
-            memset(&found, 0, sizeof(Reach))
-        found.loop = loop
-        return found
+            memset(&result, 0, sizeof(Reach))
+        result.loop = loop
+        return result
 
     cdef inline bint _is_counted(self, int32_t position) noexcept:
         return position < 0 and ~position >= self.explorer.items.states
@@ -427,27 +431,27 @@ cdef class Inclusion:
         return items.loop_high[loop] - count
 
     cdef inline After* _after_character(self, int32_t position) except NULL:
-        cdef After* known = &self.afterwards[position]
-        if known.position == 0:
+        cdef After* after = &self.afterwards[position]
+        if after.position == 0:
             if position >= 0 or self._reads_on(~position):
-                known.position = self._find_after_character(position, False, known)
+                after.position = self._find_after_character(position, False, after)
             else:
-                known.position = _SEVERAL if self._has_calls(position) else _NONE
-            if known.position == _SEVERAL:
-                memset(&known.refused, 0, sizeof(Characters))
-                memset(&known.unsure, 0, sizeof(Characters))
+                after.position = _SEVERAL if self._has_calls(position) else _IMPOSSIBLE
+            if after.position == _SEVERAL:
+                memset(&after.refused, 0, sizeof(Characters))
+                memset(&after.unsure, 0, sizeof(Characters))
                 if position < 0:
-                    known.position = self._after_call(~position)
-        return known
+                    after.position = self._after_call(~position)
+        return after
 
     cdef int32_t _find_after_character(
-        self, int32_t position, bint is_called, After* found_out
+        self, int32_t position, bint is_called, After* after_character
     ) except DEAD:
         """Search from the machine's start until it is there again, and return where most lead.
 
         Where the position is that of a callee, this is the end of the call, for all characters.
         """
-        cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
+        cdef vector[Pair] seen = vector[Pair](1, Pair(position, 1))
         # By pair: the characters that lead there; and pairs to go on from.
         cdef vector[Characters] leading = vector[Characters](1, Characters(0, 0))
         cdef vector[int32_t] work = vector[int32_t](1, 0)
@@ -457,66 +461,66 @@ cdef class Inclusion:
         cdef Pair reached
         cdef Characters taken = Characters(0, 0), begun
         cdef size_t i, j, most = 0, done = 0
-        found_out.refused = found_out.unsure = Characters(0, 0)
+        after_character.refused = after_character.unsure = Characters(0, 0)
         while done < work.size():
             i = work[done]
             done += 1
-            moves = &self.moves[found[i].second]
+            moves = &self.moves[seen[i].second]
             for j in range(moves.size()):
                 begun = leading[i] if i else self.beginning[j]
-                reached = Pair(self._step(found[i].first, moves[0][j].first), moves[0][j].second)
+                reached = Pair(self._step(seen[i].first, moves[0][j].first), moves[0][j].second)
                 if is_called and reached.second == 1:
-                    reached.first = self._step_to_end(found[i].first, moves[0][j].first)
+                    reached.first = self._step_to_end(seen[i].first, moves[0][j].first)
                 if reached.first == DEAD:
                     if is_called:
                         return _SEVERAL
                     if i or self._can_move(position, moves[0][j].first):
-                        _add_to(&found_out.unsure, begun)
+                        _add_to(&after_character.unsure, begun)
                     else:
-                        _add_to(&found_out.refused, begun)
+                        _add_to(&after_character.refused, begun)
                     continue
                 if i == 0:
                     _add_to(&taken, begun)
                 if reached.second == 1:
                     _lead_to_end(reached.first, begun, ends)
                 else:
-                    self._lead(reached, begun, found, leading, work)
+                    self._lead(reached, begun, seen, leading, work)
         if self._has_calls(position) or (is_called and ends.size() > 1):
             return _SEVERAL
         if ends.empty():
-            return _SEVERAL if _is_any(taken) or _is_any(found_out.unsure) else _NONE
+            return _SEVERAL if _is_any(taken) or _is_any(after_character.unsure) else _IMPOSSIBLE
         for i in range(1, ends.size()):
             if _size(ends[i].second) > _size(ends[most].second):
                 most = i
         for i in range(ends.size()):
             if i != most:
-                _add_to(&found_out.unsure, ends[i].second)
+                _add_to(&after_character.unsure, ends[i].second)
         # Those that share a number may differ.
-        taken.low &= found_out.refused.low
-        taken.high &= found_out.refused.high
-        _add_to(&found_out.unsure, taken)
+        taken.low &= after_character.refused.low
+        taken.high &= after_character.refused.high
+        _add_to(&after_character.unsure, taken)
         return ends[most].first
 
     cdef int _lead(
         self,
         Pair reached,
         Characters begun,
-        vector[Pair]& found,
+        vector[Pair]& seen,
         vector[Characters]& leading,
         vector[int32_t]& work,
     ) except -1:
         """Add a pair, or the characters that lead to it, to a search."""
-        cdef Characters known
+        cdef Characters common
         cdef size_t i
-        for i in range(found.size()):
-            if found[i] == reached:
-                known = leading[i]
+        for i in range(seen.size()):
+            if seen[i] == reached:
+                common = leading[i]
                 _add_to(&leading[i], begun)
-                if not _are_same(known, leading[i]):
+                if not _are_same(common, leading[i]):
                     work.push_back(<int32_t> i)
                 return 0
-        work.push_back(<int32_t> found.size())
-        found.push_back(reached)
+        work.push_back(<int32_t> seen.size())
+        seen.push_back(reached)
         leading.push_back(begun)
         return 0
 
@@ -532,20 +536,20 @@ cdef class Inclusion:
         if after == _SEVERAL or not self._is_silent(state):
             return _SEVERAL
         if items.call_start[row] + 1 < items.call_start[row + 1] or self._reads_on(state):
-            self._known(~state, 1).flags |= _AMBIGUOUS
+            self._facts(~state, 1).flags |= _AMBIGUOUS
         return after
 
     cdef bint _reads_character(self, int32_t nonterminal) except -1:
         cdef int32_t entry = ~self.explorer.items.entry[nonterminal]
-        cdef Known* known = self._known(entry, 0)
+        cdef Facts* facts = self._facts(entry, 0)
         cdef After unused
-        if not known.flags & (_READS_ONE | _READS_OTHERS):
+        if not facts.flags & (_READS_ONE | _READS_OTHERS):
             memset(&unused, 0, sizeof(After))
-            if self._find_after_character(entry, True, &unused) in (_SEVERAL, _NONE):
-                known.flags |= _READS_OTHERS
+            if self._find_after_character(entry, True, &unused) in (_SEVERAL, _IMPOSSIBLE):
+                facts.flags |= _READS_OTHERS
             else:
-                known.flags |= _READS_ONE
-        return known.flags & _READS_ONE != 0
+                facts.flags |= _READS_ONE
+        return facts.flags & _READS_ONE != 0
 
     cdef bint _reads_on(self, int32_t state) noexcept:
         """Whether an automaton state has an edge for a byte that the machine reads somewhere."""
@@ -571,49 +575,49 @@ cdef class Inclusion:
         return ~state if items.edge_start[row] == items.edge_start[row + 1] else DEAD
 
     cdef int32_t _length(
-        self, int32_t place, int32_t reading, int32_t wanted, int32_t pairs
+        self, int32_t cursor, int32_t reading, int32_t wanted, int32_t pairs
     ) except -1:
-        """The length proved at a place of a walk; see ``LazyTable.place``."""
+        """The length proved at a cursor of a walk; see ``LazyTable.cursor``."""
         cdef ItemSets items = self.explorer.items
         cdef Span[int64_t] members
-        cdef int32_t found = 0, length, position
+        cdef int32_t result = 0, length, position
         cdef size_t i, best = 0
-        if place >= 0:
-            return self._prove(place, reading, wanted, pairs)
-        members = items.of(~place)
+        if cursor >= 0:
+            return self._prove(cursor, reading, wanted, pairs)
+        members = items.of(~cursor)
         if members.size() > 1 and reading == 1:
             # One that goes on for ever is found out with little work.
             for i in range(members.size()):
                 self._count_from(~<int32_t> (members[i] // items.radix))
         for i in range(members.size()):
             position = ~<int32_t> (members[i] // items.radix)
-            length = self._known(position, reading).length
-            if length > found:
-                found, best = length, i
+            length = self._facts(position, reading).length
+            if length > result:
+                result, best = length, i
         for i in range(members.size()):
-            if found >= wanted:
+            if result >= wanted:
                 break
             position = ~<int32_t> (members[i] // items.radix)
             length = self._prove(position, reading, wanted, pairs)
-            if length < wanted and self._known(position, reading).flags & _CALLING:
-                return self._prove(self.explorer.lift(~place), reading, wanted, pairs)
-            if length > found:
-                found, best = length, i
+            if length < wanted and self._facts(position, reading).flags & _CALLING:
+                return self._prove(self.explorer.lift(~cursor), reading, wanted, pairs)
+            if length > result:
+                result, best = length, i
         for i in range(members.size()):
             position = ~<int32_t> (members[i] // items.radix)
             # Where inclusion is proved of another item as well, that item completes nothing.
-            if found and i != best and self._known(position, reading).length < found:
+            if result and i != best and self._facts(position, reading).length < result:
                 if not self._is_silent(~position):
                     return 0
-        return found
+        return result
 
-    cdef inline Known* _known(self, int32_t position, int32_t reading) except NULL:
+    cdef inline Facts* _facts(self, int32_t position, int32_t reading) except NULL:
         """The facts known of a pair."""
         if position >= 0 or ~position >= self.explorer.items.states:
             return &self.of_states[_key(position, reading)]
         if self.of_automata == NULL:
-            self.of_automata = <Known*> calloc(
-                self.explorer.items.states * self.moves.size(), sizeof(Known)
+            self.of_automata = <Facts*> calloc(
+                self.explorer.items.states * self.moves.size(), sizeof(Facts)
             )
             if self.of_automata == NULL:
                 raise MemoryError
@@ -625,12 +629,12 @@ cdef class Inclusion:
         And where there is a call, or several targets: it would be more than one automaton state.
         """
         cdef LazyTable explorer = self.explorer
-        cdef int32_t found
+        cdef int32_t result
         if position < 0:
-            found = explorer.items.targets_of(~position)[byte_class]
-            return ~(found - 1) if found > 0 and explorer.items.is_plain(found - 1) else DEAD
-        found = explorer.step_alone(position, byte_class)
-        return DEAD if found == DEAD or explorer.completions[found] else found
+            result = explorer.items.targets_of(~position)[byte_class]
+            return ~(result - 1) if result > 0 and explorer.items.is_plain(result - 1) else DEAD
+        result = explorer.step_alone(position, byte_class)
+        return DEAD if result == DEAD or explorer.completions[result] else result
 
     cdef inline bint _can_move(self, int32_t position, int32_t byte_class) except -1:
         if position < 0:
@@ -640,22 +644,22 @@ cdef class Inclusion:
     cdef inline bint _calls(self, int32_t position, int32_t byte_class) except -1:
         """Whether after a byte, for which ``_step`` finds no position, something is called."""
         cdef ItemSets items = self.explorer.items
-        cdef int32_t found
+        cdef int32_t result
         if position >= 0:
             return False
-        found = items.targets_of(~position)[byte_class]
-        return found == UNKNOWN or found != DEAD and not items.accepts(found - 1)
+        result = items.targets_of(~position)[byte_class]
+        return result == UNKNOWN or result != DEAD and not items.accepts(result - 1)
 
     cdef int32_t _prove(
         self, int32_t position, int32_t reading, int32_t wanted, int32_t pairs
     ) except -1:
         """The length proved from a pair on, after a search if it is worth one."""
-        cdef Known* known = self._known(position, reading)
+        cdef Facts* facts = self._facts(position, reading)
         # A search that was cut off is repeated only with four times its bound, so that all searches
         # from a pair together take at most a third more than the longest.
-        if known.length < wanted <= _farthest(position) and known.effort <= pairs // 4:
+        if facts.length < wanted <= _farthest(position) and facts.effort <= pairs // 4:
             self._look(position, reading, max(_LEAST_PAIRS, pairs))
-        return known.length
+        return facts.length
 
     cdef int _look(self, int32_t start, int32_t start_reading, int32_t pairs) except -1:
         """Search breadth first, by characters, until a byte is refused or no pair is new.
@@ -663,73 +667,73 @@ cdef class Inclusion:
         A pair is as far away as characters were read before it. So many may have several bytes
         each: a length in bytes says less.
         """
-        cdef vector[Pair] found = vector[Pair](1, Pair(start, start_reading))
+        cdef vector[Pair] seen = vector[Pair](1, Pair(start, start_reading))
         # Pairs that are one character further away, and how many are within 0, 1, 2, .. of them.
         cdef vector[Pair] later
         cdef vector[size_t] within
         cdef vector[Pair]* moves
         cdef Pair reached, last
-        cdef Known* known
+        cdef Facts* facts
         cdef int32_t limit = _FREE, most = _farthest(start), length = 0, i_length
         cdef bint refused = False, is_closed = False
         cdef size_t i = 0, j
         self.search += 1
-        self._known(start, start_reading).search = self.search
+        self._facts(start, start_reading).search = self.search
         while length < min(limit, most):
-            if i == found.size():
+            if i == seen.size():
                 within.push_back(i)
                 is_closed = later.empty()
                 if is_closed:
                     break
-                found.insert(found.end(), later.begin(), later.end())
+                seen.insert(seen.end(), later.begin(), later.end())
                 later.clear()
                 length += 1
                 continue
             if <int32_t> i > pairs:
                 break
-            moves = &self.moves[found[i].second]
+            moves = &self.moves[seen[i].second]
             last = Pair(DEAD, DEAD)
             for j in range(moves.size()):
                 reached.second = moves[0][j].second
-                reached.first = self._step(found[i].first, moves[0][j].first)
+                reached.first = self._step(seen[i].first, moves[0][j].first)
                 if reached.first == DEAD:
                     refused = True
-                    if self._calls(found[i].first, moves[0][j].first):
-                        self._known(start, start_reading).flags |= _CALLING
+                    if self._calls(seen[i].first, moves[0][j].first):
+                        self._facts(start, start_reading).flags |= _CALLING
                     break
                 # Most moves of a state lead to the same one as the move before.
                 if reached == last:
                     continue
                 last = reached
-                known = self._known(reached.first, reached.second)
-                if known.search == self.search:
+                facts = self._facts(reached.first, reached.second)
+                if facts.search == self.search:
                     continue
-                known.search = self.search
-                if known.effort < _MOST_PAIRS and reached.second == 1:
+                facts.search = self.search
+                if facts.effort < _MOST_PAIRS and reached.second == 1:
                     later.push_back(reached)
-                elif known.effort < _MOST_PAIRS:
-                    found.push_back(reached)
-                elif known.length != _FREE:
+                elif facts.effort < _MOST_PAIRS:
+                    seen.push_back(reached)
+                elif facts.length != _FREE:
                     # The facts of this pair are final: it bounds the length, and is not searched
                     # again.
-                    limit = min(limit, length + (reached.second == 1) + known.length)
+                    limit = min(limit, length + (reached.second == 1) + facts.length)
             if refused:
                 break
             i += 1
         if is_closed and limit == _FREE:
             # The visited pairs are closed: there is inclusion of any length.
-            for reached in found:
-                known = self._known(reached.first, reached.second)
-                known.length, known.effort = _FREE, _MOST_PAIRS
+            for reached in seen:
+                facts = self._facts(reached.first, reached.second)
+                facts.length, facts.effort = _FREE, _MOST_PAIRS
             return 0
         length = limit if is_closed else min(length, limit)
         for i_length in range(min(length, <int32_t> within.size())):
             for i in range(within[i_length - 1] if i_length else 0, within[i_length]):
-                known = self._known(found[i].first, found[i].second)
-                known.length = max(known.length, length - i_length)
+                facts = self._facts(seen[i].first, seen[i].second)
+                facts.length = max(facts.length, length - i_length)
         # A refused byte, or a reached limit, is final; else a later call may search further.
-        known = self._known(start, start_reading)
-        known.effort = _MOST_PAIRS if refused or length == limit else max(known.effort, pairs)
+        facts = self._facts(start, start_reading)
+        facts.effort = _MOST_PAIRS if refused or length == limit else max(facts.effort, pairs)
         return 0
 
     cdef bint _is_silent(self, int32_t start) except -1:
@@ -739,21 +743,21 @@ cdef class Inclusion:
         """
         cdef ItemSets items = self.explorer.items
         start = items.unbounded(start)
-        cdef Known* known = self._known(~start, 0)
-        cdef vector[int32_t] found = vector[int32_t](1, start)
+        cdef Facts* facts = self._facts(~start, 0)
+        cdef vector[int32_t] seen = vector[int32_t](1, start)
         cdef const uint8_t* reads = self.reads.data()
         cdef const int32_t* classes
         cdef const int32_t* targets
         cdef int32_t state, edge, call, last, end
         cdef size_t i = 0
-        if known.flags & (_SILENT | _LOUD):
-            return known.flags & _SILENT != 0
+        if facts.flags & (_SILENT | _LOUD):
+            return facts.flags & _SILENT != 0
         self.search += 1
-        known.search = self.search
+        facts.search = self.search
         # Loud until proved silent, so that each early return below leaves the answer.
-        known.flags |= _LOUD
-        while i < found.size():
-            state = found[i]
+        facts.flags |= _LOUD
+        while i < seen.size():
+            state = seen[i]
             i += 1
             if i > _MOST_PAIRS:
                 return False
@@ -765,26 +769,26 @@ cdef class Inclusion:
             for edge in range(end - edge):
                 if targets[edge] != last and reads[classes[edge]]:
                     last = targets[edge]
-                    if not self._goes_on(last, found):
+                    if not self._goes_on(last, seen):
                         return False
             for call in range(items.call_start[state], items.call_start[state + 1]):
-                if items.call_tail[call] or not self._goes_on(items.call_return[call], found):
+                if items.call_tail[call] or not self._goes_on(items.call_return[call], seen):
                     return False
-        known.flags &= ~_LOUD
-        for state in found:
-            self._known(~state, 0).flags |= _SILENT
+        facts.flags &= ~_LOUD
+        for state in seen:
+            self._facts(~state, 0).flags |= _SILENT
         return True
 
-    cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
+    cdef bint _goes_on(self, int32_t state, vector[int32_t]& seen) except -1:
         """Add a state that is new to the search; return whether nothing completes there."""
         if self.explorer.items.has_loops:
             state = self.explorer.items.unbounded(state)
         if self.explorer.items.accepting[state]:
             return False
-        cdef Known* known = self._known(~state, 0)
-        if known.search != self.search and not known.flags & _SILENT:
-            known.search = self.search
-            found.push_back(state)
+        cdef Facts* facts = self._facts(~state, 0)
+        if facts.search != self.search and not facts.flags & _SILENT:
+            facts.search = self.search
+            seen.push_back(state)
         return True
 
 

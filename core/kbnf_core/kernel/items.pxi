@@ -19,7 +19,7 @@ cdef enum:
     _COMPLETED = 2
     _REPORTS = 4
     _CALLS = 8
-    _PIECES = 16
+    _BRIEFS = 16
     _REPEATS = 32
 
 
@@ -27,10 +27,10 @@ cdef enum:
     # Edges for which no comparison pays.
     _FEW = 8
     # The most bytes of a piece, and automaton states with which it may go on; see ``repeats``.
-    _LONGEST_PIECE = 16
-    _MOST_IN_PIECE = 64
-    _PIECE = 1
-    _NO_PIECE = 2
+    _LONGEST_BRIEF = 16
+    _MOST_IN_BRIEF = 64
+    _BRIEF = 1
+    _NOT_BRIEF = 2
     # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
     # go on with a state, since something is called.
     _READS = 1
@@ -47,12 +47,12 @@ cdef class ItemSets(_Tables):
     ``row + (1 + count) * states``, for so many states as the tables have.
     """
 
-    def __cinit__(self, tables, int64_t parts, int64_t work):
-        """Begin with the empty set; ``parts`` that the table may have, ``work`` for the error."""
+    def __cinit__(self, tables, int64_t entries, int64_t work):
+        """Begin with the empty set; ``entries`` that the table may have, ``work`` for the error."""
         cdef vector[int64_t] nothing
         self.width = tables.class_count
         self.radix = len(tables.names)
-        self.room = _Room(parts, work, tables.names)
+        self.room = _Room(entries, work, tables.names)
         self.sets = _Lists(self.room, self.radix)
         # The first content: its number, 0, is EMPTY and DEAD.
         self.sets.find(nothing)
@@ -60,17 +60,18 @@ cdef class ItemSets(_Tables):
         self.single = _Map()
         self.unions = _Map()
         self.counted_numbers = _Map()
-        self.pieces.resize(self.radix)
+        self.brief_flags.resize(self.radix)
 
-    cdef size_t held(self) noexcept:
-        cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
-        lists += held(self.live_sets) + held(self.arena) + held(self.call_arena)
-        lists += held(self.tail_called)
-        lists += held(self.known) + held(self.kinds) + held(self.counted_states)
-        lists += held(self.pieces)
-        lists += held(self.rows) + held(self.targets) + held(self.columns)
-        lists += self.sets.held() + self.counted_numbers.held()
-        return lists + self.single.held() + self.unions.held() + held(self.predictions)
+    cdef size_t memory(self) noexcept:
+        cdef size_t lists = memory_of(self.completed_lists) + memory_of(self.report_lists)
+        lists += memory_of(self.calls)
+        lists += memory_of(self.live_sets) + memory_of(self.arena) + memory_of(self.call_arena)
+        lists += memory_of(self.tail_called)
+        lists += memory_of(self.facts) + memory_of(self.kinds) + memory_of(self.counted_states)
+        lists += memory_of(self.brief_flags)
+        lists += memory_of(self.rows) + memory_of(self.targets) + memory_of(self.columns)
+        lists += self.sets.memory() + self.counted_numbers.memory()
+        return lists + self.single.memory() + self.unions.memory() + memory_of(self.predictions)
 
     def __len__(self):
         return self.sets.contents.size()
@@ -82,18 +83,18 @@ cdef class ItemSets(_Tables):
 
     def items(self, size_t number):
         """Return the packed items of a set, ascending."""
-        cdef vector[int64_t] found = self.sets.contents.at(number).copied()
-        cdef Pair known
+        cdef vector[int64_t] result = self.sets.contents.at(number).copied()
+        cdef Pair facts
         cdef size_t i
         if self.has_loops:
-            for i in range(found.size()):
-                if found[i] >= self.states * self.radix:
-                    known = self.counted_states[found[i] // self.radix - self.states]
-                    found[i] = found[i] % self.radix + self.radix * (
-                        known.first + (1 + <int64_t> known.second) * self.states
+            for i in range(result.size()):
+                if result[i] >= self.states * self.radix:
+                    facts = self.counted_states[result[i] // self.radix - self.states]
+                    result[i] = result[i] % self.radix + self.radix * (
+                        facts.first + (1 + <int64_t> facts.second) * self.states
                     )
-            sort(found.begin(), found.end())
-        return tuple(found)
+            sort(result.begin(), result.end())
+        return tuple(result)
 
     def number(self, vector[int64_t] items):
         """Intern a set that is closed already, and sorted as ``items`` returns it."""
@@ -193,21 +194,21 @@ cdef class ItemSets(_Tables):
         """The items of a set: automaton state times radix, plus nonterminal to report."""
         return self.sets.contents[item_set]
 
-    cdef bint _knows(self, int32_t item_set, uint8_t what) except -1:
+    cdef bint _knows(self, int32_t item_set, uint8_t flag) except -1:
         """Return whether a fact about a set is memoised, and make room for it."""
         cdef size_t size = item_set + 1
-        if size > self.known.size():
-            self.known.resize(size)
+        if size > self.facts.size():
+            self.facts.resize(size)
             self.live_sets.resize(size)
             self.completed_lists.resize(size)
             self.report_lists.resize(size)
             self.calls.resize(size)
-        return self.known[item_set] & what
+        return self.facts[item_set] & flag
 
     cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
         """The set after a byte of a class, EMPTY where there is none."""
-        cdef int32_t found = self.row(item_set)[byte_class]
-        return found if found != _WAITING else self._find_move(item_set, byte_class)
+        cdef int32_t result = self.row(item_set)[byte_class]
+        return result if result != _WAITING else self._find_move(item_set, byte_class)
 
     cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) except -1:
         """Whether a set has a transition on a class."""
@@ -246,16 +247,16 @@ cdef class ItemSets(_Tables):
         comparing them all.
         """
         cdef int32_t* moves = self.row(item_set)
-        cdef int32_t found, other
+        cdef int32_t result, other
         if self._has_few_edges(item_set) or not self._lay_out(item_set, byte_class):
-            found = self._move_by_search(item_set, byte_class)
-            moves[byte_class] = found
-            return found
-        found = self._move_by_targets(item_set, byte_class)
+            result = self._move_by_search(item_set, byte_class)
+            moves[byte_class] = result
+            return result
+        result = self._move_by_targets(item_set, byte_class)
         for other in range(self.width):
             if moves[other] == _WAITING and self._is_alike(byte_class, other):
-                moves[other] = found
-        return found
+                moves[other] = result
+        return result
 
     cdef bint _has_few_edges(self, int32_t item_set) noexcept:
         """Whether the items of a set have so few edges that laying them out does not pay."""
@@ -330,22 +331,22 @@ cdef class ItemSets(_Tables):
 
     cdef uint8_t _find_kind(self, int32_t item_set) except 0:
         cdef Span[int64_t] items = self.of(item_set)
-        cdef uint8_t found = _READS
+        cdef uint8_t result = _READS
         cdef int32_t state, call
         cdef size_t i
         for i in range(items.size()):
             state = self.row_of(<int32_t> (items[i] // self.radix))
-            if self.accepting[state] and found == _READS:
-                found = _COMPLETES
+            if self.accepting[state] and result == _READS:
+                result = _COMPLETES
             for call in range(self.call_start[state], self.call_start[state + 1]):
                 if not self.call_tail[call]:
                     # Overrides ``_COMPLETES``: the state that is made then has the completions,
                     # too.
-                    found = _LIFTS
+                    result = _LIFTS
         if item_set >= <int32_t> self.kinds.size():
             self.kinds.resize(item_set + 1 + item_set // 2)
-        self.kinds[item_set] = found
-        return found
+        self.kinds[item_set] = result
+        return result
 
     cdef int32_t _move_by_search(self, int32_t item_set, int32_t byte_class) except -2:
         cdef Span[int64_t] items = self.of(item_set)
@@ -415,22 +416,22 @@ cdef class ItemSets(_Tables):
 
     cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL:
         """The closure of an automaton state under tail calls."""
-        cdef vector[int32_t] found
-        cdef unordered_set[int32_t] known
+        cdef vector[int32_t] result
+        cdef unordered_set[int32_t] facts
         cdef size_t i = 0
         cdef int32_t call, callee, row
         if not self.tail_called.count(state):
-            found.push_back(state)
+            result.push_back(state)
             # The list grows during the iteration.
-            while i < found.size():
-                row = self.row_of(found[i])
+            while i < result.size():
+                row = self.row_of(result[i])
                 for call in range(self.call_start[row], self.call_start[row + 1]):
                     callee = self.entry[self.call_nonterminal[call]]
-                    if self.call_tail[call] and _is_new(found, known, callee):
-                        found.push_back(callee)
+                    if self.call_tail[call] and _is_new(result, facts, callee):
+                        result.push_back(callee)
                 i += 1
-            self.room.take(found.size(), 0)
-            self.tail_called[state].swap(found)
+            self.room.take(result.size(), 0)
+            self.tail_called[state].swap(result)
         return &self.tail_called[state]
 
     cdef int32_t live(self, int32_t item_set) except -2:
@@ -444,7 +445,7 @@ cdef class ItemSets(_Tables):
                     # only complete, states that differ in the past alone are one.
                     kept.push_back(item)
             self.live_sets[item_set] = self._number(kept)
-            self.known[item_set] |= _LIVE
+            self.facts[item_set] |= _LIVE
         return self.live_sets[item_set]
 
     cdef bint _goes_on(self, int32_t state) noexcept:
@@ -507,25 +508,25 @@ cdef class ItemSets(_Tables):
 
     cdef Span[int32_t] completed(self, int32_t item_set) except *:
         """The nonterminals that a set completes, ascending."""
-        cdef ordered_set[int32_t] found
+        cdef ordered_set[int32_t] result
         cdef int64_t item
         if not self._knows(item_set, _COMPLETED):
             for item in self.of(item_set):
                 if self.accepts(<int32_t> (item // self.radix)):
-                    found.insert(item % self.radix)
-            self.completed_lists[item_set] = self._keep(found)
-            self.known[item_set] |= _COMPLETED
+                    result.insert(item % self.radix)
+            self.completed_lists[item_set] = self._keep(result)
+            self.facts[item_set] |= _COMPLETED
         return self.completed_lists[item_set]
 
     cdef Span[int32_t] reported(self, int32_t item_set) except *:
         """The nonterminals that the items of a set report, ascending."""
-        cdef ordered_set[int32_t] found
+        cdef ordered_set[int32_t] result
         cdef int64_t item
         if not self._knows(item_set, _REPORTS):
             for item in self.of(item_set):
-                found.insert(item % self.radix)
-            self.report_lists[item_set] = self._keep(found)
-            self.known[item_set] |= _REPORTS
+                result.insert(item % self.radix)
+            self.report_lists[item_set] = self._keep(result)
+            self.facts[item_set] |= _REPORTS
         return self.report_lists[item_set]
 
     cdef Span[int32_t] _keep(self, ordered_set[int32_t]& numbers) except *:
@@ -537,12 +538,12 @@ cdef class ItemSets(_Tables):
         """The calls of a set that are not tail calls: (nonterminal, item set after it)."""
         if not self._knows(item_set, _CALLS):
             self.calls[item_set] = self._find_waits(item_set)
-            self.known[item_set] |= _CALLS
+            self.facts[item_set] |= _CALLS
         return self.calls[item_set]
 
     cdef Span[Pair] _find_waits(self, int32_t item_set) except *:
         cdef ordered_map[int32_t, vector[int64_t]] after
-        cdef vector[Pair] found
+        cdef vector[Pair] result
         cdef int64_t item
         cdef int32_t state, row, call
         cdef size_t count = 0
@@ -559,20 +560,20 @@ cdef class ItemSets(_Tables):
             # Before the sets are made: a chain of nullable rules has as many calls at one item as
             # rules.
             self.room.check(count, item % self.radix)
-        for each in after:
-            found.push_back(Pair(each.first, self._intern(each.second)))
-        return self.call_arena.keep(found)
+        for waiting in after:
+            result.push_back(Pair(waiting.first, self._intern(waiting.second)))
+        return self.call_arena.keep(result)
 
     cdef bint repeats(self, int32_t item_set) except -1:
         """Whether something is called in a set, a piece, after which the same is called again.
 
         A token may have as many pieces as it has bytes, such as the characters of a text.
         """
-        if not self._knows(item_set, _PIECES):
-            self.known[item_set] |= _PIECES
+        if not self._knows(item_set, _BRIEFS):
+            self.facts[item_set] |= _BRIEFS
             if self._find_repeats(item_set):
-                self.known[item_set] |= _REPEATS
-        return self.known[item_set] & _REPEATS
+                self.facts[item_set] |= _REPEATS
+        return self.facts[item_set] & _REPEATS
 
     cdef bint _find_repeats(self, int32_t item_set) except -1:
         cdef int64_t item
@@ -584,24 +585,24 @@ cdef class ItemSets(_Tables):
                 behind = self.row_of(self.call_return[call])
                 for again in range(self.call_start[behind], self.call_start[behind + 1]):
                     if self.call_nonterminal[again] == self.call_nonterminal[call]:
-                        if self._is_piece(self.call_nonterminal[call]):
+                        if self._is_brief(self.call_nonterminal[call]):
                             return True
         return False
 
-    cdef bint _is_piece(self, int32_t nonterminal) except -1:
+    cdef bint _is_brief(self, int32_t nonterminal) except -1:
         """Whether a nonterminal has short texts only, and calls nothing."""
-        if not self.pieces[nonterminal]:
-            self.pieces[nonterminal] = _PIECE if self._find_piece(nonterminal) else _NO_PIECE
-        return self.pieces[nonterminal] == _PIECE
+        if not self.brief_flags[nonterminal]:
+            self.brief_flags[nonterminal] = _BRIEF if self._find_brief(nonterminal) else _NOT_BRIEF
+        return self.brief_flags[nonterminal] == _BRIEF
 
-    cdef bint _find_piece(self, int32_t nonterminal) except -1:
+    cdef bint _find_brief(self, int32_t nonterminal) except -1:
         cdef vector[int32_t] front = vector[int32_t](1, self.entry[nonterminal])
         cdef vector[int32_t] after
         cdef int32_t state, edge, length
-        for length in range(_LONGEST_PIECE + 1):
+        for length in range(_LONGEST_BRIEF + 1):
             if front.empty():
                 return True
-            if front.size() > _MOST_IN_PIECE:
+            if front.size() > _MOST_IN_BRIEF:
                 return False
             after.clear()
             for state in front:
@@ -622,31 +623,31 @@ cdef class ItemSets(_Tables):
         """
         cdef vector[int64_t] joined
         cdef uint64_t key
-        cdef int32_t found
+        cdef int32_t result
         cdef size_t i
         if pairs[first].second == pairs[last - 1].second:
             return pairs[first].second
         key = _key(pairs[first].second, pairs[last - 1].second)
         if last - first == 2:
-            found = self.unions.get(key)
-            if found != UNKNOWN:
-                return found
+            result = self.unions.get(key)
+            if result != UNKNOWN:
+                return result
         for i in range(first, last):
             joined.insert(
                 joined.end(), self.of(pairs[i].second).begin(), self.of(pairs[i].second).end()
             )
-        found = self._number(joined)
+        result = self._number(joined)
         if last - first == 2:
-            self.unions.put(key, found)
-        return found
+            self.unions.put(key, result)
+        return result
 
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2:
         """The set at the entries of nonterminals, each reporting itself."""
-        cdef vector[int64_t] found
+        cdef vector[int64_t] result
         cdef int32_t nonterminal
         for nonterminal in nonterminals:
-            found.push_back(self.entry[nonterminal] * self.radix + nonterminal)
-        return self._intern(found)
+            result.push_back(self.entry[nonterminal] * self.radix + nonterminal)
+        return self._intern(result)
 
     cdef int32_t predicted(self, vector[int32_t]& called) except -2:
         """The set predicted by calls of ``called``: ascending and distinct."""
@@ -658,7 +659,7 @@ cdef class ItemSets(_Tables):
     cdef int32_t _predict(self, vector[int32_t]& called) except -2:
         """Close under the calls of the callees, found one by one: a chain of them is as long."""
         cdef vector[int32_t] pending = called
-        cdef unordered_set[int32_t] known
+        cdef unordered_set[int32_t] facts
         cdef vector[int64_t] entries
         cdef vector[int32_t]* states
         cdef size_t i = 0, j
@@ -673,7 +674,7 @@ cdef class ItemSets(_Tables):
                 row = self.row_of(states[0][j])
                 for call in range(self.call_start[row], self.call_start[row + 1]):
                     nonterminal = self.call_nonterminal[call]
-                    if not self.call_tail[call] and _is_new(pending, known, nonterminal):
+                    if not self.call_tail[call] and _is_new(pending, facts, nonterminal):
                         pending.push_back(nonterminal)
         return self._intern(entries)
 
@@ -684,14 +685,14 @@ cdef enum:
 
 
 cdef bint _is_new(
-    vector[int32_t]& numbers, unordered_set[int32_t]& known, int32_t wanted
+    vector[int32_t]& numbers, unordered_set[int32_t]& facts, int32_t wanted
 ) except -1:
-    """Whether a growing list does not have a number; ``known``: those of a long one."""
+    """Whether a growing list does not have a number; ``facts``: those of a long one."""
     if numbers.size() < _FEW_NUMBERS:
         return not _has(numbers, wanted)
-    if known.empty():
-        known.insert(numbers.begin(), numbers.end())
-    return known.insert(wanted).second
+    if facts.empty():
+        facts.insert(numbers.begin(), numbers.end())
+    return facts.insert(wanted).second
 
 
 # Stack nodes: hash-consed nodes of a graph-structured stack (Tomita 1986).
@@ -717,33 +718,33 @@ cdef class StackNodes:
         self.items, self.room = items, items.room
         self.find(nothing)
 
-    cdef size_t held(self) noexcept:
-        cdef size_t found = held(self.nodes) + held(self.arena)
-        return found + self.index.held() + self.narrowed.held()
+    cdef size_t memory(self) noexcept:
+        cdef size_t result = memory_of(self.nodes) + memory_of(self.arena)
+        return result + self.index.memory() + self.narrowed.memory()
 
     def __len__(self):
         return self.nodes.size()
 
     def intern(self, edges):
         """Return the number of the node with these triples, interning it if new."""
-        cdef vector[Triple] found
+        cdef vector[Triple] result
         cdef int32_t nonterminal, below, after
         for nonterminal, below, after in edges:
-            found.push_back(Triple(nonterminal, Pair(below, after)))
-        return self.find(found)
+            result.push_back(Triple(nonterminal, Pair(below, after)))
+        return self.find(result)
 
     def edges(self, size_t number):
         """Return the triples of a node, ascending."""
         cdef vector[Triple] triples = self.nodes.at(number).copied()
-        return tuple([(each.first, each.second.first, each.second.second) for each in triples])
+        return tuple([(edge.first, edge.second.first, edge.second.second) for edge in triples])
 
     def waiting(self, size_t number, int32_t nonterminal):
         """Return the (stack node, item set) pairs to resume when a nonterminal completes."""
-        cdef vector[Pair] found
+        cdef vector[Pair] result
         self.nodes.at(number)
         for triple in self.waiters(Pair(<int32_t> number, nonterminal)):
-            found.push_back(_resuming(triple, <int32_t> number))
-        return found
+            result.push_back(_resuming(triple, <int32_t> number))
+        return result
 
     cdef int32_t find(self, vector[Triple]& edges) except -2:
         """The number of the node with this content, given in any order."""
@@ -775,15 +776,15 @@ cdef class StackNodes:
     cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2:
         """The node restricted to what the reports of an item set can reach."""
         cdef uint64_t key
-        cdef int32_t found
+        cdef int32_t result
         if stack_node == BOTTOM:
             return BOTTOM
         key = _key(stack_node, item_set)
-        found = self.narrowed.get(key)
-        if found == UNKNOWN:
-            found = self._find_narrow(stack_node, item_set)
-            self.narrowed.put(key, found)
-        return found
+        result = self.narrowed.get(key)
+        if result == UNKNOWN:
+            result = self._find_narrow(stack_node, item_set)
+            self.narrowed.put(key, result)
+        return result
 
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
         cdef Span[Triple] edges = self.nodes[stack_node]
@@ -791,7 +792,7 @@ cdef class StackNodes:
         # A nonterminal that no item reports cannot complete here any more. Without its triples,
         # nodes that differ in them alone become one node, and the states of a repetition recur.
         cdef vector[int32_t] needed = self.items.reported(item_set).copied()
-        cdef unordered_set[int32_t] known
+        cdef unordered_set[int32_t] facts
         cdef Span[int32_t] reports
         cdef size_t i, j, k = 0
         # The list grows during the iteration, so that each triple is looked at once.
@@ -802,7 +803,7 @@ cdef class StackNodes:
                 if edges[i].second.first == SELF:
                     reports = self.items.reported(edges[i].second.second)
                     for j in range(reports.size()):
-                        if _is_new(needed, known, reports[j]):
+                        if _is_new(needed, facts, reports[j]):
                             needed.push_back(reports[j])
                 i += 1
             k += 1
@@ -835,9 +836,10 @@ cdef class Configurations:
         self.room = items.room
         self.index = _Index()
 
-    cdef size_t held(self) noexcept:
-        cdef size_t found = held(self.all_pairs) + held(self.all_exits) + self.index.held()
-        return found + held(self.pair_arena) + held(self.exit_arena)
+    cdef size_t memory(self) noexcept:
+        cdef size_t result = memory_of(self.all_pairs) + memory_of(self.all_exits)
+        result += self.index.memory()
+        return result + memory_of(self.pair_arena) + memory_of(self.exit_arena)
 
     def __len__(self):
         return self.all_pairs.size()

@@ -3,7 +3,7 @@
 # **Layer.** Above ``items.pxi``, whose item sets and stack nodes a step combines.
 #
 # **Terms.** A *state* is a list of (stack node, item set) pairs and of the nonterminals that have
-# completed into BOTTOM. Its *sources* are its pairs and the one that their calls predict. A *place*
+# completed into BOTTOM. Its *sources* are its pairs and the one their calls predict. A *cursor*
 # is what a walk goes on with: a state, or ``~item_set`` for an item set above BOTTOM without calls.
 
 @cython.final
@@ -60,13 +60,13 @@ cdef class LazyTable:
     def step_all(self, const int32_t[::1] states, const uint8_t[::1] classes):
         """Return the states after one byte each, int32[n]."""
         cdef cnp.npy_intp length = states.shape[0]
-        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT32, 0)
-        cdef int32_t* out = <int32_t*> cnp.PyArray_DATA(found)
+        cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT32, 0)
+        cdef int32_t* out = <int32_t*> cnp.PyArray_DATA(result)
         cdef Py_ssize_t i
         for i in range(length):
             self._check(states[i], classes[i])
             out[i] = self.step(states[i], classes[i])
-        return found
+        return result
 
     cdef int _check(self, int32_t state, uint8_t byte_class) except -1:
         if not 0 <= state < <int32_t> self.rows.size() or byte_class >= self.width:
@@ -77,8 +77,8 @@ cdef class LazyTable:
         """The state after a byte of a class."""
         # Read without the lock: rows never move, and an entry changes once, from UNKNOWN to its
         # state.
-        cdef int32_t found = self.row_of(state)[byte_class]
-        return found if found != UNKNOWN else self._find_step(state, byte_class)
+        cdef int32_t result = self.row_of(state)[byte_class]
+        return result if result != UNKNOWN else self._find_step(state, byte_class)
 
     cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2:
         self.acquire()
@@ -89,13 +89,13 @@ cdef class LazyTable:
 
     cdef inline int32_t step_alone(self, int32_t state, uint8_t byte_class) except -2:
         """The same for a caller that already has the lock."""
-        cdef int32_t found = self.row_of(state)[byte_class]
-        return found if found != UNKNOWN else self._step_alone(state, byte_class)
+        cdef int32_t result = self.row_of(state)[byte_class]
+        return result if result != UNKNOWN else self._step_alone(state, byte_class)
 
     cdef int32_t _step_alone(self, int32_t state, uint8_t byte_class) except -2:
-        cdef int32_t found = self._explore(state, byte_class)
-        self._spread(state, byte_class, found)
-        return found
+        cdef int32_t result = self._explore(state, byte_class)
+        self._spread(state, byte_class, result)
+        return result
 
     cdef int32_t run(self, int32_t* state, const uint8_t* data, int32_t count) except -1:
         """Step by bytes until something completes or is called; return how many were read.
@@ -104,10 +104,10 @@ cdef class LazyTable:
         all. Requires the lock.
         """
         cdef uint8_t byte_class = self.classes[data[0]]
-        cdef int32_t found = self.row_of(state[0])[byte_class], read = 1
+        cdef int32_t states = self.row_of(state[0])[byte_class], read = 1
         cdef vector[Pair] reached
-        if found != UNKNOWN:
-            state[0] = found
+        if states != UNKNOWN:
+            state[0] = states
             return read
         self._move(state[0], byte_class, reached)
         # Several go on in few places only.
@@ -118,10 +118,10 @@ cdef class LazyTable:
             read += 1
             if reached[0].second == EMPTY:
                 reached.clear()
-        found = self._settle_moved(reached)
+        states = self._settle_moved(reached)
         if read == 1:
-            self._spread(state[0], byte_class, found)
-        state[0] = found
+            self._spread(state[0], byte_class, states)
+        state[0] = states
         return read
 
     def after(self, int32_t state, uint8_t byte_class):
@@ -149,18 +149,18 @@ cdef class LazyTable:
         cdef Span[Pair] sources
         cdef Py_ssize_t byte_class
         cdef size_t i
-        cdef list found = []
+        cdef list result = []
         self.acquire()
         try:
             sources = self._sources(state)
             for byte_class in range(self.width):
                 for i in range(sources.size()):
                     if self.items.can_move(sources[i].second, byte_class):
-                        found.append(byte_class)
+                        result.append(byte_class)
                         break
         finally:
             self.release()
-        return found
+        return result
 
     def begin(self, int32_t item_set):
         """Return the state of ``item_set`` alone, over BOTTOM."""
@@ -233,14 +233,14 @@ cdef class LazyTable:
     def token_terminals(self, int32_t state):
         """Return the token terminals expected in a state."""
         cdef Span[Pair] sources
-        cdef ordered_set[int32_t] found
+        cdef ordered_set[int32_t] result
         cdef size_t i
         self.acquire()
         try:
             sources = self._checked_sources(state)
             for i in range(sources.size()):
-                self.items.add_terminals(sources[i].second, found)
-            return frozenset(found)
+                self.items.add_terminals(sources[i].second, result)
+            return frozenset(result)
         finally:
             self.release()
 
@@ -260,58 +260,59 @@ cdef class LazyTable:
     @property
     def bytes(self):
         """The memory that the table takes, with item sets and stack nodes."""
-        cdef size_t found = held(self.rows) + held(self.arena) + held(self.unknown_row)
-        found += held(self.completions) + held(self.predicting)
-        found += held(self.lives) + held(self.places)
-        found += self.settled.held() + self.resumptions.held()
-        return found + self.items.held() + self.stack.held() + self.configurations.held()
+        cdef size_t result = memory_of(self.rows) + memory_of(self.arena)
+        result += memory_of(self.unknown_row)
+        result += memory_of(self.completions) + memory_of(self.predicting)
+        result += memory_of(self.lives) + memory_of(self.cursors)
+        result += self.settled.memory() + self.resumptions.memory()
+        return result + self.items.memory() + self.stack.memory() + self.configurations.memory()
 
     def sizes(self):
         """Return the numbers of states, and of all pairs, completions, items and triples."""
-        return self.state_count(), self.part_count()
+        return self.state_count(), self.entry_count()
 
     cdef Py_ssize_t state_count(self) except -1:
         return self.configurations.all_pairs.size()
 
-    cdef Py_ssize_t part_count(self) noexcept:
+    cdef Py_ssize_t entry_count(self) noexcept:
         return self.configurations.size + self.items.sets.size + self.stack.size
 
-    cdef inline int32_t place(self, int32_t state) except? 0:
+    cdef inline int32_t cursor(self, int32_t state) except? 0:
         """What a walk goes on with: the state, or ``~item_set`` of one above BOTTOM, without calls.
 
         Such an item set is all that the state is, and stepping it needs no further state.
         """
         cdef Span[Pair] pairs
-        if state >= <int32_t> self.places.size():
-            self.places.resize(max(2 * state, 64), 0)
-        if self.places[state] == 0:
-            self.places[state] = state
+        if state >= <int32_t> self.cursors.size():
+            self.cursors.resize(max(2 * state, 64), 0)
+        if self.cursors[state] == 0:
+            self.cursors[state] = state
             pairs = self.configurations.all_pairs.at(state)
             if pairs.size() == 1 and pairs[0].first == BOTTOM:
                 if self.items.kind(pairs[0].second) != _LIFTS:
-                    self.places[state] = ~pairs[0].second
-        return self.places[state]
+                    self.cursors[state] = ~pairs[0].second
+        return self.cursors[state]
 
-    cdef inline int32_t* row(self, int32_t place) except NULL:
-        """What follows a place by class, DEAD where nothing does; others may be unknown yet."""
-        return self.live_row(place) if place >= 0 else self.items.row(~place)
+    cdef inline int32_t* row(self, int32_t cursor) except NULL:
+        """What follows a cursor by class, DEAD where nothing does; others may be unknown yet."""
+        return self.live_row(cursor) if cursor >= 0 else self.items.row(~cursor)
 
-    cdef int32_t place_above(self, int32_t item_set) except? 0:
-        """The place of an item set above BOTTOM, with what it calls."""
+    cdef int32_t cursor_above(self, int32_t item_set) except? 0:
+        """The cursor of an item set above BOTTOM, with what it calls."""
         item_set = self.items.live(item_set)
         if self.items.kind(item_set) != _LIFTS:
             return ~item_set
-        return self.place(self._begin(item_set))
+        return self.cursor(self._begin(item_set))
 
-    cdef int32_t place_apart(self, int32_t item_set) except? 0:
-        """The place at which the walk of an item set begins, without what it calls but pieces."""
+    cdef int32_t cursor_apart(self, int32_t item_set) except? 0:
+        """The cursor at which an item set is walked, without what it calls but pieces."""
         # Walked apart, each piece would be a frame of its own, one for each character of a token.
         if self.items.repeats(item_set):
-            return self.place_above(item_set)
+            return self.cursor_above(item_set)
         return ~self.items.live(item_set)
 
-    cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0:
-        """The place after a byte, DEAD without one; requires the lock.
+    cdef inline int32_t arrive(self, int32_t cursor, uint8_t byte_class, int32_t* ended) except? 0:
+        """The cursor after a byte, DEAD without one; requires the lock.
 
         ``ended``: the state or, as ``~item_set``, the item set with which something completes into
         BOTTOM there; 0 where nothing does.
@@ -319,8 +320,8 @@ cdef class LazyTable:
         cdef int32_t after
         cdef uint8_t kind
         ended[0] = 0
-        if place < 0:
-            after = self.items.move(~place, byte_class)
+        if cursor < 0:
+            after = self.items.move(~cursor, byte_class)
             if after == EMPTY:
                 return DEAD
             kind = self.items.kind(after)
@@ -330,12 +331,12 @@ cdef class LazyTable:
                 return ~after
             after = self.lift(after)
         else:
-            after = self.step_alone(place, byte_class)
+            after = self.step_alone(cursor, byte_class)
             if after == DEAD:
                 return DEAD
         if self.completions[after]:
             ended[0] = after
-        return self.place(after)
+        return self.cursor(after)
 
     cdef Span[int32_t] ends(self, int32_t ended) except *:
         """The nonterminals that complete, by the ``ended`` of ``arrive``."""
@@ -345,8 +346,8 @@ cdef class LazyTable:
 
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached; requires the lock."""
-        cdef int32_t found = self._settle_one(Pair(BOTTOM, item_set))
-        return found
+        cdef int32_t result = self._settle_one(Pair(BOTTOM, item_set))
+        return result
 
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:
         cdef vector[Pair] reached
@@ -367,13 +368,13 @@ cdef class LazyTable:
     cdef inline int32_t _settle_moved(self, vector[Pair]& reached) except -2:
         return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
 
-    cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1:
+    cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t predicted) except -1:
         """Store a transition, also for all classes on which each item set goes the same way."""
         cdef Span[Pair] sources = self._sources(state)
         cdef int32_t* row = self.live_row(state)
         cdef int32_t other
         cdef size_t i
-        row[byte_class] = found
+        row[byte_class] = predicted
         # Classes are what the whole grammar tells apart; at one position most of them move alike,
         # and a walk over the trie meets them all.
         for other in range(self.width):
@@ -382,55 +383,55 @@ cdef class LazyTable:
                     if not self.items.move_alike(sources[i].second, byte_class, other):
                         break
                 else:
-                    row[other] = found
+                    row[other] = predicted
         return 0
 
     cdef int32_t _settle_one(self, Pair reached) except -2:
         """Intern a state of a single pair, memoised: many bytes lead to the same one."""
         cdef uint64_t key = _key_of(reached)
         cdef vector[Pair] pairs
-        cdef int32_t found = self.settled.get(key)
-        if found == UNKNOWN:
+        cdef int32_t result = self.settled.get(key)
+        if result == UNKNOWN:
             pairs.push_back(reached)
-            found = self._settle(pairs)
-            self.settled.put(key, found)
-        return found
+            result = self._settle(pairs)
+            self.settled.put(key, result)
+        return result
 
     cdef int32_t resumed(self, Pair complete) except -2:
         """The state of what waits for a nonterminal that completes in a node, memoised."""
         cdef uint64_t key = _key_of(complete)
         cdef vector[Pair] pairs
-        cdef int32_t found = self.resumptions.get(key)
-        if found == UNKNOWN:
+        cdef int32_t result = self.resumptions.get(key)
+        if result == UNKNOWN:
             for triple in self.stack.waiters(complete):
                 pairs.push_back(_resuming(triple, complete.first))
-            found = self._settle(pairs)
-            self.resumptions.put(key, found)
-        return found
+            result = self._settle(pairs)
+            self.resumptions.put(key, result)
+        return result
 
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:
         cdef vector[int32_t] completions
         cdef vector[Pair] done
-        cdef unordered_set[uint64_t] known, known_done
+        cdef unordered_set[uint64_t] keys, done_keys
         cdef Span[int32_t] completed
         cdef Span[Triple] waiting
-        cdef Pair what
+        cdef Pair completion
         cdef size_t i = 0, j, k, steps = 0
         # The list of pairs grows during the iteration, so each is visited once, in turn.
         while i < reached.size():
             completed = self.items.completed(reached[i].second)
             for j in range(completed.size()):
-                what = Pair(reached[i].first, completed[j])
-                if not _append(done, known_done, what):
+                completion = Pair(reached[i].first, completed[j])
+                if not _append(done, done_keys, completion):
                     continue
-                if what.first == BOTTOM:
-                    completions.push_back(what.second)
+                if completion.first == BOTTOM:
+                    completions.push_back(completion.second)
                     continue
-                waiting = self.stack.waiters(what)
+                waiting = self.stack.waiters(completion)
                 steps += 1 + waiting.size()
-                self.items.room.check(steps, what.second)
+                self.items.room.check(steps, completion.second)
                 for k in range(waiting.size()):
-                    _append(reached, known, _resuming(waiting[k], what.first))
+                    _append(reached, keys, _resuming(waiting[k], completion.first))
             i += 1
         # All completions are known before items are dropped in ``_intern``, which keeps those that
         # go on.
@@ -528,11 +529,11 @@ cdef enum:
 
 
 cdef bint _append(
-    vector[Pair]& pairs, unordered_set[uint64_t]& known, Pair added
+    vector[Pair]& pairs, unordered_set[uint64_t]& keys, Pair added
 ) except -1:
     """Add a pair to a list that has each once, and return whether it is new.
 
-    ``known``: the pairs of a long list, of which there is one for each place where a text may turn
+    ``keys``: the pairs of a long list, of which there is one for each place where a text may turn
     (``p ::= 'a' p 'a' | 'a'``), so that a step takes time in proportion to them.
     """
     cdef size_t i
@@ -541,11 +542,11 @@ cdef bint _append(
             if pairs[i] == added:
                 return False
     else:
-        if known.empty():
+        if keys.empty():
             for i in range(pairs.size()):
-                known.insert(_key(pairs[i].first, pairs[i].second))
-        if known.count(_key(added.first, added.second)):
+                keys.insert(_key(pairs[i].first, pairs[i].second))
+        if keys.count(_key(added.first, added.second)):
             return False
-        known.insert(_key(added.first, added.second))
+        keys.insert(_key(added.first, added.second))
     pairs.push_back(added)
     return True

@@ -19,24 +19,24 @@ cdef extern from *:
     namespace kbnf {
 
     /* Of a mask: all its words, or some, as (index, word) pairs. */
-    struct Piece {
+    struct Operand {
         const uint32_t *words;
         const std::pair<int32_t, int32_t> *pairs;
         size_t count;
 
-        Piece() = default;
-        explicit Piece(const uint32_t *all) : words(all), pairs(nullptr), count(0) {}
-        Piece(const std::pair<int32_t, int32_t> *some, size_t number)
+        Operand() = default;
+        explicit Operand(const uint32_t *all) : words(all), pairs(nullptr), count(0) {}
+        Operand(const std::pair<int32_t, int32_t> *some, size_t number)
             : words(nullptr), pairs(some), count(number) {}
     };
 
-    /* Write the union of pieces, ``width`` words; those after it, ``all`` in all, become 0. */
-    inline void write_pieces(
-        const std::vector<Piece> &pieces, uint32_t *out, size_t width, size_t all
+    /* Write the union of operands, ``width`` words; those after it, ``all`` in all, become 0. */
+    inline void write_union(
+        const std::vector<Operand> &operands, uint32_t *out, size_t width, size_t all
     ) {
         bool is_begun = false;
-        for (const Piece &piece : pieces) {
-            const uint32_t *words = piece.words;
+        for (const Operand &operand : operands) {
+            const uint32_t *words = operand.words;
             if (words == nullptr) continue;
             if (is_begun) {
                 for (size_t k = 0; k < width; ++k) out[k] |= words[k];
@@ -50,20 +50,20 @@ cdef extern from *:
         } else {
             memset(out, 0, all * sizeof(uint32_t));
         }
-        for (const Piece &piece : pieces)
-            for (size_t k = 0; k < piece.count; ++k)
-                out[piece.pairs[k].first] |= (uint32_t)piece.pairs[k].second;
+        for (const Operand &operand : operands)
+            for (size_t k = 0; k < operand.count; ++k)
+                out[operand.pairs[k].first] |= (uint32_t)operand.pairs[k].second;
     }
 
     }
     """
-    cppclass Piece "kbnf::Piece":
-        Piece()
-        Piece(const uint32_t* words)
-        Piece(const Pair* pairs, size_t count)
+    cppclass Operand "kbnf::Operand":
+        Operand()
+        Operand(const uint32_t* words)
+        Operand(const Pair* pairs, size_t count)
 
-    void write_pieces "kbnf::write_pieces"(
-        const vector[Piece]& pieces, uint32_t* out, size_t width, size_t all
+    void write_union "kbnf::write_union"(
+        const vector[Operand]& operands, uint32_t* out, size_t width, size_t all
     ) noexcept nogil
 
 
@@ -80,24 +80,24 @@ cdef class Pool:
     """
 
     cdef readonly Py_ssize_t added_bytes
-    cdef Parts parts
+    cdef SliceSet slice_set
     cdef int32_t width
     cdef int32_t head
     cdef deque[vector[int32_t]] contents
-    cdef unordered_map[uint64_t, vector[int32_t]] places
+    cdef unordered_map[uint64_t, vector[int32_t]] numbers_of
 
-    def __cinit__(self, first, Parts parts=None, int32_t numbers=0):
-        self.parts = parts
+    def __cinit__(self, first, SliceSet slice_set=None, int32_t numbers=0):
+        self.slice_set = slice_set
         self.width = (numbers + 31) // 32
-        if parts is not None:
-            self.width, self.head = <int32_t> parts.width, <int32_t> parts.head
-        self._place(self._content(first))
+        if slice_set is not None:
+            self.width, self.head = <int32_t> slice_set.width, <int32_t> slice_set.head
+        self._insert(self._content(first))
         self.added_bytes = 0
 
     @property
     def bytes(self):
         """The memory that the sets take."""
-        return held(self.contents) + held(self.places)
+        return memory_of(self.contents) + memory_of(self.numbers_of)
 
     def __len__(self):
         return self.contents.size()
@@ -105,7 +105,7 @@ cdef class Pool:
     def __getitem__(self, Py_ssize_t number):
         if not 0 <= number < len(self):
             raise IndexError(number)
-        if self.parts is not None:
+        if self.slice_set is not None:
             return self.unite((number,))
         return _as_array(_numbers_in(self.contents[number], self.width))
 
@@ -123,34 +123,34 @@ cdef class Pool:
             self.add(number, <uint32_t*> cnp.PyArray_DATA(words))
         return words
 
-    cdef int find_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
+    cdef int find_operands(self, vector[int32_t]& numbers, vector[Operand]& operands) except -1:
         """Find what the union of masks is written from; they stay where they are."""
-        if not self._take_pieces(numbers, pieces):
+        if not self._take_operands(numbers, operands):
             numbers.assign(1, self._united(numbers))
-            self._take_pieces(numbers, pieces)
+            self._take_operands(numbers, operands)
         return 0
 
-    cdef bint _take_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
+    cdef bint _take_operands(self, vector[int32_t]& numbers, vector[Operand]& operands) except -1:
         """Find the same, if all of it is kept."""
         cdef vector[int32_t]* content
         cdef vector[const uint32_t*] blocks
         cdef const int32_t* words
         cdef size_t i, count
-        pieces.clear()
+        operands.clear()
         for i in range(numbers.size()):
             content = &self.contents.at(numbers[i])
-            if not self.parts.find_blocks(<const Taken*> content.data(), blocks):
+            if not self.slice_set.find_blocks(<const Taken*> content.data(), blocks):
                 return False
             words = content.data() + self.head
             count = content.size() - self.head
             if self._is_dense(content[0]):
-                pieces.push_back(Piece(<const uint32_t*> words))
+                operands.push_back(Operand(<const uint32_t*> words))
             elif count:
-                pieces.push_back(Piece(<const Pair*> words, count // 2))
+                operands.push_back(Operand(<const Pair*> words, count // 2))
         sort(blocks.begin(), blocks.end())
         for i in range(blocks.size()):
             if i == 0 or blocks[i] != blocks[i - 1]:
-                pieces.push_back(Piece(blocks[i]))
+                operands.push_back(Operand(blocks[i]))
         return True
 
     cdef int32_t _united(self, const vector[int32_t]& numbers) except -1:
@@ -170,7 +170,7 @@ cdef class Pool:
         """Set the bits of a mask in ``words`` too."""
         cdef vector[int32_t]* content = &self.contents.at(number)
         cdef size_t i
-        self.parts.add_taken(<const Taken*> content.data(), words)
+        self.slice_set.add_taken(<const Taken*> content.data(), words)
         if self._is_dense(content[0]):
             for i in range(<size_t> self.width):
                 words[i] |= <uint32_t> content[0][i + self.head]
@@ -183,7 +183,7 @@ cdef class Pool:
         cdef const int32_t[::1] values = array.view("int32")
         cdef vector[int32_t] content, numbers
         cdef Py_ssize_t i
-        if self.parts is not None:
+        if self.slice_set is not None:
             self._take_content(<const uint32_t*> cnp.PyArray_DATA(array), content)
             return content
         for i in range(values.shape[0]):
@@ -202,16 +202,16 @@ cdef class Pool:
         """The number of a content, interned if new."""
         cdef vector[int32_t]* numbers
         cdef size_t i
-        numbers = &self.places[_hash(content)]
+        numbers = &self.numbers_of[_hash(content)]
         for i in range(numbers.size()):
             if self.contents[numbers[0][i]] == content:
                 return numbers[0][i]
-        return self._place(content)
+        return self._insert(content)
 
-    cdef int32_t _place(self, const vector[int32_t]& content) except -1:
+    cdef int32_t _insert(self, const vector[int32_t]& content) except -1:
         cdef int32_t number = self.contents.size()
         self.contents.push_back(content)
-        self.places[_hash(content)].push_back(number)
+        self.numbers_of[_hash(content)].push_back(number)
         self.added_bytes += content.size() * sizeof(int32_t) + _ARRAY_BYTES
         return number
 
@@ -275,11 +275,11 @@ cdef bint _is_root(const vector[int32_t]& content, int32_t width) noexcept:
 
 cdef size_t _count_numbers(const vector[int32_t]& content, int32_t width) noexcept:
     """How many numbers are in a content without blocks."""
-    cdef size_t i, found = 0
+    cdef size_t i, result = 0
     cdef bint is_dense = content.size() == <size_t> width
     for i in range(0 if is_dense else 1, content.size(), 1 if is_dense else 2):
-        found += _count_bits(<uint32_t> content[i])
-    return found
+        result += _count_bits(<uint32_t> content[i])
+    return result
 
 
 cdef vector[int32_t] _numbers_in(const vector[int32_t]& content, int32_t width) except *:
@@ -287,12 +287,12 @@ cdef vector[int32_t] _numbers_in(const vector[int32_t]& content, int32_t width) 
     cdef vector[int32_t] numbers
     cdef bint is_dense = content.size() == <size_t> width
     cdef uint64_t left
-    cdef int32_t place
+    cdef int32_t index
     cdef size_t i
     for i in range(0, content.size(), 1 if is_dense else 2):
-        place = <int32_t> i if is_dense else content[i]
+        index = <int32_t> i if is_dense else content[i]
         left = <uint32_t> content[i if is_dense else i + 1]
         while left:
-            numbers.push_back(32 * place + _lowest(left))
+            numbers.push_back(32 * index + _lowest(left))
             left &= left - 1
     return numbers

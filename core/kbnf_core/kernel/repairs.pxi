@@ -44,7 +44,7 @@ cdef enum:
     # The kinds of bytes.
     _BLANK = 0, _SIGN = 1, _WORD = 2
     # Facts about a state.
-    _IS_KNOWN = 1, _IS_FORCED = 2, _IS_FREE = 4, _IS_WITHIN = 8
+    _IS_COMPUTED = 1, _IS_FORCED = 2, _IS_FREE = 4, _IS_WITHIN = 8
     # The kinds of trials: to look at a node; to try its edits of one level; edits; and ends.
     _AT = 0, _EDITS = 1
     _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7
@@ -124,7 +124,7 @@ cdef class Repairs:
     # after the last.
     cdef tuple rewriters
     cdef vector[int32_t] row_costs
-    cdef vector[int32_t] row_each
+    cdef vector[int32_t] row_costs_by_byte
     cdef vector[uint8_t] row_loses
     cdef vector[_Rewrite] rewrites
     cdef vector[pair[int32_t, int32_t]] matched
@@ -205,7 +205,7 @@ cdef class Repairs:
         self.growth = min(self.growth, self.closed, self.chosen)
         for row in weights.rewrites:
             self.row_costs.push_back(_thousandths(row.cost))
-            self.row_each.push_back(_thousandths(row.each))
+            self.row_costs_by_byte.push_back(_thousandths(row.each))
             self.row_loses.push_back(_STRIPPED if row.strips else row.each > 0)
         # Rewrites are tried at the first level, whatever they cost.
         if not self.row_costs.empty():
@@ -266,7 +266,7 @@ cdef class Repairs:
             self.explorer.release()
 
     cdef tuple _edits(self, int32_t number):
-        cdef list found = []
+        cdef list result = []
         cdef _Trial step
         cdef int64_t cost = self.trials[number].before >> _RANK_SHIFT
         cdef int32_t at = number
@@ -278,10 +278,10 @@ cdef class Repairs:
                     end = self.size
                 total = step.before >> _RANK_SHIFT
                 written = self._written(step)
-                found.append((step.kind, start, end, written, step.chosen != 0, step.lost, total))
+                result.append((step.kind, start, end, written, step.chosen != 0, step.lost, total))
             at = step.parent
-        found.reverse()
-        return cost, found, self.trials[number].state
+        result.reverse()
+        return cost, result, self.trials[number].state
 
     cdef int32_t _taken(self, _Trial& step) noexcept:
         """How many bytes of the text an edit takes the place of."""
@@ -454,8 +454,8 @@ cdef class Repairs:
         if self.reached[number] >= self.count:
             return False
         if self.count > 1:
-            for each in self.texts[number]:
-                if each == step.written:
+            for written in self.texts[number]:
+                if written == step.written:
                     return False
             self.texts[number].push_back(step.written)
         self.reached[number] += 1
@@ -464,7 +464,7 @@ cdef class Repairs:
     cdef uint8_t _facts(self, int32_t state) except 0:
         cdef int32_t* row
         cdef int32_t byte_class, alive = 0, within = 0
-        cdef uint8_t found = _IS_KNOWN
+        cdef uint8_t flags = _IS_COMPUTED
         if state >= <int32_t> self.facts.size():
             self.facts.resize(2 * state + 1)
         if self.facts[state] == 0:
@@ -474,8 +474,8 @@ cdef class Repairs:
                     alive += self.sizes[byte_class]
                     if 0x80 <= self.spelled[byte_class] < 0xC0:
                         within += self.sizes[byte_class]
-            found |= _IS_FORCED * (alive == 1) | _IS_FREE * (alive >= _MANY_BYTES)
-            self.facts[state] = found | _IS_WITHIN * (alive == within)
+            flags |= _IS_FORCED * (alive == 1) | _IS_FREE * (alive >= _MANY_BYTES)
+            self.facts[state] = flags | _IS_WITHIN * (alive == within)
         return self.facts[state]
 
     cdef int _try_edits(self, _Trial step) except -1:
@@ -534,7 +534,7 @@ cdef class Repairs:
             rows.first = <int32_t> self.rewrites.size()
             for row, end, written in self.rewriters[is_free].at(position):
                 taken = <int32_t> end - position
-                cost = self.row_costs[row] + taken * self.row_each[row]
+                cost = self.row_costs[row] + taken * self.row_costs_by_byte[row]
                 if (<int32_t> len(written) - taken) * self.growth <= cost:
                     self.rewrites.push_back(_Rewrite(written, taken, cost, self.row_loses[row]))
             rows.second = <int32_t> self.rewrites.size()
@@ -629,25 +629,25 @@ cdef class Repairs:
     cdef bint _leads_out(self, int32_t state, int32_t position) except -1:
         """Return whether the text, read on from a free state, comes to one that is not free."""
         cdef vector[uint64_t] path
-        cdef int32_t found = UNKNOWN
+        cdef int32_t result = UNKNOWN
         cdef uint64_t key
-        while found == UNKNOWN:
+        while result == UNKNOWN:
             path.push_back(_key(state, position))
-            found = self.leading.get(path.back())
-            if found != UNKNOWN:
+            result = self.leading.get(path.back())
+            if result != UNKNOWN:
                 break
             if not self._facts(state) & (_IS_FREE | _IS_WITHIN):
-                found = True
+                result = True
             elif position == self.size or (self.is_eager and self.explorer.completions[state]):
-                found = False
+                result = False
             else:
                 state = self.explorer.step_alone(state, self.explorer.classes[self.data[position]])
                 position += 1
                 if state == DEAD:
-                    found = False
+                    result = False
         for key in path:
-            self.leading.put(key, found)
-        return found
+            self.leading.put(key, result)
+        return result
 
     cdef bint _is_content(self, int32_t state, uint8_t byte_class, uint8_t facts) except -1:
         """Return whether a byte leads from a free state to a free one."""

@@ -1,6 +1,6 @@
 # A vocabulary in slices, laid out for walks, and the blocks that masks are made of.
 #
-# **Layer.** Above ``arrays.pxi``; one ``Parts`` serves the walks of all grammars.
+# **Layer.** Above ``arrays.pxi``; one ``SliceSet`` serves the walks of all grammars.
 #
 # **Terms** (``mask/slices.py``). A *slice* has the tokens that one small automaton, its *machine*,
 # reads; the last slice has all others. A *block* is a row of bits: the tokens of a slice of at most
@@ -30,7 +30,7 @@ cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
 
 
 @cython.final
-cdef class _Part(_Trie):
+cdef class _Slice(_Trie):
     """A slice of the vocabulary."""
 
     cdef const int32_t[:, ::1] machine
@@ -99,13 +99,13 @@ cdef class _Part(_Trie):
 
     cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
         """Whether some of these characters may be below a node."""
-        cdef const uint64_t* found = &self.sets[self.below[node], 0]
-        return found[0] & these.low or found[1] & these.high
+        cdef const uint64_t* result = &self.sets[self.below[node], 0]
+        return result[0] & these.low or result[1] & these.high
 
     cdef inline bint has_around(self, int32_t node, const Characters* these) noexcept:
         """Whether some of these characters are on the way to a node or below it."""
-        cdef const uint64_t* found = &self.around[node, 0]
-        return found[0] & these.low or found[1] & these.high
+        cdef const uint64_t* result = &self.around[node, 0]
+        return result[0] & these.low or result[1] & these.high
 
     cdef void add_without(
         self, const uint32_t* block, const Characters* without, uint32_t* words, size_t count
@@ -126,20 +126,20 @@ cdef class _Part(_Trie):
         for i in range(count):
             words[i] |= block[i] & ~refused[i]
 
-    cdef int read(self, each, _Part whole) except -1:
+    cdef int read(self, source, _Slice whole) except -1:
         """Take what an inclusion check needs."""
-        cdef const int32_t[:, ::1] machine = each.machine
-        cdef const int32_t[::1] parent = each.part.trie.parent
+        cdef const int32_t[:, ::1] machine = source.machine
+        cdef const int32_t[::1] parent = source.part.trie.parent
         cdef int32_t byte, node, inner
         memset(&self.read_first, 0, sizeof(_Bytes))
         for byte in range(256):
             if machine[1, byte] != DEAD:
                 _add_byte(&self.read_first, byte)
         self.reads = True
-        self.machine = each.machine
-        self.reading = each.reading
-        self.sets, self.below = each.sets, each.below
-        self.numbers, self.having = each.number, each.having
+        self.machine = source.machine
+        self.reading = source.reading
+        self.sets, self.below = source.sets, source.below
+        self.numbers, self.having = source.number, source.having
         self.length.resize(parent.shape[0])
         self.behind.resize(parent.shape[0])
         for node in range(1, <int32_t> parent.shape[0]):
@@ -152,13 +152,13 @@ cdef class _Part(_Trie):
 
 
 @cython.final
-cdef class Parts:
+cdef class SliceSet:
     """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
 
-    cdef _Part whole
+    cdef _Slice whole
     cdef list slices
     # What some tokens of the last slice end with.
-    cdef _Part tails
+    cdef _Slice tails
     cdef Py_ssize_t depth
     cdef Py_ssize_t width
     # How many words the nodes of the trie take, as bits.
@@ -169,22 +169,22 @@ cdef class Parts:
     cdef unordered_map[string, vector[uint32_t]] unions
 
     def __init__(self, trie, slices, tails):
-        cdef _Part part
-        self.whole = _Part()
+        cdef _Slice slice_
+        self.whole = _Slice()
         self.whole.lay_out(trie)
         self.whole.index(trie)
         self.slices = []
-        for each in slices:
-            part = _Part()
-            part.lay_out(each.part.trie)
-            part.nodes = each.part.nodes
-            part.number = <int32_t> len(self.slices)
-            part.blocks = each.blocks
-            part.height, part.around = each.height, each.around
-            if each.machine is not None:
-                part.read(each, self.whole)
-            self.slices.append(part)
-        self.tails = _Part()
+        for source in slices:
+            slice_ = _Slice()
+            slice_.lay_out(source.part.trie)
+            slice_.nodes = source.part.nodes
+            slice_.number = <int32_t> len(self.slices)
+            slice_.blocks = source.blocks
+            slice_.height, slice_.around = source.height, source.around
+            if source.machine is not None:
+                slice_.read(source, self.whole)
+            self.slices.append(slice_)
+        self.tails = _Slice()
         self.tails.lay_out(tails.trie)
         nodes = tails.nodes[tails.trie.token_ids]
         self.tails.nodes, self.tails.before = nodes, tails.before[tails.trie.token_ids]
@@ -195,7 +195,7 @@ cdef class Parts:
         self.depth = trie.max_depth
         self.node_width = (trie.node_count + 31) // 32
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
-        self.width = part.blocks.shape[1]
+        self.width = slice_.blocks.shape[1]
 
     cdef bint find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
         """Find rows whose union is what a mask has of all slices: one, as a rule; they are kept.
@@ -206,11 +206,11 @@ cdef class Parts:
         cdef vector[uint32_t]* united
         cdef size_t first = blocks.size()
         cdef bint is_whole = True
-        cdef _Part part
-        for part in self.slices:
-            if taken[part.number].block:
-                blocks.push_back(&part.blocks[taken[part.number].block - 1, 0])
-                is_whole = is_whole and not _is_any(taken[part.number].without)
+        cdef _Slice slice_
+        for slice_ in self.slices:
+            if taken[slice_.number].block:
+                blocks.push_back(&slice_.blocks[taken[slice_.number].block - 1, 0])
+                is_whole = is_whole and not _is_any(taken[slice_.number].without)
         if is_whole and blocks.size() < first + 2:
             return True
         key.assign(<const char*> taken, self.head * sizeof(int32_t))
@@ -228,20 +228,20 @@ cdef class Parts:
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""
         cdef const uint32_t* block
-        cdef _Part part
+        cdef _Slice slice_
         cdef Py_ssize_t i
-        cdef bint found = False
-        for part in self.slices:
-            if not taken[part.number].block:
+        cdef bint result = False
+        for slice_ in self.slices:
+            if not taken[slice_.number].block:
                 continue
-            found = True
-            block = &part.blocks[taken[part.number].block - 1, 0]
-            if _is_any(taken[part.number].without):
-                part.add_without(block, &taken[part.number].without, words, self.width)
+            result = True
+            block = &slice_.blocks[taken[slice_.number].block - 1, 0]
+            if _is_any(taken[slice_.number].without):
+                slice_.add_without(block, &taken[slice_.number].without, words, self.width)
                 continue
             for i in range(self.width):
                 words[i] |= block[i]
-        return found
+        return result
 
 
 # Passes over a trie, for slices: a node comes before those below it, so facts about its parent go
@@ -259,25 +259,25 @@ def read_down(
 ):
     """Return the state of a machine at each node, uint8[n]; 1 is the start."""
     cdef Py_ssize_t count = parent.shape[0], node
-    found = _new(count, 0, cnp.NPY_UINT8)
-    cdef uint8_t[::1] state = found
+    result = _new(count, 0, cnp.NPY_UINT8)
+    cdef uint8_t[::1] state = result
     state[0] = 1
     with nogil:
         for node in range(1, count):
             state[node] = <uint8_t> machine[state[parent[node]], byte[node]]
-    return found
+    return result
 
 
 def count_starts(const int32_t[::1] parent, const uint8_t[::1] reading):
     """Return how often the machine was at its start on the way to each node, int32[n]."""
     cdef Py_ssize_t count = parent.shape[0], node
-    found = _new(count, 0, cnp.NPY_INT32)
-    cdef int32_t[::1] begun = found
+    result = _new(count, 0, cnp.NPY_INT32)
+    cdef int32_t[::1] begun = result
     begun[0] = 0
     with nogil:
         for node in range(1, count):
             begun[node] = begun[parent[node]] + (reading[parent[node]] == 1)
-    return found
+    return result
 
 
 def unite_down_and_up(const int32_t[::1] parent, const uint64_t[:, ::1] own):
@@ -314,11 +314,11 @@ def mark_tokens(
 def deepest_below(const int32_t[::1] parent, const uint16_t[::1] depth):
     """Return the depth of the deepest node below each, or its own, uint16[n]."""
     cdef Py_ssize_t count = parent.shape[0], node
-    found = _new(count, 0, cnp.NPY_UINT16)
-    cdef uint16_t[::1] deepest = found
+    result = _new(count, 0, cnp.NPY_UINT16)
+    cdef uint16_t[::1] deepest = result
     with nogil:
         deepest[:] = depth
         for node in range(count - 1, 0, -1):
             if deepest[parent[node]] < deepest[node]:
                 deepest[parent[node]] = deepest[node]
-    return found
+    return result

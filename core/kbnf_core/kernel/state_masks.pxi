@@ -27,7 +27,7 @@ cdef class MaskAssembler:
     cdef Pool rows
     cdef object states
     cdef double state_limit
-    cdef double part_limit
+    cdef double entry_limit
     cdef double byte_limit
     cdef size_t capacity
     # Whether rows are all that a mask is made of.
@@ -35,8 +35,8 @@ cdef class MaskAssembler:
     cdef readonly Py_ssize_t walk_count
     cdef unordered_map[uint64_t, Walked] walks
     # Of the state in progress; numbers may come more than once.
-    cdef vector[int32_t] found_rows
-    cdef vector[int32_t] found_completions
+    cdef vector[int32_t] row_numbers
+    cdef vector[int32_t] completion_numbers
     # By state: the numbers of sets of nodes below which it goes on, no two with a node in common.
     cdef unordered_map[int32_t, vector[int32_t]] entered
     # By two sets of nodes: those of the first that the second does not have; and the empty set.
@@ -51,10 +51,10 @@ cdef class MaskAssembler:
         self.explorer = masks.states.explorer
         self.counting = masks.counting
         self.walker = masks.walker
-        self.node_sets, self.rows = masks.found
+        self.node_sets, self.rows = masks.results
         self.differences, self.no_nodes = _Map(), self.node_sets.find(nothing)
         self.states = masks.states
-        self.state_limit, self.part_limit = masks.state_limit, masks.part_limit
+        self.state_limit, self.entry_limit = masks.state_limit, masks.entry_limit
         self.byte_limit = masks.byte_limit
         self.capacity = masks.walk_capacity
         self.is_plain = not masks.terminals
@@ -62,10 +62,10 @@ cdef class MaskAssembler:
     @property
     def bytes(self):
         """The memory that walks take, and what finds them."""
-        cdef size_t found = held(self.walks) + held(self.work)
-        found += held(self.entered) + held(self.found_rows)
-        found += held(self.found_completions) + self.differences.held()
-        return found + self.walker.held() + self.counting.held()
+        cdef size_t result = memory_of(self.walks) + memory_of(self.work)
+        result += memory_of(self.entered) + memory_of(self.row_numbers)
+        result += memory_of(self.completion_numbers) + self.differences.memory()
+        return result + self.walker.memory() + self.counting.memory()
 
     def __len__(self):
         return self.walks.size()
@@ -73,19 +73,19 @@ cdef class MaskAssembler:
     cpdef bint holds_more_than(self, double share) except -1:
         """Return whether more than a share of one of the limits is reached."""
         cdef LazyTable explorer = self.explorer
-        cdef double parts = explorer.part_count()
+        cdef double entries = explorer.entry_count()
         return (
             explorer.state_count() > share * self.state_limit
-            or parts > share * self.part_limit
-            and parts - <Py_ssize_t> self.states.given > share * self.part_limit
+            or entries > share * self.entry_limit
+            and entries - <Py_ssize_t> self.states.given > share * self.entry_limit
             or self.node_sets.added_bytes + self.rows.added_bytes > share * self.byte_limit
         )
 
     def walk(self, int32_t item_set, int32_t nodes):
         """Return the walk of an item set below the nodes of a set."""
         self._make_room()
-        cdef Walked* found = self._walk(self.counting.far_set(item_set), nodes)
-        return found.first, tuple(found.second)
+        cdef Walked* result = self._walk(self.counting.far_set(item_set), nodes)
+        return result.first, tuple(result.second)
 
     def gather(self, int32_t state):
         """Return numbers of masks, and of node sets, both ascending.
@@ -94,8 +94,8 @@ cdef class MaskAssembler:
         at which the start is complete.
         """
         self._gather(state)
-        _make_distinct(self.found_completions)
-        return tuple(self.found_rows), tuple(self.found_completions)
+        _make_distinct(self.completion_numbers)
+        return tuple(self.row_numbers), tuple(self.completion_numbers)
 
     def rows_of(self, int32_t state):
         """Return the numbers of ``gather`` that are of masks."""
@@ -113,7 +113,7 @@ cdef class MaskAssembler:
         self.explorer.acquire()
         try:
             self._gather(state)
-            rows = self.found_rows
+            rows = self.row_numbers
         finally:
             self.explorer.release()
         return 0
@@ -122,9 +122,9 @@ cdef class MaskAssembler:
         self.explorer.acquire()
         try:
             self._gather(state)
-            if not self.found_completions.empty():
+            if not self.completion_numbers.empty():
                 self._cut_off()
-            rows = self.found_rows
+            rows = self.row_numbers
         finally:
             self.explorer.release()
         return 0
@@ -133,22 +133,22 @@ cdef class MaskAssembler:
         """Replace the rows by their union, without the tokens that go on after a complete text."""
         cdef vector[int32_t] content
         cdef int32_t row, nodes, node, behind
-        for row in self.found_rows:
+        for row in self.row_numbers:
             self.walker.add(self.rows.contents.at(row))
-        for nodes in self.found_completions:
+        for nodes in self.completion_numbers:
             behind = 0
             for node in _numbers_in(self.node_sets.contents.at(nodes), self.node_sets.width):
                 if node >= behind:
                     behind = self.walker.drop_below(node)
         self.walker._take_words(content, self.rows.width)
-        self.found_rows.assign(1, self.rows.find(content))
-        if not self.found_rows[0]:
-            self.found_rows.clear()
+        self.row_numbers.assign(1, self.rows.find(content))
+        if not self.row_numbers[0]:
+            self.row_numbers.clear()
         return 0
 
     cdef int _gather(self, int32_t state) except -1:
-        self.found_rows.clear()
-        self.found_completions.clear()
+        self.row_numbers.clear()
+        self.completion_numbers.clear()
         self.entered.clear()
         self.work.clear()
         self.steps = 0
@@ -158,9 +158,9 @@ cdef class MaskAssembler:
         while not self.work.empty():
             self._follow()
         # Mask 0 is the empty one, which each pool begins with.
-        _make_distinct(self.found_rows)
-        if not self.found_rows.empty() and self.found_rows[0] == 0:
-            self.found_rows.erase(self.found_rows.begin())
+        _make_distinct(self.row_numbers)
+        if not self.row_numbers.empty() and self.row_numbers[0] == 0:
+            self.row_numbers.erase(self.row_numbers.begin())
         return 0
 
     cdef int _enter(self, int32_t state, int32_t nodes) except -1:
@@ -187,14 +187,14 @@ cdef class MaskAssembler:
         bit for each node of the trie.
         """
         cdef uint64_t key = _key(nodes, others)
-        cdef int32_t found
+        cdef int32_t result
         if nodes == others or nodes == self.no_nodes:
             return self.no_nodes
-        found = self.differences.get(key)
-        if found == UNKNOWN:
-            found = self._find_difference(nodes, others)
-            self.differences.put(key, found)
-        return found
+        result = self.differences.get(key)
+        if result == UNKNOWN:
+            result = self._find_difference(nodes, others)
+            self.differences.put(key, result)
+        return result
 
     cdef int32_t _find_difference(self, int32_t nodes, int32_t others) except -1:
         cdef int32_t width = self.node_sets.width, i
@@ -234,7 +234,7 @@ cdef class MaskAssembler:
         """Add the tokens of a pair below some nodes, and the states after its completions."""
         cdef Walked* walked = self._walk(pair.second, nodes)
         cdef size_t i
-        self.found_rows.push_back(walked.first)
+        self.row_numbers.push_back(walked.first)
         for i in range(walked.second.size()):
             self._leave(Pair(pair.first, walked.second[i].first), walked.second[i].second)
         return 0
@@ -243,13 +243,13 @@ cdef class MaskAssembler:
         """Resume what waits for a nonterminal, below the nodes at which it completes."""
         cdef int32_t state
         if complete.first == BOTTOM:
-            self.found_completions.push_back(nodes)
+            self.completion_numbers.push_back(nodes)
             return 0
         self.steps += 1
         self.explorer.items.room.check(self.steps, complete.second)
         state = self.explorer.resumed(complete)
         if self.explorer.completions[state]:
-            self.found_completions.push_back(nodes)
+            self.completion_numbers.push_back(nodes)
         self._enter(state, nodes)
         return 0
 
@@ -301,21 +301,21 @@ cdef class StateMasks:
     # By state: the number of its mask, UNKNOWN where nobody asked.
     cdef vector[int32_t] numbers
     # By number of a mask; and its number by those of the rows whose union it is.
-    cdef deque[vector[Piece]] pieces
+    cdef deque[vector[Operand]] operands
     cdef ordered_map[vector[int32_t], int32_t] by_rows
 
     def __cinit__(self, masks, rule):
         self.masks, self.rule = masks, rule
         self.assembler = masks.assembler
         self.ends_at_bytes, self.takes_eos = rule.ends_at_bytes, rule.takes_eos(True)
-        _, self.rows = masks.found
+        _, self.rows = masks.results
         # Without pieces: ``_NOTHING_ALLOWED``.
-        self.pieces.resize(1)
+        self.operands.resize(1)
 
     @property
     def bytes(self):
         """The memory that is taken."""
-        return held(self.numbers) + held(self.pieces) + held(self.by_rows)
+        return memory_of(self.numbers) + memory_of(self.operands) + memory_of(self.by_rows)
 
     def knows(self, int64_t state):
         """Return whether the mask of a state has been computed."""
@@ -323,18 +323,18 @@ cdef class StateMasks:
 
     def find(self, int64_t state):
         """Find what the mask of a state consists of."""
-        self.pieces_of(state)
+        self.operands_of(state)
 
     cdef inline bint has_number(self, int64_t state) noexcept:
         return state < <int64_t> self.numbers.size() and self.numbers[state] != UNKNOWN
 
-    cdef vector[Piece]* pieces_of(self, int64_t state) except? NULL:
+    cdef vector[Operand]* operands_of(self, int64_t state) except? NULL:
         """What the mask of a state is written from, NULL where nothing is allowed."""
         if not self.has_number(state):
             self._find(state)
         if self.numbers[state] == _NOTHING_ALLOWED:
             return NULL
-        return &self.pieces[self.numbers[state]]
+        return &self.operands[self.numbers[state]]
 
     cdef int _find(self, int64_t state) except -1:
         cdef vector[int32_t] rows
@@ -348,12 +348,12 @@ cdef class StateMasks:
 
     cdef int32_t _number(self, vector[int32_t]& rows) except -1:
         cdef vector[int32_t] united
-        cdef vector[Piece] pieces
+        cdef vector[Operand] operands
         if not self.by_rows.count(rows):
             united = rows
-            self.rows.find_pieces(united, pieces)
-            self.by_rows[rows] = <int32_t> self.pieces.size()
-            self.pieces.push_back(pieces)
+            self.rows.find_operands(united, operands)
+            self.by_rows[rows] = <int32_t> self.operands.size()
+            self.operands.push_back(operands)
         return self.by_rows[rows]
 
     cdef int _find_rows(self, int64_t state, vector[int32_t]& rows) except -1:

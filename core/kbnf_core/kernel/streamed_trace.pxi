@@ -31,20 +31,20 @@ cdef class StreamedTrace(Trace):
     """A text that grows, and the events that have become certain. For tables without tail calls."""
 
     # A place that all derivations go through, the events before it, those said.
-    cdef _Place cut
+    cdef _Point cut
     cdef size_t before_cut
-    cdef readonly size_t said
+    cdef readonly size_t reported
     # Up to which byte nothing begins or ends in any derivation but the events returned.
     cdef readonly int32_t front
 
-    def __cinit__(self, Derivations known, int64_t most):
-        self.cut = _Place(-1, _BEGIN, 0, ~0)
+    def __cinit__(self, Derivations derived, int64_t most):
+        self.cut = _Point(-1, _BEGIN, 0, ~0)
 
     def __copy__(self):
-        cdef StreamedTrace twin = StreamedTrace(self.known, self.most)
+        cdef StreamedTrace twin = StreamedTrace(self.derived, self.most)
         twin.states, twin.symbols = self.states, self.symbols
         twin.offsets, twin.tokens = self.offsets, self.tokens
-        twin.cut, twin.before_cut, twin.said = self.cut, self.before_cut, self.said
+        twin.cut, twin.before_cut, twin.reported = self.cut, self.before_cut, self.reported
         twin.front = self.front
         return twin
 
@@ -61,8 +61,8 @@ cdef class StreamedTrace(Trace):
         if not self.tokens.empty():
             self.offsets.resize(size + 1)
             self.tokens.resize(size + 1)
-        self.cut = _Place(-1, _BEGIN, 0, ~0)
-        self.before_cut = self.said = 0
+        self.cut = _Point(-1, _BEGIN, 0, ~0)
+        self.before_cut = self.reported = 0
         self.front = 0
 
     def certain_events(self):
@@ -72,24 +72,25 @@ cdef class StreamedTrace(Trace):
         before; in the order of the text.
         """
         cdef _Region region
-        cdef vector[_Event] found
+        cdef vector[_Event] events
         cdef vector[int32_t] labels, offsets
         cdef _Event event
-        cdef _Place cut = self.cut
-        cdef size_t before_cut = self.before_cut, said = self.said, end = self.symbols.size(), at
+        cdef _Point cut = self.cut
+        cdef size_t before_cut = self.before_cut, reported = self.reported
+        cdef size_t end = self.symbols.size(), at
         cdef int32_t front = self.front, size = _TOGETHER, begin
         self.is_open = True
         self.left = self.most
-        self.known.acquire()
+        self.derived.acquire()
         try:
             while True:
                 begin = self.cut.at
                 at = min(end, <size_t> (max(begin, 0) + size))
                 region = _Region()
                 self._go(at, 1)
-                self._follow_back(region, _Place(at, _ORIGIN, 0, ~0), begin, True)
+                self._follow_back(region, _Point(at, _ORIGIN, 0, ~0), begin, True)
                 self._go(begin, -1)
-                self._agree(region, at, found)
+                self._agree(region, at, events)
                 if at == end:
                     break
                 # Where the derivations meet late, longer sections: with sections of one length the
@@ -97,16 +98,16 @@ cdef class StreamedTrace(Trace):
                 size = _TOGETHER if 2 * (self.cut.at - begin) > size else 2 * size
         except BaseException:
             # Nothing was returned, so that a later call must find the same events.
-            self.cut, self.before_cut, self.said, self.front = cut, before_cut, said, front
+            self.cut, self.before_cut, self.reported, self.front = cut, before_cut, reported, front
             raise
         finally:
-            self.known.release()
-        for event in found:
+            self.derived.release()
+        for event in events:
             labels.push_back(event.label if event.kind == _OPENS else ~event.label)
             offsets.push_back(event.offset)
         return _column_of(labels), _column_of(offsets)
 
-    cdef int _agree(self, _Region region, size_t at, vector[_Event]& found) except -1:
+    cdef int _agree(self, _Region region, size_t at, vector[_Event]& agreed) except -1:
         """Find the events that all ways to the end of a region, ``at``, begin with after the last.
 
         All go through ``cut``, after ``before_cut`` events; it is moved on where they meet again.
@@ -116,9 +117,9 @@ cdef class StreamedTrace(Trace):
         cdef _Event event
         cdef size_t i, count = self.before_cut
         self.front = self.offset(at)
-        self._watch(region.places.size())
-        for i in range(region.places.size()):
-            if _is_same(region.places[i], self.cut):
+        self._watch(region.points.size())
+        for i in range(region.points.size()):
+            if _is_same(region.points[i], self.cut):
                 current.push_back(_Progress(i, _NOTHING, 0))
         while self._go_to_events(region, current, count):
             for i in range(current.size()):
@@ -129,9 +130,9 @@ cdef class StreamedTrace(Trace):
                     self._end_at(region, current)
                     return 0
             count += 1
-            if count > self.said:
-                self.said = count
-                found.push_back(event)
+            if count > self.reported:
+                self.reported = count
+                agreed.push_back(event)
             for i in range(current.size()):
                 current[i].done += 1
         return 0
@@ -153,17 +154,17 @@ cdef class StreamedTrace(Trace):
             if one.link == _NOTHING:
                 seen.insert(one.node)
         while not current.empty():
-            if reached.empty() and self._is_one_place(region, current):
-                self.cut = region.places[current[0].node]
+            if reached.empty() and self._is_one_point(region, current):
+                self.cut = region.points[current[0].node]
                 self.cut.frame = ~0
                 self.before_cut = count
             first = 0
             self._spend(current.size())
             for i in range(1, current.size()):
-                if _is_before(region.places[current[i].node], region.places[current[first].node]):
+                if _is_before(region.points[current[i].node], region.points[current[first].node]):
                     first = i
             one = current[first]
-            self._pass(region.places[one.node].at)
+            self._pass(region.points[one.node].at)
             current[first] = current.back()
             current.pop_back()
             if one.link != _NOTHING:
@@ -175,7 +176,7 @@ cdef class StreamedTrace(Trace):
                 if seen.insert(one.node).second:
                     current.push_back(one)
                 continue
-            if region.places[one.node].kind == _ORIGIN:
+            if region.points[one.node].kind == _ORIGIN:
                 # The others have an event to come, or are at the end as well.
                 self._end_at(region, reached)
                 return False
@@ -195,50 +196,50 @@ cdef class StreamedTrace(Trace):
             self.front = min(self.front, events[one.done].offset)
         return 0
 
-    cdef bint _is_one_place(self, _Region region, vector[_Progress]& current) except -1:
+    cdef bint _is_one_point(self, _Region region, vector[_Progress]& current) except -1:
         """Whether all ways have just read the same, whatever is open to its right.
 
         A way reads to each place of the text once, so it cannot be there again with another call
         open.
         """
-        cdef _Place place = region.places[current[0].node]
+        cdef _Point point = region.points[current[0].node]
         cdef size_t i
-        if place.kind != _NODE:
+        if point.kind != _NODE:
             return False
         for i in range(current.size()):
             if current[i].link != _NOTHING:
                 return False
-            if not _is_same(region.places[current[i].node], place):
+            if not _is_same(region.points[current[i].node], point):
                 return False
-        return self._step(place.at).options[place.index][0].kind == _READ
+        return self._step(point.at).options[point.index][0].kind == _READ
 
     cdef int _events_of(self, _Region region, _Progress one, vector[_Event]& events) except -1:
         """Find the events of a link, in order."""
         cdef _Link link = region.links[one.link]
-        cdef _Place source = region.places[one.node]
-        cdef _Place target = region.places[link.target]
+        cdef _Point source = region.points[one.node]
+        cdef _Point target = region.points[link.target]
         cdef int32_t rule
         cdef _Step* step
         events.clear()
         if link.kind == _CALL or link.kind == _FIRST:
             if link.kind == _CALL:
                 self._add_passed(
-                    self.known.before[self.known.calls_at + link.edge], source.at, events
+                    self.derived.before[self.derived.calls_at + link.edge], source.at, events
                 )
-            rule = self.known.rule_of[self._sources(target.at).items[target.index].state]
-            self._add_event(_OPENS, self.known.labels[rule], target.at, events)
+            rule = self.derived.rule_of[self._sources(target.at).items[target.index].state]
+            self._add_event(_OPENS, self.derived.labels[rule], target.at, events)
         elif link.kind == _READ or link.kind == _RETURN:
             step = self._step(target.at)
             if link.kind == _READ:
-                self._add_passed(self.known.before[link.edge], source.at, events)
+                self._add_passed(self.derived.before[link.edge], source.at, events)
             else:
                 rule = step.arrivals[source.index].report
-                self._add_event(_CLOSES, self.known.labels[rule], target.at, events)
+                self._add_event(_CLOSES, self.derived.labels[rule], target.at, events)
             self._add_passed(
-                self.known.arrive[step.arrivals[target.index].state], target.at, events
+                self.derived.arrive[step.arrivals[target.index].state], target.at, events
             )
         elif link.kind == _LAST and source.kind == _NODE:
-            self._add_event(_CLOSES, self.known.labels[self.known.start], target.at, events)
+            self._add_event(_CLOSES, self.derived.labels[self.derived.start], target.at, events)
         return 0
 
     cdef int _add_event(
@@ -249,7 +250,7 @@ cdef class StreamedTrace(Trace):
         return 0
 
     cdef int _add_passed(self, int32_t number, int32_t at, vector[_Event]& events) except -1:
-        cdef vector[Pair]* nodes = &self.known.passed[number]
+        cdef vector[Pair]* nodes = &self.derived.passed[number]
         cdef vector[Pair] opened
         cdef size_t i
         self._spend(nodes.size())

@@ -24,7 +24,7 @@ cdef class Trace:
     are kept.
     """
 
-    cdef readonly Derivations known
+    cdef readonly Derivations derived
     cdef vector[int32_t] states
     cdef vector[int32_t] symbols
     # By place, its byte offset; empty where these are the same.
@@ -51,11 +51,11 @@ cdef class Trace:
     cdef size_t step_at
     cdef _Step* last_step
 
-    def __cinit__(self, Derivations known, int64_t most):
-        self.known = known
+    def __cinit__(self, Derivations derived, int64_t most):
+        self.derived = derived
         self.most = self.left = most
         self.patience = _PATIENCE
-        self.states.push_back(known.initial)
+        self.states.push_back(derived.initial)
 
     cdef inline int _spend(self, int64_t work) except -1:
         """Count work; raise WorkLimitError where that is more than is left."""
@@ -105,13 +105,13 @@ cdef class Trace:
 
         Where the memoised facts of states grow with the text, that is work.
         """
-        cdef LazyTable explorer = self.known.explorer
+        cdef LazyTable explorer = self.derived.explorer
         cdef int32_t state = self.states.back()
-        cdef Py_ssize_t i, parts, pairs
+        cdef Py_ssize_t i, entries, pairs
         cdef uint8_t symbol
-        self.known.acquire()
+        self.derived.acquire()
         try:
-            parts = explorer.part_count()
+            entries = explorer.entry_count()
             self.left = self.most
             self._go(0, -1)
             self.states.reserve(self.states.size() + data.shape[0])
@@ -123,20 +123,20 @@ cdef class Trace:
                     return i
                 self._push(state, symbol, 1, _NOTHING)
                 self._pass(i)
-                if explorer.part_count() != parts:
+                if explorer.entry_count() != entries:
                     # Each pair may complete into each one.
                     pairs = explorer.configurations.all_pairs[state].size()
                     self._spend(pairs * pairs // 8)
-                    self._spend(_SIZE_OF_WORK * (explorer.part_count() - parts))
-                    parts = explorer.part_count()
+                    self._spend(_SIZE_OF_WORK * (explorer.entry_count() - entries))
+                    entries = explorer.entry_count()
                 self._watch(1)
             return data.shape[0]
         finally:
-            self.known.release()
+            self.derived.release()
 
     def read_token(self, terminals, int32_t token_id, int32_t size):
         """Read a token that matches some terminals, of so many bytes; return whether it fits."""
-        cdef int32_t state = self.known.explorer.step_token(self.states.back(), terminals)
+        cdef int32_t state = self.derived.explorer.step_token(self.states.back(), terminals)
         cdef size_t i
         if state == DEAD:
             return False
@@ -144,7 +144,7 @@ cdef class Trace:
             for i in range(self.states.size()):
                 self.offsets.push_back(i)
                 self.tokens.push_back(_NOTHING)
-        self._push(state, self.known.symbol_of(terminals), size, token_id)
+        self._push(state, self.derived.symbol_of(terminals), size, token_id)
         return True
 
     cdef inline int _push(
@@ -159,7 +159,7 @@ cdef class Trace:
 
     def expected(self):
         """Return the byte classes that fit next."""
-        return self.known.explorer.live_classes(self.states.back())
+        return self.derived.explorer.live_classes(self.states.back())
 
     def is_complete(self):
         """Return whether the bytes read are a whole text."""
@@ -167,117 +167,117 @@ cdef class Trace:
 
     cdef bint _ends(self) except -1:
         if self.symbols.empty():
-            return self.known.positions.empty is not None
+            return self.derived.positions.empty is not None
         self.left = self.most
-        self.known.acquire()
+        self.derived.acquire()
         try:
             return self._step(self.symbols.size()).complete.size() > 0
         finally:
-            self.known.release()
+            self.derived.release()
 
     cdef inline _Step* _step(self, size_t at) except NULL:
         # Most calls in a row are for one step. Steps are in a deque, so that a pointer to one stays
         # valid.
-        cdef int64_t made = self.known.made
+        cdef int64_t made = self.derived.made
         if at != self.step_at:
-            self.known.allow(self.left, self.most)
-            self.last_step = self.known.step_of(
+            self.derived.allow(self.left, self.most)
+            self.last_step = self.derived.step_of(
                 self.states[at - 1], self.symbols[at - 1], self.states[at]
             )
             self.step_at = at
-            self._spend(self.known.made - made)
+            self._spend(self.derived.made - made)
         return self.last_step
 
     cdef inline _Sources* _sources(self, size_t at) except NULL:
-        cdef int64_t made = self.known.made
-        cdef _Sources* found
-        self.known.allow(self.left, self.most)
-        found = self.known.sources_of(self.states[at])
-        self._spend(self.known.made - made)
-        return found
+        cdef int64_t made = self.derived.made
+        cdef _Sources* result
+        self.derived.allow(self.left, self.most)
+        result = self.derived.sources_of(self.states[at])
+        self._spend(self.derived.made - made)
+        return result
 
     # The ways back from a configuration.
 
-    cdef int _ways(self, _Place here, _Region region, vector[_Way]& found) except -1:
+    cdef int _ways(self, _Point here, _Region region, vector[_Way]& ways) except -1:
         """Find the configurations that may come before one; ``region`` is None outside of any."""
         cdef _Step* step
         cdef _Sources* sources
         cdef _Item item, caller
         cdef _Option option
-        cdef _Caller each
+        cdef _Caller way
         cdef _Frame frame
         cdef int32_t number, rule
         cdef size_t i
-        found.clear()
+        ways.clear()
         if here.kind == _ORIGIN:
             if here.at and self.states[here.at] >= 0:
                 step = self._step(here.at)
                 for number in step.complete:
-                    found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _LAST, 0))
+                    ways.push_back(_Way(_Point(here.at, _NODE, number, here.frame), _LAST, 0))
             if self.is_open:
                 sources = self._sources(here.at)
                 for i in range(sources.items.size()):
-                    if self.known.reads(sources.items[i].state):
-                        found.push_back(_Way(_Place(here.at, _ITEM, i, here.frame), _LAST, 0))
+                    if self.derived.reads(sources.items[i].state):
+                        ways.push_back(_Way(_Point(here.at, _ITEM, i, here.frame), _LAST, 0))
             return 0
         if here.kind == _NODE:
             step = self._step(here.at)
             for option in step.options[here.index]:
                 if option.kind == _READ:
-                    found.push_back(
+                    ways.push_back(
                         _Way(
-                            _Place(here.at - 1, _ITEM, option.index, here.frame), _READ, option.edge
+                            _Point(here.at - 1, _ITEM, option.index, here.frame), _READ, option.edge
                         )
                     )
                 else:
                     number = here.frame
                     if region is not None:
                         number = self._frame_number(region, here, option.index)
-                    found.push_back(_Way(_Place(here.at, _NODE, option.index, number), _RETURN, 0))
+                    ways.push_back(_Way(_Point(here.at, _NODE, option.index, number), _RETURN, 0))
             return 0
         sources = self._sources(here.at)
         item = sources.items[here.index]
-        if not self.known.is_entry[item.state]:
+        if not self.derived.is_entry[item.state]:
             step = self._step(here.at)
             for number in step.of_item[here.index]:
-                found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _SAME, 0))
+                ways.push_back(_Way(_Point(here.at, _NODE, number, here.frame), _SAME, 0))
             return 0
-        rule = self.known.rule_of[item.state]
+        rule = self.derived.rule_of[item.state]
         self._spend(sources.callers[here.index].size())
-        for each in sources.callers[here.index]:
-            caller = sources.items[each.item]
-            if self.known.items.call_tail[each.call]:
-                found.push_back(
-                    _Way(_Place(here.at, _ITEM, each.item, here.frame), _TAIL, each.call)
+        for way in sources.callers[here.index]:
+            caller = sources.items[way.item]
+            if self.derived.items.call_tail[way.call]:
+                ways.push_back(
+                    _Way(_Point(here.at, _ITEM, way.item, here.frame), _TAIL, way.call)
                 )
             elif not self._top(here.frame, region, &frame):
                 if self.is_open:
-                    found.push_back(
-                        _Way(_Place(here.at, _ITEM, each.item, here.frame), _CALL, each.call)
+                    ways.push_back(
+                        _Way(_Point(here.at, _ITEM, way.item, here.frame), _CALL, way.call)
                     )
             elif (
                 frame.called == rule
                 and frame.stack
                 == (SELF if caller.pair == sources.predicted else sources.nodes[caller.pair])
                 and frame.report == caller.report
-                and frame.state == self.known.items.call_return[each.call]
+                and frame.state == self.derived.items.call_return[way.call]
             ):
                 if here.frame < 0:
-                    found.push_back(
-                        _Way(_Place(here.at, _ITEM, each.item, here.frame + 1), _CALL, each.call)
+                    ways.push_back(
+                        _Way(_Point(here.at, _ITEM, way.item, here.frame + 1), _CALL, way.call)
                     )
                 else:
                     for number in region.around[here.frame]:
-                        found.push_back(
-                            _Way(_Place(here.at, _ITEM, each.item, number), _CALL, each.call)
+                        ways.push_back(
+                            _Way(_Point(here.at, _ITEM, way.item, number), _CALL, way.call)
                         )
         if (
             here.at == 0
-            and item.report == rule == self.known.start
+            and item.report == rule == self.derived.start
             and item.pair != sources.predicted
             and not self._top(here.frame, region, &frame)
         ):
-            found.push_back(_Way(_Place(-1, _BEGIN, 0, here.frame), _FIRST, 0))
+            ways.push_back(_Way(_Point(-1, _BEGIN, 0, here.frame), _FIRST, 0))
         return 0
 
     cdef bint _top(self, int32_t number, _Region region, _Frame* frame) noexcept:
@@ -294,7 +294,7 @@ cdef class Trace:
         return True
 
     cdef int32_t _frame_number(
-        self, _Region region, _Place after, int32_t complete
+        self, _Region region, _Point after, int32_t complete
     ) except? -1:
         """The call that returned to a node of a step from another one."""
         cdef _Step* step = self._step(after.at)
@@ -317,7 +317,7 @@ cdef class Trace:
     # Regions.
 
     cdef int32_t _follow_back(
-        self, _Region region, _Place origin, int32_t floor, bint to_begin
+        self, _Region region, _Point origin, int32_t floor, bint to_begin
     ) except -1:
         """Follow all ways back until they meet; return where, as a number of the region.
 
@@ -341,26 +341,26 @@ cdef class Trace:
                 not to_begin
                 and number != here.back()
                 and here.size() + below.size() == 1
-                and _is_settled(region, region.places[here.back()].frame)
+                and _is_settled(region, region.points[here.back()].frame)
             ):
                 return here.back()
             number = here.back()
             here.pop_back()
-            if region.places[number].kind == _BEGIN:
+            if region.points[number].kind == _BEGIN:
                 if to_begin:
                     continue
                 return number
-            self._ways(region.places[number], region, ways)
-            self._pass(region.places[number].at)
+            self._ways(region.points[number], region, ways)
+            self._pass(region.points[number].at)
             for way in ways:
-                if way.place.at < floor:
+                if way.point.at < floor:
                     continue
-                target = region.number(way.place, &is_new)
+                target = region.number(way.point, &is_new)
                 region.link(target, number, way.kind, way.edge)
                 self._spend(1 + 2 * is_new)
                 self._keep(region.size())
                 if is_new:
-                    if way.place.at == region.places[number].at:
+                    if way.point.at == region.points[number].at:
                         here.push_back(target)
                     else:
                         below.push_back(target)
@@ -372,20 +372,20 @@ cdef class Trace:
         """How much a link is preferred among those of one configuration; the least is the most."""
         cdef int32_t at, index
         if link.kind == _READ:
-            return self.known.preference[link.edge]
+            return self.derived.preference[link.edge]
         if link.kind == _CALL or link.kind == _TAIL:
             return (
-                self.known.preference[self.known.calls_at + link.edge] >> _FIRST_BITS
+                self.derived.preference[self.derived.calls_at + link.edge] >> _FIRST_BITS
             ) << _FIRST_BITS
         if link.kind == _RETURN:
             level = _calling(levels, level)
             if level != _NOTHING:
-                at, index = region.places[source].at, region.places[source].index
+                at, index = region.points[source].at, region.points[source].index
                 step = self._step(at)
-                return self.known.preference_of(
+                return self.derived.preference_of(
                     levels[level].caller,
                     step.arrivals[index].report,
-                    step.arrivals[region.places[link.target].index].state,
+                    step.arrivals[region.points[link.target].index].state,
                 ) & 0xFFFFFFFF
         return 0
 
@@ -394,20 +394,20 @@ cdef class Trace:
     ) except -1:
         """Find the preferred way from ``begin`` to ``origin``; ``chosen``: its steps, backwards."""
         cdef unordered_set[int32_t] dead
-        cdef size_t known = 0
-        self._go(region.places[begin].at, -1)
+        cdef size_t dead_before = 0
+        self._go(region.points[begin].at, -1)
         while not self._chosen_without(region, begin, origin, dead, chosen, False):
             # A rule that derives itself leads in a circle: the search is repeated without the
             # configurations at the end of the circle.
-            if dead.size() == known:
+            if dead.size() == dead_before:
                 # One of them is needed on another way, where other calls are open.
                 # Giving it up would lose the derivation that needs it: the second search takes
                 # choices back.
                 dead.clear()
                 self._chosen_without(region, begin, origin, dead, chosen, True)
                 break
-            known = dead.size()
-        self._go(region.places[begin].at, 1)
+            dead_before = dead.size()
+        self._go(region.points[begin].at, 1)
         return 0
 
     cdef bint _chosen_without(
@@ -435,7 +435,7 @@ cdef class Trace:
         cdef unordered_set[int32_t] seen
         cdef unordered_map[int32_t, int32_t] reached
         cdef int32_t number, node, level
-        cdef int32_t i, each
+        cdef int32_t i, option
         cdef int64_t best, preference
         cdef size_t tries = 0
         cdef _Link link
@@ -451,7 +451,7 @@ cdef class Trace:
                 node = threads[number]
                 i = region.ends[node].first
                 while i != _NOTHING:
-                    link, each = region.links[i], i
+                    link, option = region.links[i], i
                     i = link.next
                     self._spend(1)
                     if dead.count(link.target) or (
@@ -470,7 +470,7 @@ cdef class Trace:
                         best = preference
                         ways.clear()
                     if preference == best:
-                        ways.push_back(Pair(number, each))
+                        ways.push_back(Pair(number, option))
             if ways.empty() and not goes_back:
                 if moments.size() > 1:
                     for number in range(moments.back().first, moments.back().after):
@@ -498,7 +498,7 @@ cdef class Trace:
                 origins[reached[node]].push_back(way)
             self._spend(3 * (threads.size() - number))
             self._keep(4 * threads.size())
-            self._pass(region.places[threads.back()].at)
+            self._pass(region.points[threads.back()].at)
             _push_moment(moments, number, threads.size(), level)
         self._retrace(region, threads, origins, chosen)
         return True
@@ -515,9 +515,9 @@ cdef class Trace:
 
         The same one on another way is not a circle: other calls are open there.
         """
-        cdef unordered_set[int32_t] known
+        cdef unordered_set[int32_t] seen
         cdef vector[int32_t] pending
-        cdef int32_t at = region.places[target].at
+        cdef int32_t at = region.points[target].at
         cdef Pair way
         pending.push_back(number)
         while not pending.empty():
@@ -526,9 +526,9 @@ cdef class Trace:
             self._spend(1)
             if threads[number] == target:
                 return True
-            if region.places[threads[number]].at != at or known.count(number):
+            if region.points[threads[number]].at != at or seen.count(number):
                 continue
-            known.insert(number)
+            seen.insert(number)
             for way in origins[number]:
                 pending.push_back(way.first)
         return False
@@ -544,18 +544,18 @@ cdef class Trace:
         """Return the level that the chosen ways lead to."""
         cdef int32_t node = threads[ways[0].first]
         cdef _Link link = region.links[ways[0].second]
-        cdef _Place place = region.places[node]
+        cdef _Point point = region.points[node]
         if link.kind == _CALL or link.kind == _TAIL:
             levels.resize(levels.size() + 1)
             levels.back().outer = level
             levels.back().caller = _NOTHING
             if link.kind == _CALL:
-                levels.back().caller = self._sources(place.at).items[place.index].state
+                levels.back().caller = self._sources(point.at).items[point.index].state
                 for way in ways:
                     node = threads[way.first]
                     link = region.links[way.second]
-                    levels.back().around[region.places[link.target].frame].push_back(
-                        region.places[node].frame
+                    levels.back().around[region.points[link.target].frame].push_back(
+                        region.points[node].frame
                     )
             return levels.size() - 1
         if link.kind == _RETURN:
@@ -580,16 +580,16 @@ cdef class Trace:
             way = origins[number][0]
             link = region.links[way.second]
             if link.kind == _RETURN:
-                frames.push_back(region.places[threads[number]].frame)
+                frames.push_back(region.points[threads[number]].frame)
             elif link.kind == _CALL and not frames.empty():
                 frame = frames.back()
                 frames.pop_back()
                 for way in origins[number]:
-                    if region.places[threads[way.first]].frame == frame:
+                    if region.points[threads[way.first]].frame == frame:
                         break
                 link = region.links[way.second]
             source = threads[way.first]
-            chosen.push_back(_Way(region.places[source], link.kind, link.edge))
+            chosen.push_back(_Way(region.points[source], link.kind, link.edge))
             number = way.first
         return 0
 
@@ -629,13 +629,13 @@ cdef class Trace:
         """
         cdef vector[_Way] ways, chosen
         cdef _Region region
-        cdef _Place here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        cdef _Point here = _Point(self.symbols.size(), _ORIGIN, 0, ~0)
         cdef int32_t meeting
         cdef int64_t ways_through, regions = 0, last = _NOTHING
         cdef size_t i
         self.is_open = False
         self.left = self.most
-        self.known.acquire()
+        self.derived.acquire()
         try:
             self._clear()
             self._go(here.at, 1)
@@ -648,7 +648,7 @@ cdef class Trace:
                 self._ways(here, None, ways)
                 if ways.size() == 1:
                     self._apply(here, ways[0])
-                    here = ways[0].place
+                    here = ways[0].point
                     continue
                 if ways.empty():
                     raise AssertionError(f"no way back from place {here.at} of a text")
@@ -669,12 +669,12 @@ cdef class Trace:
                 regions += 1
                 for i in range(chosen.size()):
                     self._apply(here, chosen[i])
-                    here = chosen[i].place
+                    here = chosen[i].point
             return last
         finally:
-            self.known.release()
+            self.derived.release()
 
-    cdef int _skip_back(self, _Place* here) except -1:
+    cdef int _skip_back(self, _Point* here) except -1:
         """Go back over steps inside of a rule, where nothing is to be chosen or written."""
         cdef _Sources* sources
         cdef _Step* step
@@ -685,7 +685,7 @@ cdef class Trace:
             return 0
         while here.at > 0:
             sources = self._sources(here.at)
-            if self.known.is_entry[sources.items[here.index].state]:
+            if self.derived.is_entry[sources.items[here.index].state]:
                 return 0
             step = self._step(here.at)
             if step.of_item[here.index].size() != 1:
@@ -696,8 +696,8 @@ cdef class Trace:
             option = step.options[number][0]
             if (
                 option.kind != _READ
-                or self.known.arrive[step.arrivals[number].state]
-                or self.known.before[option.edge]
+                or self.derived.arrive[step.arrivals[number].state]
+                or self.derived.before[option.edge]
             ):
                 return 0
             here.at -= 1
@@ -707,24 +707,24 @@ cdef class Trace:
     cdef int64_t _count(self, _Region region, int32_t begin, int64_t most) except -2:
         """Return the number of ways through a region, at most ``most``, or _ENDLESS."""
         cdef vector[int64_t] counts
-        cdef int64_t found = 1
+        cdef int64_t result = 1
         cdef int32_t frame
-        counts.resize(region.places.size(), _NOTHING)
+        counts.resize(region.points.size(), _NOTHING)
         while True:
             if not self._count_from(region, begin, most, counts):
                 return _ENDLESS
-            found = min(most, found * counts[begin])
-            if region.places[begin].frame < 0:
-                return found
+            result = min(most, result * counts[begin])
+            if region.points[begin].frame < 0:
+                return result
             # To the end of that call, and on from there: the calls open to its right are settled.
-            frame = region.places[begin].frame
+            frame = region.points[begin].frame
             begin = self._return_of(region, frame, region.around[frame][0])
 
     cdef int32_t _return_of(self, _Region region, int32_t frame, int32_t outer) except -1:
         """The configuration at which a call returns, in the calls ``outer``."""
         cdef bint is_new
         cdef Pair back = region.returned[frame]
-        return region.number(_Place(back.first, _NODE, back.second, outer), &is_new)
+        return region.number(_Point(back.first, _NODE, back.second, outer), &is_new)
 
     cdef bint _count_from(
         self, _Region region, int32_t begin, int64_t most, vector[int64_t]& counts
@@ -759,10 +759,10 @@ cdef class Trace:
                 # Entering a call counts the ways within it, times those from its return on.
                 needed.clear()
                 needed.push_back(link.target)
-                if link.kind == _CALL and region.places[link.target].frame >= 0:
+                if link.kind == _CALL and region.points[link.target].frame >= 0:
                     needed.push_back(
                         self._return_of(
-                            region, region.places[link.target].frame, region.places[number].frame
+                            region, region.points[link.target].frame, region.points[number].frame
                         )
                     )
                 for other in needed:
@@ -792,10 +792,10 @@ cdef class Trace:
         cdef bint is_new
         while i:
             i -= 1
-            number = region.number(chosen[i].place, &is_new)
+            number = region.number(chosen[i].point, &is_new)
             link = region.ends[number].first
             if link != region.ends[number].second and region.links[link].kind != _RETURN:
-                target = region.number(chosen[i - 1].place, &is_new) if i else 0
+                target = region.number(chosen[i - 1].point, &is_new) if i else 0
                 region.ends[number] = Pair(_NOTHING, _NOTHING)
                 while link != _NOTHING:
                     if region.links[link].target != target:
@@ -817,9 +817,9 @@ cdef class Trace:
         return 0
 
     def _empty_tree(self):
-        nodes = self.known.positions.empty
+        nodes = self.derived.positions.empty
         columns = [label for label, _ in nodes], [0] * len(nodes), [0] * len(nodes)
-        return (*(_column(each) for each in columns), _column([below for _, below in nodes]))
+        return (*(_column(node) for node in columns), _column([below for _, below in nodes]))
 
     cdef object _result(self):
         columns = (
@@ -830,7 +830,7 @@ cdef class Trace:
         )
         return columns
 
-    cdef int _apply(self, _Place here, _Way way) except -1:
+    cdef int _apply(self, _Point here, _Way way) except -1:
         """Write what lies between a configuration and one before it."""
         cdef int32_t at = self.offset(here.at) if here.at >= 0 else 0
         cdef _Step* step
@@ -839,41 +839,41 @@ cdef class Trace:
         if way.kind == _READ or way.kind == _RETURN:
             step = self._step(here.at)
             state = step.arrivals[here.index].state
-            if self.known.arrive[state]:
-                self._write_passed(self.known.arrive[state], at)
+            if self.derived.arrive[state]:
+                self._write_passed(self.derived.arrive[state], at)
             if way.kind == _READ:
                 if not self.tokens.empty() and self.tokens[here.at] != _NOTHING:
                     self._write(
-                        self.tokens[here.at] + len(self.known.positions.names),
+                        self.tokens[here.at] + len(self.derived.positions.names),
                         self.offset(here.at - 1),
                         at,
                         0,
                     )
-                if self.known.before[way.edge]:
-                    self._write_passed(self.known.before[way.edge], self.offset(here.at - 1))
+                if self.derived.before[way.edge]:
+                    self._write_passed(self.derived.before[way.edge], self.offset(here.at - 1))
             else:
-                opened.frame = _call_of(step, here.index, way.place.index)
+                opened.frame = _call_of(step, here.index, way.point.index)
                 opened.mark, opened.end = self.mark, self.end
                 self.opened.push_back(opened)
                 self.mark, self.end = self.labels.size(), at
         elif way.kind == _CALL or way.kind == _TAIL or way.kind == _FIRST:
             state = self._sources(here.at).items[here.index].state
-            self._write_rule(self.known.rule_of[state], at)
+            self._write_rule(self.derived.rule_of[state], at)
             if way.kind == _CALL:
                 self.mark, self.end = self.opened.back().mark, self.opened.back().end
                 self.opened.pop_back()
-            if way.kind != _FIRST and self.known.before[self.known.calls_at + way.edge]:
-                self._write_passed(self.known.before[self.known.calls_at + way.edge], at)
+            if way.kind != _FIRST and self.derived.before[self.derived.calls_at + way.edge]:
+                self._write_passed(self.derived.before[self.derived.calls_at + way.edge], at)
         return 0
 
     cdef int _write_rule(self, int32_t rule, int32_t at) except -1:
-        cdef int32_t label = self.known.labels[rule]
+        cdef int32_t label = self.derived.labels[rule]
         if label != _NOTHING:
             self._write(label, at, self.end, self.labels.size() - self.mark)
         return 0
 
     cdef int _write_passed(self, int32_t number, int32_t at) except -1:
-        cdef vector[Pair]* nodes = &self.known.passed[number]
+        cdef vector[Pair]* nodes = &self.derived.passed[number]
         cdef size_t i = nodes.size()
         self._spend(i)
         while i:
@@ -893,17 +893,17 @@ cdef class Trace:
 
 cdef object _column_of(vector[int32_t]& values):
     cdef cnp.npy_intp size = values.size()
-    cdef cnp.ndarray found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT32)
+    cdef cnp.ndarray result = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT32)
     if size:
-        memcpy(cnp.PyArray_DATA(found), values.data(), size * sizeof(int32_t))
-    return found
+        memcpy(cnp.PyArray_DATA(result), values.data(), size * sizeof(int32_t))
+    return result
 
 
 cdef object _backwards(vector[int32_t]& values):
     reverse(values.begin(), values.end())
-    found = _column_of(values)
+    result = _column_of(values)
     values.clear()
-    return found
+    return result
 
 
 cdef object _column(values):

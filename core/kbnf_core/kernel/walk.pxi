@@ -21,15 +21,15 @@ cdef class Walker:
     """Walks the slices of one vocabulary through one table, whose arrays it looks up once."""
 
     cdef LazyTable explorer
-    cdef Parts parts
-    cdef _Part whole
+    cdef SliceSet slice_set
+    cdef _Slice whole
     # The inclusion checks of the slices, None where none is made.
     cdef list inclusions
     # The slice before the last one, whose tokens are text, and its check; None without slices.
-    cdef _Part text
+    cdef _Slice text
     cdef Inclusion in_text
-    # At each depth of the path to the current node: see ``LazyTable.place``.
-    cdef vector[int32_t] places
+    # At each depth of the path to the current node: see ``LazyTable.cursor``.
+    cdef vector[int32_t] cursors
     # By slice: the block found so far. Then other bits, a bit for each word of these that may not
     # be zero, and whether any may be.
     cdef vector[Taken] taken
@@ -53,35 +53,35 @@ cdef class Walker:
     cdef Loop loop
     cdef readonly long long visited
 
-    def __cinit__(self, table, Parts parts):
-        cdef _Part part
+    def __cinit__(self, table, SliceSet slice_set):
+        cdef _Slice slice_
         cdef int32_t byte
         self.explorer = table.explorer
-        self.places.resize(parts.depth + 1)
-        self.words.resize(parts.width)
-        self.touched.resize((parts.width + 63) // 64)
-        self.taken.resize(len(parts.slices))
+        self.cursors.resize(slice_set.depth + 1)
+        self.words.resize(slice_set.width)
+        self.touched.resize((slice_set.width + 63) // 64)
+        self.taken.resize(len(slice_set.slices))
         self.class_bytes.resize(self.explorer.width)
         for byte in range(256):
             _add_byte(&self.class_bytes[self.explorer.classes[byte]], byte)
-        self.parts, self.whole = parts, parts.whole
+        self.slice_set, self.whole = slice_set, slice_set.whole
         self.inclusions = []
-        for part in parts.slices:
-            inclusion = Inclusion(table, part.machine, part.numbers) if part.reads else None
+        for slice_ in slice_set.slices:
+            inclusion = Inclusion(table, slice_.machine, slice_.numbers) if slice_.reads else None
             self.inclusions.append(inclusion)
         if len(self.inclusions) > 1:
-            *_, self.text, _ = parts.slices
+            *_, self.text, _ = slice_set.slices
             *_, self.in_text, _ = self.inclusions
 
-    cdef size_t held(self) noexcept:
+    cdef size_t memory(self) noexcept:
         cdef Inclusion inclusion
-        cdef size_t found = held(self.places) + held(self.taken) + held(self.words)
-        found += held(self.touched) + held(self.ranges) + held(self.completions)
-        found += held(self.ended)
-        found += held(self.class_bytes)
+        cdef size_t result = memory_of(self.cursors) + memory_of(self.taken) + memory_of(self.words)
+        result += memory_of(self.touched) + memory_of(self.ranges) + memory_of(self.completions)
+        result += memory_of(self.ended)
+        result += memory_of(self.class_bytes)
         for inclusion in self.inclusions:
-            found += 0 if inclusion is None else inclusion.held()
-        return found
+            result += 0 if inclusion is None else inclusion.memory()
+        return result
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """Walk below each of the nodes ``roots``, in each from state ``start``.
@@ -95,7 +95,7 @@ cdef class Walker:
         cdef size_t i
         for root in roots:
             numbers.push_back(root)
-        _write_numbers(numbers, self.parts.node_width, content)
+        _write_numbers(numbers, self.slice_set.node_width, content)
         self._walk(start, content)
         self._flatten(self.taken.data())
         words[:] = 0
@@ -103,39 +103,41 @@ cdef class Walker:
             words[i] = self.words[i]
         self._clear()
         return [
-            (each.first, _as_array(_numbers_in(each.second, self.parts.node_width)))
-            for each in self.completions
+            (completion.first, _as_array(_numbers_in(completion.second, self.slice_set.node_width)))
+            for completion in self.completions
         ]
 
     cdef int find_from(
-        self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
+        self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& walked
     ) except -1:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
         cdef vector[int32_t] content
         self._walk(~item_set, node_sets.contents.at(roots))
         self._take_words(content, rows.width)
-        found.first = rows.find(content)
-        for each in self.completions:
-            found.second.push_back(Pair(each.first, node_sets.find(each.second)))
+        walked.first = rows.find(content)
+        for entry in self.completions:
+            walked.second.push_back(Pair(entry.first, node_sets.find(entry.second)))
         self.completions.clear()
         return 0
 
     cdef int _walk(self, int32_t start, const vector[int32_t]& roots) except -1:
         """Walk from a state, or ``~item_set``; ``roots``: the content of a set of nodes."""
         cdef LazyTable explorer = self.explorer
-        cdef _Part part
+        cdef _Slice slice_
         cdef Inclusion inclusion
         self.ended.clear()
         self.last_ended = NULL
         explorer.acquire()
         try:
-            self.places[0] = explorer.place(start) if start >= 0 else explorer.place_apart(~start)
+            self.cursors[0] = (
+                explorer.cursor(start) if start >= 0 else explorer.cursor_apart(~start)
+            )
             self._find_alive()
-            if not _is_root(roots, self.parts.node_width):
+            if not _is_root(roots, self.slice_set.node_width):
                 self._walk_below(roots)
             else:
-                for part, inclusion in zip(self.parts.slices, self.inclusions):
-                    self._walk_part(part, inclusion)
+                for slice_, inclusion in zip(self.slice_set.slices, self.inclusions):
+                    self._walk_slice(slice_, inclusion)
             self._find_completions()
         except BaseException:
             # An error leaves the bits of half a walk.
@@ -147,27 +149,27 @@ cdef class Walker:
 
     cdef int _walk_below(self, const vector[int32_t]& roots) except -1:
         """Walk below nodes: of many, below those with a byte that can come."""
-        cdef _Part whole = self.whole
+        cdef _Slice whole = self.whole
         cdef vector[uint32_t] words
-        cdef size_t places = 0
+        cdef size_t candidates = 0
         cdef int32_t node, parent, byte, i, k
         cdef uint64_t bits
         for i in range(4):
             bits = self.alive.bits[i]
             while bits:
                 byte = 64 * i + _lowest(bits)
-                places += whole.byte_start[byte + 1] - whole.byte_start[byte]
+                candidates += whole.byte_start[byte + 1] - whole.byte_start[byte]
                 bits &= bits - 1
         # Whichever is less: all children of the roots, or all nodes with a byte that can come, of
         # which those below a root count. No inclusion checks here: they cost more than they saved
         # (a cold step without them takes 0.91 of the time, with two other mechanisms that went; 20
         # schemas).
-        if _count_numbers(roots, self.parts.node_width) <= places:
-            for node in _numbers_in(roots, self.parts.node_width):
-                self.places[whole.depth[node]] = self.places[0]
+        if _count_numbers(roots, self.slice_set.node_width) <= candidates:
+            for node in _numbers_in(roots, self.slice_set.node_width):
+                self.cursors[whole.depth[node]] = self.cursors[0]
                 self._walk_range(whole, None, node + 1, whole.skip[node], 0)
         else:
-            words = _words_in(roots, self.parts.node_width)
+            words = _words_in(roots, self.slice_set.node_width)
             for i in range(4):
                 bits = self.alive.bits[i]
                 while bits:
@@ -177,7 +179,7 @@ cdef class Walker:
                         node = whole.of_byte[k]
                         parent = whole.parent[node]
                         if words[parent >> 5] >> (parent & 31) & 1:
-                            self.places[whole.depth[parent]] = self.places[0]
+                            self.cursors[whole.depth[parent]] = self.cursors[0]
                             self._walk_range(whole, None, node, whole.skip[node], 0)
         self._take_ranges(whole)
         return 0
@@ -185,7 +187,7 @@ cdef class Walker:
     cdef int _find_alive(self) except -1:
         """Find the bytes with which the walk can begin: most subtrees are dead at once."""
         cdef LazyTable explorer = self.explorer
-        cdef int32_t start = self.places[0]
+        cdef int32_t start = self.cursors[0]
         cdef int32_t* row
         cdef _Bytes* these
         cdef Py_ssize_t byte_class, i
@@ -198,23 +200,23 @@ cdef class Walker:
                     self.alive.bits[i] |= these.bits[i]
         return 0
 
-    cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
+    cdef int _walk_slice(self, _Slice slice_, Inclusion inclusion) except -1:
         cdef int32_t within = 0
         cdef Reach reach
         cdef Characters unsure = Characters(0, 0)
-        if part.token_ids.shape[0] == 0:
+        if slice_.token_ids.shape[0] == 0:
             return 0
-        if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
-            reach = inclusion.reach(self.places[0], part.byte.shape[0])
+        if inclusion is not None and _common(&self.alive, &slice_.read_first) >= _LEAST_TAKEN:
+            reach = inclusion.reach(self.cursors[0], slice_.byte.shape[0])
             # The last block has all tokens of the slice; the one before it is the longest by
             # length.
-            within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
+            within = min(reach.length, <int32_t> slice_.blocks.shape[0] - 2)
             # A height is in bytes, a length in characters, of which a token has no more than bytes.
-            if reach.length >= part.height[0]:
-                self._admit(part, part.blocks.shape[0] - 1, reach.without)
+            if reach.length >= slice_.height[0]:
+                self._admit(slice_, slice_.blocks.shape[0] - 1, reach.without)
                 within = _FREE
             elif within:
-                self._admit(part, within, reach.without)
+                self._admit(slice_, within, reach.without)
             if within:
                 unsure = reach.unsure
             if not _is_any(unsure) and (
@@ -224,8 +226,8 @@ cdef class Walker:
         elif inclusion is None and self._walk_tails():
             within, unsure = self.loop.length, self.loop.unsure
         self.unsure = unsure
-        self._walk_children(part, inclusion, within)
-        self._take_ranges(part)
+        self._walk_children(slice_, inclusion, within)
+        self._take_ranges(slice_)
         return 0
 
     cdef bint _walk_tails(self) except -1:
@@ -234,18 +236,18 @@ cdef class Walker:
         Tokens that begin with characters beyond ``loop`` are left to the ordinary walk. Return
         False where the state is in no loop of texts, so that nothing was added.
         """
-        cdef _Part tails = self.parts.tails, whole = self.whole
-        cdef int32_t place = self.places[0]
+        cdef _Slice tails = self.slice_set.tails, whole = self.whole
+        cdef int32_t cursor = self.cursors[0]
         cdef vector[int64_t] items
         cdef int32_t k, node
         cdef bint is_free
         cdef size_t i
         if self.text is None or _common(&self.alive, &self.text.read_first) < _LEAST_TAKEN:
             return False
-        if not self.in_text.find_loop(place, items, &self.loop):
+        if not self.in_text.find_loop(cursor, items, &self.loop):
             return False
         is_free = self.loop.length == _FREE
-        self.places[0] = self.explorer.place_above(self.explorer.items._intern(items))
+        self.cursors[0] = self.explorer.cursor_above(self.explorer.items._intern(items))
         self._walk_range(tails, None, 1, tails.skip[0], 0)
         for i in range(self.ranges.size()):
             for k in range(self.ranges[i].first, self.ranges[i].second):
@@ -257,42 +259,42 @@ cdef class Walker:
                 if node:
                     self._set(whole, whole.token_start[node], whole.token_start[node + 1])
         self.ranges.clear()
-        self.places[0] = place
+        self.cursors[0] = cursor
         return True
 
     cdef inline int32_t _behind_tail(self, int32_t k) noexcept:
         """The node after the ``k``-th tail in the order of their trie; 0 if ``loop`` lacks it."""
-        cdef int32_t node = self.parts.tails.nodes[k]
+        cdef int32_t node = self.slice_set.tails.nodes[k]
         if self._is_left_out(k) or self.whole.depth[node] > self.loop.length:
             return 0
         return node
 
     cdef inline bint _is_left_out(self, int32_t k) noexcept:
         """Whether some character before a tail is one of those that lead elsewhere."""
-        cdef const uint64_t* before = &self.parts.tails.before[k, 0]
+        cdef const uint64_t* before = &self.slice_set.tails.before[k, 0]
         return before[0] & self.loop.without.low or before[1] & self.loop.without.high
 
     cdef int _walk_children(
-        self, _Part part, Inclusion inclusion, int32_t within
+        self, _Slice slice_, Inclusion inclusion, int32_t within
     ) except -1:
         cdef uint64_t bits
         cdef int32_t child
         cdef int i
         for i in range(4):
-            bits = self.alive.bits[i] & part.first.bits[i]
+            bits = self.alive.bits[i] & slice_.first.bits[i]
             while bits:
-                child = part.first_child[64 * i + _lowest(bits)]
-                self._walk_range(part, inclusion, child, part.skip[child], within)
+                child = slice_.first_child[64 * i + _lowest(bits)]
+                self._walk_range(slice_, inclusion, child, slice_.skip[child], within)
                 bits &= bits - 1
         return 0
 
-    cdef void _admit(self, _Part part, int32_t block, Characters without) noexcept:
+    cdef void _admit(self, _Slice slice_, int32_t block, Characters without) noexcept:
         """Add tokens of a slice, without those that have certain characters."""
-        self.taken[part.number].block = block + 1
-        self.taken[part.number].without = without
+        self.taken[slice_.number].block = block + 1
+        self.taken[slice_.number].without = without
 
     cdef int _walk_range(
-        self, _Part part, Inclusion inclusion, int32_t node, int32_t end, int32_t within
+        self, _Slice slice_, Inclusion inclusion, int32_t node, int32_t end, int32_t within
     ) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
@@ -304,13 +306,13 @@ cdef class Walker:
             # Few tokens are longer than ``_ENOUGH`` characters: no further checks for them.
             inclusion = None
         cdef const uint8_t* classes = explorer.classes
-        cdef const uint8_t* byte = &part.byte[0]
-        cdef const int32_t* skip = &part.skip[0]
-        cdef const uint16_t* depth = &part.depth[0]
-        cdef const int32_t* token_start = &part.token_start[0]
-        cdef int32_t* places = self.places.data()
-        cdef const uint8_t* length = part.length.data()
-        cdef const uint8_t* reading = &part.reading[0] if part.reads else NULL
+        cdef const uint8_t* byte = &slice_.byte[0]
+        cdef const int32_t* skip = &slice_.skip[0]
+        cdef const uint16_t* depth = &slice_.depth[0]
+        cdef const int32_t* token_start = &slice_.token_start[0]
+        cdef int32_t* cursors = self.cursors.data()
+        cdef const uint8_t* length = slice_.length.data()
+        cdef const uint8_t* reading = &slice_.reading[0] if slice_.reads else NULL
         cdef int32_t after, ended, gone_round = DEAD
         cdef Characters unsure = self.unsure
         cdef bint is_unsure = _is_any(unsure)
@@ -318,27 +320,29 @@ cdef class Walker:
         cdef long long visited = 0
         while node < end:
             # Bytes bound characters from above: all tokens below are within the admitted length.
-            if within and depth[node] + part.height[node] <= within:
-                if not is_unsure or not part.has_around(node, &unsure):
+            if within and depth[node] + slice_.height[node] <= within:
+                if not is_unsure or not slice_.has_around(node, &unsure):
                     node = skip[node]
                     continue
             visited += 1
-            after = explorer.arrive(places[depth[node] - 1], classes[byte[node]], &ended)
+            after = explorer.arrive(cursors[depth[node] - 1], classes[byte[node]], &ended)
             if after == DEAD:
                 node = skip[node]
                 continue
             if ended:
-                self._end(part, node, ended)
-            # Nodes are in preorder, so the place of the parent is still there when its next child
+                self._end(slice_, node, ended)
+            # Nodes are in preorder, so the cursor of the parent is still there when its next child
             # comes.
-            places[depth[node]] = after
-            # Most places lead nowhere like themselves: one that did is worth a look.
+            cursors[depth[node]] = after
+            # Most cursors lead nowhere like themselves: one that did is worth a look.
             if inclusion is not None and reading[node] == 1:
-                if after == places[depth[node] - length[node]] and after != gone_round:
+                if after == cursors[depth[node] - length[node]] and after != gone_round:
                     gone_round, round = after, inclusion.round(after)
-                if after == gone_round and round.loops and not part.has_below(node, &round.refused):
+                if after == gone_round and round.loops and not slice_.has_below(
+                    node, &round.refused
+                ):
                     if round.ended:
-                        self._end_below(part, node, round.ended)
+                        self._end_below(slice_, node, round.ended)
                     self._take(token_start[node], token_start[skip[node]])
                     node = skip[node]
                     continue
@@ -355,40 +359,40 @@ cdef class Walker:
         else:
             self.ranges.push_back(Pair(first, end))
 
-    cdef void _take_ranges(self, _Part part) noexcept:
+    cdef void _take_ranges(self, _Slice slice_) noexcept:
         """Set the bits of the tokens found."""
-        cdef size_t each
-        for each in range(self.ranges.size()):
-            self._set(part, self.ranges[each].first, self.ranges[each].second)
+        cdef size_t number
+        for number in range(self.ranges.size()):
+            self._set(slice_, self.ranges[number].first, self.ranges[number].second)
         self.ranges.clear()
 
-    cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
+    cdef void _set(self, _Slice slice_, int32_t first, int32_t end) noexcept:
         cdef int32_t k
         for k in range(first, end):
-            self._add_token(part.token_ids[k])
+            self._add_token(slice_.token_ids[k])
 
     cdef inline void _add_token(self, int32_t token) noexcept:
         self._add_to_word(token >> 5, <uint32_t> 1 << (token & 31))
 
-    cdef inline void _add_to_word(self, int32_t place, uint32_t bits) noexcept:
-        self.touched[place >> 6] |= <uint64_t> 1 << (place & 63)
-        self.words[place] |= bits
+    cdef inline void _add_to_word(self, int32_t index, uint32_t bits) noexcept:
+        self.touched[index >> 6] |= <uint64_t> 1 << (index & 63)
+        self.words[index] |= bits
 
-    cdef inline int _end(self, _Part part, int32_t node, int32_t ended) except -1:
+    cdef inline int _end(self, _Slice slice_, int32_t node, int32_t ended) except -1:
         """Note that something completes at a node, if some token goes on there."""
         cdef vector[int32_t]* nodes = &self._ended_with(ended).first
         cdef int32_t k
-        if part is self.parts.tails:
-            for k in range(part.token_start[node], part.token_start[node + 1]):
+        if slice_ is self.slice_set.tails:
+            for k in range(slice_.token_start[node], slice_.token_start[node + 1]):
                 nodes.push_back(self._behind_tail(k))
         else:
-            nodes.push_back(node if part.nodes is None else part.nodes[node])
+            nodes.push_back(node if slice_.nodes is None else slice_.nodes[node])
         return 0
 
-    cdef int _end_below(self, _Part part, int32_t node, int32_t ended) except -1:
+    cdef int _end_below(self, _Slice slice_, int32_t node, int32_t ended) except -1:
         """Note that something completes after each character below a node."""
         self._ended_with(ended).second.push_back(
-            Triple(part.number, Pair(node + 1, part.skip[node]))
+            Triple(slice_.number, Pair(node + 1, slice_.skip[node]))
         )
         return 0
 
@@ -402,13 +406,13 @@ cdef class Walker:
         cdef ordered_map[int32_t, vector[int32_t]] ends
         cdef int32_t name
         self.completions.clear()
-        for each in self.ended:
-            for name in self.explorer.ends(each.first):
-                ends[name].push_back(each.first)
-        for each_name in ends:
-            self._write_nodes(each_name.second, self.completions[each_name.first])
-            if self.completions[each_name.first].empty():
-                self.completions.erase(each_name.first)
+        for entry in self.ended:
+            for name in self.explorer.ends(entry.first):
+                ends[name].push_back(entry.first)
+        for completion in ends:
+            self._write_nodes(completion.second, self.completions[completion.first])
+            if self.completions[completion.first].empty():
+                self.completions.erase(completion.first)
         self.ended.clear()
         return 0
 
@@ -418,34 +422,34 @@ cdef class Walker:
         cdef const int32_t* behind
         cdef vector[int32_t] nodes
         cdef vector[uint32_t] words
-        cdef _Ended* found
-        cdef _Part part
+        cdef _Ended* ended_there
+        cdef _Slice slice_
         cdef int32_t ended, node, inner
         for ended in ends:
-            found = &self.ended[ended]
-            for node in found.first:
+            ended_there = &self.ended[ended]
+            for node in ended_there.first:
                 # No token goes on below a leaf; 0 is a tail that ``_behind_tail`` did not find.
                 if skip[node] > node + 1 and node:
                     nodes.push_back(node)
-            for each in found.second:
-                words.resize(self.parts.node_width)
-                part = self.parts.slices[each.first]
-                behind = part.behind.data()
-                for inner in range(each.second.first, each.second.second):
+            for run in ended_there.second:
+                words.resize(self.slice_set.node_width)
+                slice_ = self.slice_set.slices[run.first]
+                behind = slice_.behind.data()
+                for inner in range(run.second.first, run.second.second):
                     words[behind[inner] >> 5] |= <uint32_t> 1 << (behind[inner] & 31)
         if words.empty():
-            return _write_numbers(nodes, self.parts.node_width, content)
+            return _write_numbers(nodes, self.slice_set.node_width, content)
         # The root is in ``behind`` for characters that are not whole or have nothing below.
         words[0] &= ~<uint32_t> 1
         for node in nodes:
             words[node >> 5] |= <uint32_t> 1 << (node & 31)
-        return _write_words(words.data(), self.parts.node_width, content)
+        return _write_words(words.data(), self.slice_set.node_width, content)
 
     cdef int add(self, const vector[int32_t]& content) except -1:
         """Add a mask, as ``Pool`` stores it: its blocks as such, if they are those found so far."""
         cdef const Taken* more = <const Taken*> content.data()
         cdef size_t i
-        cdef size_t head = self.parts.head
+        cdef size_t head = self.slice_set.head
         for i in range(self.taken.size()):
             if more[i].block and self.taken[i].block:
                 # A slice has one block in a mask, so of two different ones only the bits are left.
@@ -467,13 +471,13 @@ cdef class Walker:
 
     cdef int _flatten(self, const Taken* taken) except -1:
         """Set the bits of blocks."""
-        self.parts.add_taken(taken, self.words.data())
+        self.slice_set.add_taken(taken, self.words.data())
         self.all_touched = True
         return 0
 
     cdef int32_t drop_below(self, int32_t node) except -1:
         """Drop the tokens that end below a node; return the node after its subtree."""
-        cdef _Part whole = self.whole
+        cdef _Slice whole = self.whole
         cdef int32_t k, token
         for k in range(whole.token_start[node + 1], whole.token_start[whole.skip[node]]):
             token = whole.token_ids[k]
@@ -485,17 +489,19 @@ cdef class Walker:
         return whole.skip[node]
 
     cdef bint _is_in_block(self, int32_t token) except -1:
-        cdef _Part part
-        for part in self.parts.slices:
-            if self.taken[part.number].block:
-                if part.blocks[self.taken[part.number].block - 1, token >> 5] >> (token & 31) & 1:
+        cdef _Slice slice_
+        for slice_ in self.slice_set.slices:
+            if self.taken[slice_.number].block:
+                if 1 & (
+                    slice_.blocks[self.taken[slice_.number].block - 1, token >> 5] >> (token & 31)
+                ):
                     return True
         return False
 
     cdef int _take_words(self, vector[int32_t]& content, int32_t width) except -1:
         """Write these bits in the form ``Pool`` interns, and reset."""
-        cdef size_t head = self.parts.head, i
-        cdef int32_t place
+        cdef size_t head = self.slice_set.head, i
+        cdef int32_t index
         cdef uint64_t left
         content.resize(head)
         memcpy(content.data(), self.taken.data(), head * sizeof(int32_t))
@@ -504,11 +510,11 @@ cdef class Walker:
             # vocabulary.
             left = ~<uint64_t> 0 if self.all_touched else self.touched[i]
             while left:
-                place = 64 * i + _lowest(left)
+                index = 64 * i + _lowest(left)
                 left &= left - 1
-                if place < width and self.words[place]:
-                    content.push_back(place)
-                    content.push_back(<int32_t> self.words[place])
+                if index < width and self.words[index]:
+                    content.push_back(index)
+                    content.push_back(<int32_t> self.words[index])
         # A vocabulary without tokens has no words, and so no address to copy from.
         if width and content.size() - head >= <size_t> width:
             content.resize(head + width)

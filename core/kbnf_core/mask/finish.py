@@ -35,7 +35,7 @@ from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker, TokenGroups, cros
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.masks import Masks, Rows
-from kbnf_core.mask.slices import parts_of
+from kbnf_core.mask.slices import slice_set_of
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import ConfigError, WorkLimitError
@@ -152,7 +152,7 @@ def _costs_of(masks: Masks, eager: bool) -> EndCosts:
         for terminal in range(len(masks.terminals)):
             if masks.terminals.mask((terminal,)).any():
                 named[terminal] = 1
-        by_cuts[cuts.tobytes()] = EndCosts(tables, parts_of(vocabulary), cuts, named)
+        by_cuts[cuts.tobytes()] = EndCosts(tables, slice_set_of(vocabulary), cuts, named)
     return by_cuts[cuts.tobytes()]
 
 
@@ -162,7 +162,7 @@ _groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
 def _groups_of(vocabulary: Vocabulary) -> TokenGroups:
     """Return the tokens of a vocabulary by their characters, found once."""
     cached = _groups.get(vocabulary)
-    return cached or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
+    return cached or _groups.setdefault(vocabulary, TokenGroups(slice_set_of(vocabulary)))
 
 
 class NearestEnd:

@@ -25,8 +25,8 @@ import numpy.typing as npt
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
-from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.states import StateTable, part_limit, state_limit
+from kbnf_core.mask.slices import slice_set_of
+from kbnf_core.recognise.states import StateTable, entry_limit, state_limit
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.locks import cached_property
@@ -150,7 +150,7 @@ def empty_results(vocabulary: Vocabulary) -> WalkResults:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     root, empty = np.zeros(1, np.int32), np.zeros(word_count(vocabulary.size), np.uint32)
     return WalkResults(
-        Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary))
+        Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, slice_set_of(vocabulary))
     )
 
 
@@ -201,11 +201,11 @@ class Masks:
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
         self.walk_capacity = max(1, limits.mask_bytes // ENTRY_BYTES)
         self.state_limit = state_limit(limits)
-        self.part_limit = part_limit(limits)
+        self.entry_limit = entry_limit(limits)
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
-        self.found = empty_results(vocabulary)
-        rows = self.found.rows
-        self.walker = Walker(states, parts_of(vocabulary))
+        self.results = empty_results(vocabulary)
+        rows = self.results.rows
+        self.walker = Walker(states, slice_set_of(vocabulary))
         self.counting = Counting(states, vocabulary.trie.max_depth)
         self.unions: LruDict[Rows, Bitmask] = LruDict(
             lambda numbers: _frozen(rows.unite(numbers)), self.mask_capacity
@@ -226,7 +226,7 @@ class Masks:
     @property
     def estimated_bytes(self) -> int:
         """The memory of masks and of the data that make them."""
-        result = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
+        result = self.results.rows.bytes + self.results.node_sets.bytes + self.assembler.bytes
         row = 4 * self.word_count + ENTRY_BYTES
         # Where token terminals are, ``plain_tokens`` is a copy.
         copied = 4 * self.vocabulary.size if self.terminals else 0
@@ -290,10 +290,10 @@ class Masks:
         """
         if not completions:
             return rows
-        nodes = np.concatenate([self.found.node_sets[completion] for completion in completions])
+        nodes = np.concatenate([self.results.node_sets[completion] for completion in completions])
         below = pack(self._ids_below(nodes), self.vocabulary.size)
         named = self.terminals.mask(self._token_terminals(state))
-        return _without_empty((self.found.rows.number(self.union(rows) & ~below | named),))
+        return _without_empty((self.results.rows.number(self.union(rows) & ~below | named),))
 
     def union(self, rows: Rows) -> Bitmask:
         """Return the union of masks, by their numbers; many states share one."""
@@ -305,7 +305,7 @@ class Masks:
     @cached_property
     def _eos_row(self) -> int:
         ids = sorted(self.vocabulary.eos_token_ids)
-        return self.found.rows.number(pack(ids, self.vocabulary.size))
+        return self.results.rows.number(pack(ids, self.vocabulary.size))
 
     def _ids_below(self, nodes: Nodes) -> Nodes:
         """Return the tokens that end below any of some nodes; there may be one for each token."""
@@ -325,7 +325,7 @@ class Masks:
             rows, completions = self.assembler.gather(state)
             terminals = self._token_terminals(state)
             if terminals:
-                rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
+                rows = (*rows, self.results.rows.number(self.terminals.mask(terminals)))
             return Viable(rows, completions)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel import (
-    Parts,
+    SliceSet,
     count_starts,
     deepest_below,
     mark_tokens,
@@ -114,14 +114,14 @@ class Slices(NamedTuple):
 ENDLESS = 2**16 - 1
 """A height beyond all lengths of tokens."""
 
-_laid_out: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
+_laid_out: WeakKeyDictionary[Vocabulary, SliceSet] = WeakKeyDictionary()
 
 
-def parts_of(vocabulary: Vocabulary) -> Parts:
+def slice_set_of(vocabulary: Vocabulary) -> SliceSet:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
     cached = _laid_out.get(vocabulary)
     if cached is None:
-        made = Parts(vocabulary.trie, *_slices_of(vocabulary))
+        made = SliceSet(vocabulary.trie, *_slices_of(vocabulary))
         cached = _laid_out.setdefault(vocabulary, made)
     return cached
 

@@ -61,7 +61,7 @@ def rule_works(masks: Masks, budget: Budget) -> tuple[list[RuleWork], bool]:
             return list(works.values()), False
         if block not in by_block:
             rows_here = masks.viable(masks.states.begin(item_set))
-            row = masks.found.rows.number(masks.union(rows_here))
+            row = masks.results.rows.number(masks.union(rows_here))
             by_block[block] = _count(masks, item_set), row
             budget.spent += by_block[block][0]
         nodes, row = by_block[block]

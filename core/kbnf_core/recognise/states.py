@@ -58,7 +58,7 @@ def state_limit(limits: Limits) -> int:
     return max(limits.cached_states, LEAST_STATES)
 
 
-def part_limit(limits: Limits) -> int:
+def entry_limit(limits: Limits) -> int:
     """Return the number of parts of states from which on a table is full."""
     return MEMBERS_PER_STATE * state_limit(limits)
 
@@ -68,7 +68,7 @@ class StateTable:
 
     ``explorer`` is the kernel's stepper, which has the rows and is faster than the methods here.
     ``given``: of the pairs, completions, items and triples, those at the beginning or carried over.
-    More of them than ``part_limit`` and, for the call in which the table gets full, ``limits.work``
+    More than ``entry_limit`` and, for the call in which the table gets full, ``limits.work``
     are a WorkLimitError.
     """
 
@@ -77,7 +77,7 @@ class StateTable:
     def __init__(self, tables: Tables, limits: Limits = DEFAULT_LIMITS) -> None:
         self.tables = tables
         self.lock = new_rlock()
-        self.items = ItemSets(tables, part_limit(limits) + limits.work, limits.work)
+        self.items = ItemSets(tables, entry_limit(limits) + limits.work, limits.work)
         self.stack = StackNodes(self.items)
         self.configurations = Configurations(self.items)
         self.configurations.number((), ())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary, allocate_bitmask
-from kbnf_core.kernel import Configurations, Inclusion, Parts, Walker
+from kbnf_core.kernel import Configurations, Inclusion, SliceSet, Walker
 from kbnf_core.mask.bits import Bitmask, ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import numbers_of, slices_of
@@ -43,7 +43,7 @@ class Walked:
 def walk(table: StateTable, start: int, roots: list[int]) -> Walked:
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    walker = Walker(table, Parts(VOCABULARY.trie, *slices_of(VOCABULARY)))
+    walker = Walker(table, SliceSet(VOCABULARY.trie, *slices_of(VOCABULARY)))
     completions = walker.walk(start, np.array(roots, np.int32), words)
     assert all(nodes.dtype == np.int32 for _, nodes in completions)
     return Walked(tokens_in(words), [(name, nodes.tolist()) for name, nodes in completions])
@@ -114,7 +114,7 @@ def test_a_vocabulary_without_tokens_has_masks_without_words(grammar: str) -> No
     words, root = np.zeros(0, np.uint32), np.zeros(1, np.int32)
     masks = engine._automaton.masks
     masks.walker.walk(masks.states.initial, root, words)
-    assert masks.found.rows.number(words) == 0
+    assert masks.results.rows.number(words) == 0
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
