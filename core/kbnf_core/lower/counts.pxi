@@ -127,7 +127,9 @@ cdef class _Folder:
             self.extend(to, self.rows[behind])
             self.accepting[to] |= self.accepting[behind]
             if is_below:
-                self.extend(loop.below[self.index_in_loop[state]], below[self.again[state][0].second])
+                self.extend(
+                    loop.below[self.index_in_loop[state]], below[self.again[state][0].second]
+                )
         for state in ends:
             self.extend(state, self.opening[self.again[state][0].second])
             self.extend(state, self.rows[behind])
@@ -292,7 +294,9 @@ cdef class _Folder:
         for loop in loops:
             if numbers[loop.rows[0]] >= 0:
                 begins = tuple([(numbers[b.first], numbers[b.second]) for b in loop.begins])
-                columns = [_numbered(lists, numbers) for lists in (loop.rows, loop.below, loop.last)]
+                columns = [
+                    _numbered(lists, numbers) for lists in (loop.rows, loop.below, loop.last)
+                ]
                 counted.append(made(*bounds[loop.number], *columns, begins))
         return _bytes(source), _bytes(symbol), _bytes(target), _flags(accepting), counted
 
