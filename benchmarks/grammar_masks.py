@@ -23,7 +23,7 @@ from benchmarks.measure import resident
 from benchmarks.python_grammar import Judge, shipped_text
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Engine, Grammar
-from kbnf_core.mask.slices import parts_of
+from kbnf_core.mask.slices import slice_set_of
 from kbnf_testing.acceptance import START, Acceptance, Prefixes, TooManyPlacesError, mask_of
 
 
@@ -101,7 +101,7 @@ def main() -> None:
     text = shipped_text(options.name)
     texts = texts_of(Judge(Grammar(text)), options, rng)
     documents = [setting.encode(text.decode()) for text in texts]
-    parts_of(setting.vocabulary)
+    slice_set_of(setting.vocabulary)
     before = resident()
     grammar = Grammar(text)
     times = np.array(time_steps(grammar, setting, documents))

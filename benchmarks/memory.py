@@ -8,7 +8,7 @@ from benchmarks.engines import Ours
 from benchmarks.measure import in_own_process, resident
 from benchmarks.vocabulary import read_setting
 from benchmarks.workloads import WORKLOADS
-from kbnf_core.mask.slices import parts_of
+from kbnf_core.mask.slices import slice_set_of
 from kbnf_core.vocab.trie import TokenTrie
 
 
@@ -25,7 +25,7 @@ def _main(tokens: int) -> None:
     _touch(setting.vocabulary.trie)
     alone = resident()
     # All grammars share them, so they are no part of what one takes.
-    parts_of(setting.vocabulary)
+    slice_set_of(setting.vocabulary)
     before = resident()
     matcher = Ours(setting).make(workload)
     matcher.begin()
