@@ -464,7 +464,7 @@ def too_much_work(parsed: Parsed, error: WorkLimitError) -> Diagnostic:
         "E107",
         f"the grammar takes more than {error.limit:,} steps of work",
         parsed.source,
-        name_span(parsed, error.part),
+        name_span(parsed, error.subject),
         label="the limit was passed in this rule",
         helps=("make the rule smaller, or lower its counts; or raise `Limits.work`",),
     )

@@ -229,9 +229,9 @@ def _symbols_of(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> Several[s
         case Sequence(()):
             return ('""',)
         case _:
-            return [symbol for item in node.parts for symbol in (" ", *_grouped(item, (Choice,)))][
-                1:
-            ]
+            return [
+                symbol for item in node.operands for symbol in (" ", *_grouped(item, (Choice,)))
+            ][1:]
 
 
 def _grouped(item: Node, looser: tuple[type, ...]) -> Several[str | Node]:

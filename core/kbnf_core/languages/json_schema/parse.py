@@ -520,7 +520,7 @@ def raw_strings(
     except LimitError:
         raise too_large("states of a counted string", options.limits.steps, "steps") from None
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
     return alternatives
 
 
@@ -567,7 +567,7 @@ def _limited_work() -> Iterator[None]:
     try:
         yield
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

@@ -327,7 +327,7 @@ def _pairs(branches: list[Node]) -> Iterator[tuple[int, Collection[int]]]:
 
 def _is_literal(node: Node) -> bool:
     return isinstance(node, Literal) or (
-        isinstance(node, Sequence) and all(isinstance(child, Literal) for child in node.parts)
+        isinstance(node, Sequence) and all(isinstance(child, Literal) for child in node.operands)
     )
 
 
