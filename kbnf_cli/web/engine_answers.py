@@ -265,7 +265,7 @@ def _targets(question: Question, reading: "Reading") -> dict[str, Any]:
     panel = Panel([ALL])
     try:
         if reading.language.is_json:
-            checked = check_targets(reading.document.source, reading.language, panel)
+            checked = check_targets(reading.parsed.source, reading.language, panel)
         else:
             checked = check_grammar(_grammar(reading), panel)
     finally:

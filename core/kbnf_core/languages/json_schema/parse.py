@@ -321,7 +321,6 @@ class SchemaReading(Parsed):
         try:
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
-            self._document = tree.Document(text.source, (), ())
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -363,15 +362,18 @@ class SchemaReading(Parsed):
         except ProblemError:
             return None
 
-    def readable(self) -> tree.Document:
-        """Return the tree that people read. Raises GrammarError for one that passes a limit."""
+    @property
+    def document(self) -> tree.Document:
+        """The tree that people read. Raises GrammarError for one that passes a limit."""
+        if self.rules is None:
+            return self._document
         try:
-            return self._readable
+            return self._tree
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _readable(self) -> tree.Document:
+    def _tree(self) -> tree.Document:
         from kbnf_core.languages.json_schema.readable import readable
 
         with _limited_work():
