@@ -225,7 +225,7 @@ class Parsed:
         """The tree, which is made of ``rules`` where there are some.
 
         Raises GrammarError where that passes a limit. Only askers that need the whole grammar as a
-        tree, or for which ``is_written`` holds, ask for it: it takes longer than to read the rules.
+        tree, or for which ``is_written`` is true, ask for it: it takes longer than to read the rules.
         """
         return self._document
 
