@@ -224,8 +224,8 @@ class Parsed:
     def document(self) -> Document:
         """The tree, which is made of ``rules`` where there are some.
 
-        Raises GrammarError where that passes a limit. Only askers that need the whole grammar as a
-        tree, or for which ``is_written`` is true, ask for it: it takes longer than to read the rules.
+        Raises GrammarError where that passes a limit. Making it takes longer than reading the rules:
+        code that needs written parts only checks ``is_written`` first.
         """
         return self._document
 
