@@ -321,7 +321,6 @@ class SchemaReading(Parsed):
         try:
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
-            self._document = tree.Document(text.source, (), ())
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -363,15 +362,18 @@ class SchemaReading(Parsed):
         except ProblemError:
             return None
 
-    def readable(self) -> tree.Document:
-        """Return the tree that people read. Raises GrammarError for one that passes a limit."""
+    @property
+    def document(self) -> tree.Document:
+        """The tree that people read. Raises GrammarError for one that passes a limit."""
+        if self.rules is None:
+            return self._document
         try:
-            return self._readable
+            return self._tree
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _readable(self) -> tree.Document:
+    def _tree(self) -> tree.Document:
         from kbnf_core.languages.json_schema.readable import readable
 
         with _limited_work():
@@ -520,7 +522,7 @@ def raw_strings(
     except LimitError:
         raise too_large("states of a counted string", options.limits.steps, "steps") from None
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
     return alternatives
 
 
@@ -567,7 +569,7 @@ def _limited_work() -> Iterator[None]:
     try:
         yield
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

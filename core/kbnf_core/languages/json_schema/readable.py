@@ -365,7 +365,7 @@ class Trees:
 
     def _pattern_of(self, root: Regex, written: str) -> Form:
         """Return a regular expression, or the only text that it is."""
-        items = root.parts if isinstance(root, Sequence) else (root,)
+        items = root.operands if isinstance(root, Sequence) else (root,)
         letters = []
         for item in items:
             points = item.points if isinstance(item, CharacterSet) else ()

@@ -796,29 +796,29 @@ class _Layout:
         return name
 
     def _inside(self, at: _At) -> Sequence[_At]:
-        """Return the parts of an expression with their places."""
+        """Return the operands of an expression, with the column and the mark before each."""
         node, column, mark = at
         if not isinstance(node, ir.Sequence):
-            return [(part, column, mark) for part in ir.children(node)]
+            return [(operand, column, mark) for operand in ir.children(node)]
         if isinstance(node.notation, Block):
-            content, inner = self._filled_content(node.parts[0]), _inner(column, mark)
+            content, inner = self._filled_content(node.operands[0]), _inner(column, mark)
             return [] if content is None or inner > MOST_COLUMNS else [(content, inner, _START)]
         inside: list[_At] = []
-        for part in node.parts:
-            inside.append((part, column, mark))
+        for operand in node.operands:
+            inside.append((operand, column, mark))
             mark = _START
-            if isinstance(part, ir.Call) and part.nonterminal in _SEPARATORS:
-                mark = part.nonterminal
+            if isinstance(operand, ir.Call) and operand.nonterminal in _SEPARATORS:
+                mark = operand.nonterminal
         return inside
 
     def _laid_out(self, at: _At, operands: list[Node]) -> Node:
         node, column, mark = at
         match node:
             case ir.Sequence(notation=Block(empty)):
-                return self._collection(node.parts[0], empty, at, operands)
+                return self._collection(node.operands[0], empty, at, operands)
             case ir.Sequence(notation=Property() as member):
                 member = replace(member, column=column)
-                return replace(node, parts=tuple(operands), notation=member)
+                return replace(node, operands=tuple(operands), notation=member)
             case ir.Sequence(notation=None):
                 return sequence(*operands)
             case ir.Call(name) if name == LINE.nonterminal:

@@ -193,8 +193,8 @@ class Writer:
 
     def _member(self, member: Property, value: Node) -> Node:
         start = sequence(text(self.prelude.spelling.key(member.name)), self.prelude.colon)
-        parts = start.parts if isinstance(start, ir.Sequence) else (start,)
-        return ir.Sequence((*parts, value), NOWHERE, member)
+        operands = start.operands if isinstance(start, ir.Sequence) else (start,)
+        return ir.Sequence((*operands, value), NOWHERE, member)
 
     def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another; None if there is none."""
