@@ -484,6 +484,7 @@ def _members_of(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Exp
 
 
 def _is_array_unsatisfiable(schemas: "Schemas", part: Arrays, depth: int) -> bool:
+    # Items after the prefix are all alike: the first one stands for them.
     indices = range(min(part.low, len(part.prefix) + 1))
     if any(is_unsatisfiable(schemas, part.item(index), depth) for index in indices):
         return True
@@ -620,6 +621,7 @@ def _conditional(place: Place, document: Document) -> Expression:
         document.inside(place, word) if word in place.contents else ANYTHING
         for word in ("then", "else")
     )
+    # The condition makes no difference, and its complement may be large.
     if then == otherwise:
         return then
     return either((both((condition, then)), both((other(condition), otherwise))))

@@ -515,6 +515,7 @@ def _plain_array(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     for place in reversed(range(count if part.high is None else min(count, part.high))):
         item = writer.place(part.prefix[place], items)
         if item is None:
+            # An item that cannot be ends the arrays before it.
             if place < part.low:
                 return None
             whole = EMPTY
