@@ -263,7 +263,7 @@ def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]
         raise invalid("a pattern is a string", pointer)
     for whole, wanted in conditions(pattern):
         length = None
-        # A count stays in a pattern that may not match: the complement of both is not a conjunction.
+        # A count stays in a pattern that may not match: the complement of both is a disjunction.
         if wanted:
             whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
         problems = compile_within(budget, whole).problems
