@@ -1,8 +1,9 @@
 """The schema document: its JSON, the pointer of every schema, and reference resolution.
 
-All readers of schemas ask the ``Document``: the conversion for the schema at a position, others
-(the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the target of
-a reference (``target``), or for a document that begins at one of the schemas (``subdocument``).
+All readers of schemas ask the ``SchemaDocument``: the conversion for the schema at a pointer,
+others (the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the
+target of a reference (``target``), or for a document that begins at one of the schemas
+(``subdocument``).
 
 References are resolved against the identifiers of the schemas around them (``Base``; RFC 3986, 5).
 Nothing is ever fetched: a schema outside of the document must be one of the meta-schemas, which
@@ -186,7 +187,7 @@ class Subschema(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
-class Document:
+class SchemaDocument:
     """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(self, value: Json, options: Options, facts: Review | None = None) -> None:
@@ -225,7 +226,7 @@ class Document:
         """The pointer of its root in the whole document."""
         return self._start.pointer
 
-    def subdocument(self, schema: Json, pointer: str) -> "Document":
+    def subdocument(self, schema: Json, pointer: str) -> "SchemaDocument":
         """Return the document of one of the schemas, whose references lead to the same schemas.
 
         ``schema`` may have other contents than the document has at ``pointer``, if no reference

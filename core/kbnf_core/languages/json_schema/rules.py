@@ -632,7 +632,7 @@ class Value(Notation):
     schema: Ref
 
 
-class Rules(dict[str, Node]):
+class SchemaRules(dict[str, Node]):
     """The rules of the schemas of one document; all names begin with ``prefix``.
 
     ``owner`` is the schema that rules are added for, ``copies`` are the rules that each was made
@@ -892,7 +892,7 @@ def _has_block(body: Node) -> bool:
     )
 
 
-def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
+def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
     """Replace the rules that ``start`` needs by their copies; shared ones stay without marks.
 
     Raises ProblemError beyond the limit of rules.

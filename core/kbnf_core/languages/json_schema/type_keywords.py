@@ -78,7 +78,7 @@ from kbnf_core.languages.json_schema.algebra import (
     other,
     split_regions,
 )
-from kbnf_core.languages.json_schema.document import Document, Subschema
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     UNKNOWN_FORMAT,
     Problem,
@@ -276,7 +276,7 @@ def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]
 
 
 def read_items(
-    subschema: Subschema, document: Document
+    subschema: Subschema, document: SchemaDocument
 ) -> tuple[tuple[Expression, ...], Expression]:
     """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow: first items, others.
 
@@ -305,7 +305,7 @@ def read_counts(
 
 
 def read_contains(
-    subschema: Subschema, document: Document, limits: SchemaLimits
+    subschema: Subschema, document: SchemaDocument, limits: SchemaLimits
 ) -> tuple[Contains, ...]:
     """Return what ``contains``, ``minContains`` and ``maxContains`` ask for."""
     if "contains" not in subschema.contents:
@@ -316,7 +316,11 @@ def read_contains(
 
 
 def read_members(
-    subschema: Subschema, document: Document, rest: Expression, limits: SchemaLimits, budget: Budget
+    subschema: Subschema,
+    document: SchemaDocument,
+    rest: Expression,
+    limits: SchemaLimits,
+    budget: Budget,
 ) -> Objects:
     """Return what ``properties`` and ``patternProperties`` allow; all other members as ``rest``."""
     properties = take_object(subschema, "properties")
@@ -349,7 +353,7 @@ def read_others(
     return Objects(named, split_regions(kept, rest, limits, "", budget))
 
 
-def _read_patterns(subschema: Subschema, document: Document, budget: Budget) -> list[Region]:
+def _read_patterns(subschema: Subschema, document: SchemaDocument, budget: Budget) -> list[Region]:
     patterns = []
     for pattern in take_object(subschema, "patternProperties"):
         pointer = pointer_to(subschema, "patternProperties", pattern)
@@ -415,7 +419,7 @@ Case = tuple[Expression, Evaluated]
 
 
 def read_unevaluated(
-    document: Document, limits: SchemaLimits, subschema: Subschema, keyword: str
+    document: SchemaDocument, limits: SchemaLimits, subschema: Subschema, keyword: str
 ) -> Expression:
     """Return what ``unevaluatedProperties`` or ``unevaluatedItems`` allows beside its siblings."""
     value = document.inside(subschema, keyword)
@@ -439,7 +443,7 @@ def read_unevaluated(
     return either(terms)
 
 
-def read_closed(document: Document, limits: SchemaLimits, subschema: Subschema) -> Expression:
+def read_closed(document: SchemaDocument, limits: SchemaLimits, subschema: Subschema) -> Expression:
     """Return the values of which no object has members that nothing evaluates.
 
     Objects stay open in cases without ``properties``, and where something speaks of all members.
@@ -459,7 +463,7 @@ class _EvaluationReader:
     """Finds the cases of one keyword, apart from those that the keyword itself evaluates."""
 
     def __init__(
-        self, document: Document, limits: SchemaLimits, pointer: str, *, items: bool
+        self, document: SchemaDocument, limits: SchemaLimits, pointer: str, *, items: bool
     ) -> None:
         self._document = document
         self._limits = limits
@@ -660,24 +664,24 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
     return {name: by_name[rule_of(name)] for name in NAMES[kind]} | _FREE[kind]
 
 
-class Named(NamedTuple):
+class NamedFormat(NamedTuple):
     """A format by its name, and the kind whose rules it has."""
 
     name: str
     kind: str
 
 
-def named(regex: str) -> Named | None:
+def named(regex: str) -> NamedFormat | None:
     """Return the format with a regular expression; None where there is none."""
     return _by_expression().get(regex)
 
 
 @cache
-def _by_expression() -> Mapping[str, Named]:
-    by_expression: dict[str, Named] = {}
+def _by_expression() -> Mapping[str, NamedFormat]:
+    by_expression: dict[str, NamedFormat] = {}
     for kind, names in NAMES.items():
         for name in names:
-            by_expression.setdefault(_expressions()[kind][rule_of(name)], Named(name, kind))
+            by_expression.setdefault(_expressions()[kind][rule_of(name)], NamedFormat(name, kind))
     return by_expression
 
 
