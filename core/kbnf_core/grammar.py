@@ -518,14 +518,14 @@ class Grammar:
         return reading.document.first_names if reading.parsed.is_written else {}
 
     @property
-    def written_rules(self) -> ir.Grammar | None:
+    def written_rules(self) -> ir.GrammarRules | None:
         """The rules with the places of the text; None where it has no rules of its own."""
         if self._stored is not None:
             return self._stored.reading.rules
         return self.reading.explained if self.reading.parsed.is_written else None
 
     @property
-    def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
+    def stored_rules(self) -> tuple[ir.GrammarRules, Mapping[str, Span]] | None:
         """The rules for the text of an artifact, and where each of its names is defined first.
 
         A text without rules of its own is stored as KBNF. None where that takes too much to read.
@@ -537,7 +537,7 @@ class Grammar:
         return None if rules is None else (rules, reading.document.first_names)
 
     @cached_property
-    def rules(self) -> ir.Grammar:
+    def rules(self) -> ir.GrammarRules:
         """The grammar that the text means."""
         return (self._stored and self._stored.reading.rules) or _usable(self.reading)
 
@@ -550,7 +550,7 @@ class Grammar:
         return analyse(self.rules) if analysis is None else analysis
 
     @property
-    def explained(self) -> ir.Grammar:
+    def explained(self) -> ir.GrammarRules:
         """The rules with the names and places for people, which explanations are made of."""
         return self.written_rules or self.reading.explained or _usable(self.reading)
 
@@ -874,7 +874,7 @@ def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | N
 _LONGEST_NAME = 200
 
 
-def _usable(reading: Reading) -> ir.Grammar:
+def _usable(reading: Reading) -> ir.GrammarRules:
     """Return the grammar that was read; raise its findings, errors first."""
     if reading.grammar is not None:
         return reading.grammar

@@ -33,7 +33,7 @@ from kbnf_core.ir import (
     NEVER,
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -161,7 +161,9 @@ class Positions:
 
 
 def build_positions(
-    grammar: Grammar, named: Mapping[str, str | None] | None = None, limits: Limits = DEFAULT_LIMITS
+    grammar: GrammarRules,
+    named: Mapping[str, str | None] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Positions:
     """Return the position automata of ``grammar``.
 
@@ -179,7 +181,7 @@ def build_positions(
 class _PositionBuilder:
     def __init__(
         self,
-        grammar: Grammar,
+        grammar: GrammarRules,
         analysis: Analysis,
         named: Mapping[str, str | None] | None,
         limits: Limits,
@@ -419,7 +421,7 @@ class _PositionBuilder:
                 raise TooManyStatesError(variant.rule)
             queue.extend(number for number in called if number not in queued)
             queued.update(called)
-        renamed = Grammar(keys[variants[0]], self._grammar.rules)
+        renamed = GrammarRules(keys[variants[0]], self._grammar.rules)
         facts = {keys[variants[0]]: self._analysis.facts[start]}
         tables = assemble(
             renamed,

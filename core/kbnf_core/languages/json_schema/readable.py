@@ -417,7 +417,7 @@ def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
 def rebuilt(form: Form, operands: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
     """Return a form with other operands, or ``of(form)`` of a leaf."""
     match form:
-        case tree.Sequence():
+        case tree.Concatenation():
             return sequence(*operands)
         case tree.Alternation():
             return alternation(operands)
@@ -584,7 +584,7 @@ def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
 
     Where that is so of ``start`` itself all stays as it is; a reader of the rules reports it.
     """
-    facts = analyse(ir.Grammar(start, rules)).facts
+    facts = analyse(ir.GrammarRules(start, rules)).facts
     are_needless = facts[start].productive and not all(form.productive for form in facts.values())
     return useful(rules) if are_needless else rules
 

@@ -78,7 +78,7 @@ class Forms:
     split: frozenset[int]
 
 
-def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
+def choose_forms(grammar: ir.GrammarRules, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
     """Return the forms; ``texts`` are the words of literals and regular parts, by identity.
 
     Where telling terminals apart takes too much work, everything is written by characters.
@@ -89,7 +89,7 @@ def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) 
         return Forms(frozenset(), frozenset(texts))
 
 
-def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
+def _chosen(grammar: ir.GrammarRules, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
     regular = _regular_rules(grammar)
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
     others = {name: dfa for name, dfa in regular.items() if name != grammar.start}
@@ -115,7 +115,7 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
             split |= set() if whole else nodes
 
 
-def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
+def _regular_rules(grammar: ir.GrammarRules) -> dict[str, Dfa]:
     """Return the languages of the rules that are regular as they are: without recursion."""
     callees = {
         name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
@@ -173,7 +173,7 @@ class _Made:
 class _Draft:
     """A grammar over lexemes; ``owners`` has the owner of each lexeme longer than a character."""
 
-    source: ir.Grammar
+    source: ir.GrammarRules
     texts: Mapping[int, Dfa]
     regular: Mapping[str, Dfa]
     joined: set[str]
@@ -307,7 +307,7 @@ class _LarkWriter:
     """Writes rules and terminals; the start comes first."""
 
     def __init__(
-        self, reading: Reading, grammar: ir.Grammar, lark: Language, limits: Limits
+        self, reading: Reading, grammar: ir.GrammarRules, lark: Language, limits: Limits
     ) -> None:
         self.losses: list[Loss] = []
         self._texts: dict[int, Dfa] = {}
@@ -325,7 +325,7 @@ class _LarkWriter:
         rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
         # In LLGuidance nothing says that a part matches nothing, and that so nothing begins there.
         rules = useful(rules, endless=reading.is_endless)
-        self._grammar = ir.Grammar(grammar.start, rules)
+        self._grammar = ir.GrammarRules(grammar.start, rules)
         has_texts = grammar.start in rules
         if has_texts and not reading.is_endless:
             has_texts = facts_of(self._grammar).facts[grammar.start].filled
