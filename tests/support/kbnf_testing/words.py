@@ -3,9 +3,9 @@
 ``tests/words.json`` counts the exceptions by file: distinct names, sentences in docstrings and
 sentences in comments that have a word of the lists below, and heads that name no tests; and the
 class names that several files use, but for ``SHARED_CLASSES``. A file outside of the list has no
-exceptions. The list is exact,
-so that it shrinks with the code: ``PYTHONPATH=tests/support python -m kbnf_testing.words`` writes
-it anew, and its difference shows whether it grew.
+exceptions. The list is exact, so that it shrinks with the code:
+``PYTHONPATH=tests/support python -m kbnf_testing.words`` writes it anew, and its difference shows
+whether it grew.
 
 A module's head says by which files it is tested, in a last line ``Tests: ...``, which
 ``named_tests`` reads.
@@ -47,9 +47,9 @@ SHARED_CLASSES = {
     "Choice": _OPERATOR,
     "Repeat": _OPERATOR,
     "Sequence": _OPERATOR,
-    "Engine": "`compat.kbnf` has the names of the binding that it stands for",
+    "Engine": "`compat.kbnf` has the names of the binding that it replaces",
     "Token": "programs for that binding wrap tokens in it; the IR has the field's word",
-    "Vocabulary": "`compat.kbnf` has the names of the binding that it stands for",
+    "Vocabulary": "`compat.kbnf` has the names of the binding that it replaces",
     "KbnfLogitsProcessor": "hosts import it by this name, each from its own adapter",
 }
 """Names that classes of several files have, each with the reason."""
