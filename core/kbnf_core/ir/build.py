@@ -158,14 +158,14 @@ def placed(root: Node, span: Span) -> Node:
     return replace(root, span=span)
 
 
-def moved(root: Node, names: Mapping[str, str]) -> Node:
-    """Return an expression without places, of another grammar in which names are others."""
+def moved(root: Node, names: Mapping[str, str], span: Span = NOWHERE) -> Node:
+    """Return an expression of another grammar, at one place, in which names are others."""
 
     def one(node: Node, operands: list[Node]) -> Node:
         if isinstance(node, Call):
-            return Call(names.get(node.nonterminal, node.nonterminal), NOWHERE)
+            return Call(names.get(node.nonterminal, node.nonterminal), span)
         node = rebuild(node, operands)
-        return node if node.span is NOWHERE else replace(node, span=NOWHERE)
+        return node if node.span is span else replace(node, span=span)
 
     return fold(root, children, one)
 

@@ -224,7 +224,7 @@ class Parsed:
     def document(self) -> Document:
         """The tree, which is made of ``rules`` where there are some.
 
-        Raises GrammarError where that passes a limit. Making it takes longer than reading the rules:
+        Raises GrammarError where that passes a limit. It takes longer than reading the rules, so
         code that needs written parts only checks ``is_written`` first.
         """
         return self._document
@@ -234,14 +234,18 @@ class Parsed:
         """The text."""
         return self._document.source
 
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """Where each name of a rule is defined first; a schema has none."""
+        return self.document.first_names
+
     def named(self) -> Mapping[str, Node] | None:
-        """Return the rules with names and places for people; None where they are the tree's."""
+        """Return the rules with names and spans for people; None where they have those already."""
         return None
 
     def rule_span(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""
-        names = self.document.first_names
-        return names.get(rule) or names.get(family_of(rule), NOWHERE)
+        return self.names.get(rule) or self.names.get(family_of(rule), NOWHERE)
 
     def empty(self) -> Diagnostic | None:
         """Return why no text ends, where the language knows better than its rules do."""

@@ -379,6 +379,11 @@ class SchemaReading(Parsed):
         with _limited_work():
             return readable(self._written(), self._outline, self._text.source)
 
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """No names: nobody wrote those of the rules."""
+        return {}
+
     def rule_span(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
         if self.rules is None:
@@ -469,9 +474,10 @@ def rules_to_run(
 ) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
     """Return the rules of a document, the first one called ``start``, and their writer.
 
-    Raises ProblemError.
+    Names of rules begin with that one, but for rules that all schemas share. Raises ProblemError.
     """
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
+    schemas = Schemas(document, guided(document.value, options))
+    writer = Writer(schemas, start=start, own=f"{start}_")
     return *_made(writer, writer.rules_for), writer
 
 
