@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.ir import Node
+from kbnf_core.ir import Grammar, Node
 from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
@@ -153,14 +153,14 @@ class Mark(NamedTuple):
 class Marked(NamedTuple):
     """The description by which values are read: a ``language`` of calls, or else a marked grammar.
 
-    The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
-    grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
-    is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
+    The language is values of JSON (``languages.structural_tag.reading``). ``grammar`` has the same
+    texts and others, and rules in it mark what values are made of; JSON in it is any JSON: what a
+    text may be is in the grammar itself. ``messages`` is JSON: the response
     template that messages are read by, and the tools; empty where there is none. ``syntax`` is that
     of values that are not JSON (``parse.block_values``).
     """
 
-    document: Document | None
+    grammar: Grammar | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None

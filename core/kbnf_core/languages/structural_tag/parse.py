@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kbnf_core.ir import Node, TokenTerminal
+from kbnf_core.ir import Grammar, Node, TokenTerminal
 from kbnf_core.ir.build import moved
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
@@ -163,5 +163,5 @@ class TagReading(Parsed):
             return Marked(None, {}, language=dumped(language))
         report = self._report.again()
         writer = MarkedWriter(self._nodes, report, self._request, self._options)
-        tree = TagTree(writer.write(), report)
-        return Marked(Document(Source(""), tree.definitions(), ()), writer.marks)
+        rules = dict(rule for rule_set in writer.write() for rule in rule_set.rules)
+        return Marked(Grammar(START, rules), writer.marks)

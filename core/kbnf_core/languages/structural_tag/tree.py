@@ -158,18 +158,25 @@ class TagTree:
     def _leaf(self, node: ir.Regular | ir.Call) -> Form:
         if isinstance(node, ir.Call):
             return build.call(self._instead.get(node.nonterminal, node.nonterminal))
-        match node.notation:
-            case Avoiding(most=most, stop=stop) if stop:
-                return Exception_(Name(stop, NOWHERE), most, NOWHERE)
-            case Avoiding((word,)):
-                return Exception_(build.text(word, NOWHERE), 0, NOWHERE)
-            case Avoiding(words):
-                pattern = build.text_of("|".join(map(escaped, words)))
-                return Pattern(PatternKind.COMPLEMENT, pattern, NOWHERE, dfa=node.dfa)
-            case str() as pattern:
-                return replace(build.regex(pattern), dfa=node.dfa)
-            case _:
-                return replace(build.regex(to_regex(node.dfa)), dfa=node.dfa)
+        return leaf_of(node)
+
+
+def leaf_of(node: ir.Regular | ir.Call) -> Form:
+    """Return a call, or an automaton as it is written. Raises LimitError or NotTextError."""
+    if isinstance(node, ir.Call):
+        return build.call(node.nonterminal)
+    match node.notation:
+        case Avoiding(most=most, stop=stop) if stop:
+            return Exception_(Name(stop, NOWHERE), most, NOWHERE)
+        case Avoiding((word,)):
+            return Exception_(build.text(word, NOWHERE), 0, NOWHERE)
+        case Avoiding(words):
+            pattern = build.text_of("|".join(map(escaped, words)))
+            return Pattern(PatternKind.COMPLEMENT, pattern, NOWHERE, dfa=node.dfa)
+        case str() as pattern:
+            return replace(build.regex(pattern), dfa=node.dfa)
+        case _:
+            return replace(build.regex(to_regex(node.dfa)), dfa=node.dfa)
 
 
 def _called_in(body: Form) -> set[str]:
