@@ -587,7 +587,7 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
         names = contents.get("type", "number")
         return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
-    alternatives = alias.parts if isinstance(alias, AnyOf) else (alias,)
+    alternatives = alias.operands if isinstance(alias, AnyOf) else (alias,)
     if all(strings is not None and _says_object(schemas, strings) for strings in alternatives):
         # Without reading them: those that are known have not been.
         return True
@@ -598,17 +598,17 @@ _NUMBERS = ("number", "integer", "any")
 """The types of numbers; draft 3 has a word for all."""
 
 
-def _says_object(schemas: Schemas, part: Expression) -> bool:
+def _says_object(schemas: Schemas, expression: Expression) -> bool:
     alias = (
-        schemas.alias(part)
-        if isinstance(part, Ref) and "$ref" in _contents(schemas, part)
-        else part
+        schemas.alias(expression)
+        if isinstance(expression, Ref) and "$ref" in _contents(schemas, expression)
+        else expression
     )
     return isinstance(alias, Ref) and _contents(schemas, alias).get("type") == "object"
 
 
 def _contents(schemas: Schemas, at: Ref) -> Mapping[str, Json]:
-    return schemas.document.place(at).contents
+    return schemas.document.subschema(at).contents
 
 
 def helps_of(problem: Problem) -> tuple[str, ...]:

@@ -208,7 +208,7 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
     document = Document(read_json(json.dumps(not_one)), Options())
     root = document.root()
     assert isinstance(root, Ref)
-    parts = [document.inside(document.place(root), "allOf", str(n)) for n in range(count)]
+    parts = [document.inside(document.subschema(root), "allOf", str(n)) for n in range(count)]
     schemas = Schemas(document, Options())
     whole = schemas.meet([schemas.shape(part) for part in parts])
     meets: list[NormalForm] = []
