@@ -39,7 +39,7 @@ the original lacks them, and likely mistakes in a schema, which are seldom check
 """
 
 
-class Example(NamedTuple):
+class DifferingText(NamedTuple):
     """A text on which the two languages differ.
 
     ``kept_out`` says how: the original takes it and the result does not (True), or the result
@@ -67,7 +67,7 @@ class Loss(NamedTuple):
     code: str
     message: str
     span: Span
-    example: Example | None = None
+    example: DifferingText | None = None
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
 
@@ -224,8 +224,8 @@ class Parsed:
     def document(self) -> Document:
         """The tree, which is made of ``rules`` where there are some.
 
-        Raises GrammarError where that passes a limit. It takes longer than reading the rules, so
-        code that needs written parts only checks ``is_written`` first.
+        Raises GrammarError where that passes a limit. It takes longer to make than the rules to
+        read: code that needs written parts only checks ``is_written`` first.
         """
         return self._document
 

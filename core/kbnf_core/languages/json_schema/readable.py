@@ -1,8 +1,8 @@
 """Writes rules for a person: one for each property, named formats, short lines, comments.
 
-The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
-names, spans and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
-of nothing or of one other rule, are left out in the end.
+The rules are those that are run. ``SchemaOutline`` gives the members in them rules of their own,
+with names, spans and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say
+little, of nothing or of one other rule, are left out in the end.
 
 *Automata* of strings and numbers come with a ``Notation`` of their source. The rules written for
 one have the language of the automaton: a named format, an expression where that is short, and rules
@@ -84,7 +84,7 @@ from kbnf_core.languages.json_schema.scalars import (
     as_written,
     format_of,
 )
-from kbnf_core.languages.json_schema.type_keywords import Named, rule_of, rules
+from kbnf_core.languages.json_schema.type_keywords import NamedFormat, rule_of, rules
 from kbnf_core.languages.json_schema.value_sets import (
     FAR,
     SHORT_WHOLE,
@@ -99,7 +99,7 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
-def format_rules(format_: Named) -> tuple[tuple[str, tree.Expression], ...]:
+def format_rules(format_: NamedFormat) -> tuple[tuple[str, tree.Expression], ...]:
     """Return the rules of a format and what they call, its own first, which is in quotes."""
     own = rule_of(format_.name)
     find, order = rules(format_.kind), [own]
@@ -435,7 +435,7 @@ _LONGEST_REMARK = 240
 _SPACE = re.compile(r"[\s_-]+")
 
 
-class Outline:
+class SchemaOutline:
     """Gives the members of objects rules of their own, and nodes of rules the spans of schemas.
 
     ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns the pointer
@@ -550,7 +550,7 @@ def _at(root: Node, span: Span) -> Node:
     return root if span is NOWHERE else fold(root, ir.children, one)
 
 
-def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
+def readable(writer: Writer, outline: SchemaOutline, source: Source) -> tree.Document:
     """Return the tree of the rules that ``writer`` has written. Raises ProblemError for a limit."""
     start, trees = writer.start, Trees(writer)
     written = trees.write(start, outline.rules)

@@ -44,11 +44,11 @@ from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Node,
-    Terminal,
 )
 from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
@@ -165,8 +165,8 @@ class _Made:
     """Terminals, and their facts, from one draft to the next."""
 
     cutter: LexemeSplitter
-    terminals: dict[_Owner, Terminal] = field(default_factory=dict)
-    characters: dict[CodePoints, Terminal] = field(default_factory=dict)
+    terminals: dict[_Owner, LarkTerminal] = field(default_factory=dict)
+    characters: dict[CodePoints, LarkTerminal] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -217,6 +217,7 @@ class _Draft:
 
     def _lexeme(self, owner: _Owner, dfa: Dfa, span: Span) -> Node:
         if owner not in self.made.terminals:
+            # A lexer has no empty lexeme: without the empty text the lexeme is optional.
             solid = operations.difference(dfa, operations.literal(b"")) if dfa.is_nullable else dfa
             self.made.terminals[owner] = _terminal(str(owner), solid, span)
         made = self.made.terminals[owner]
@@ -242,16 +243,16 @@ class _Draft:
                 branches.append(Sequence((step, Call(names[target], span)), span))
             self._rules[names[state]] = Choice(tuple(branches), span)
 
-    def _character(self, points: CodePoints, span: Span) -> Terminal:
+    def _character(self, points: CodePoints, span: Span) -> LarkTerminal:
         if points not in self.made.characters:
             dfa = compile_regex(print_characters(points)).dfa or operations.empty()
             self.made.characters[points] = _terminal("character", dfa, span)
         return self.made.characters[points]
 
 
-def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
+def _terminal(title: str, dfa: Dfa, span: Span) -> LarkTerminal:
     rests = () if dfa.is_empty else tuple(outside(mask) for mask in exits(dfa))
-    return Terminal(title, None, dfa, span, rests)
+    return LarkTerminal(title, None, dfa, span, rests)
 
 
 LOST_BYTES = "W401"
@@ -384,6 +385,7 @@ class _LarkWriter:
                 elif call.nonterminal not in rules:
                     rules.append(call.nonterminal)
             self._is_marked |= any(map(_is_llguidance, ir.postorder(self._grammar.rules[name])))
+            # Printing adds rules for states, which come after the rule that uses them.
             index = len(self._lines)
             written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
             self._lines.insert(index, written)

@@ -38,7 +38,7 @@ from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whitespace
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
     START,
@@ -51,7 +51,7 @@ from kbnf_core.languages.structural_tag.contents import (
 from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, Report, read_value
+from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, TagReport, read_value
 from kbnf_core.languages.structural_tag.tree import leaf_of
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
@@ -104,7 +104,7 @@ class MarkedWriter(TagWriter):
     """Writes a tag that was read without errors; ``marks`` are the meanings of rules."""
 
     def __init__(
-        self, nodes: Sequence[FormatNode], report: Report, request: Request, options: Options
+        self, nodes: Sequence[FormatNode], report: TagReport, request: Request, options: Options
     ) -> None:
         # Readers take the members of an object in any order, XML as JSON.
         any_order = replace(options, order=Order.ANY)
@@ -257,7 +257,7 @@ _ANY_TOOL = {"name": NAME}
 
 
 def _heads_in(format_: Any) -> Iterator[str]:
-    report = Report(Source("{}", is_json=True))
+    report = TagReport(Source("{}", is_json=True))
     tag = {"type": "structural_tag", "format": format_}
     nodes = read_value(tag, report, DEFAULT_LIMITS)
     tags = [(node, inner) for node in nodes if node.kind == "tag" for inner in node.children]
@@ -304,7 +304,7 @@ class _Shapes:
     """Finds the shapes of values; a value has the number of the schema at its pointer."""
 
     def __init__(self, schema: Any, style: str, options: Options) -> None:
-        self._schemas = SchemaContents(schema, "", Report(Source("{}", is_json=True)), options)
+        self._schemas = SchemaContents(schema, "", TagReport(Source("{}", is_json=True)), options)
         self._options = options
         self._is_flat = style in STYLES
         # Where elements nest, a string has no space around it but in ``cohere_xml``.

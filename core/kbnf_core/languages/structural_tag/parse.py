@@ -15,7 +15,7 @@ from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_in
-from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
+from kbnf_core.languages.structural_tag.read import FormatNode, TagReport, read_tag
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, pointer_of
 from kbnf_core.text.diagnostics import Diagnostic
@@ -33,7 +33,7 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     tokens needs. The options are those of JSON Schemas, for those inside. Each finding begins with
     the JSON Pointer of its place. Raises ``ConfigError`` for unknown options.
     """
-    report = Report(source)
+    report = TagReport(source)
     options = replace(options_of(request.options), lossy=request.lossy)
     nodes = read_tag(source, report, request.limits, request.imports)
     return TagReading(nodes, report, request, options)
@@ -43,13 +43,13 @@ class TagReading(Parsed):
     """The rules of the nodes of a tag, outer ones first, with the findings.
 
     ``markers`` are texts that are one token each. It has the rules that are run, which have names
-    for people. The tree is made of them on demand, and for a start that is none of them.
+    for people. The tree is made of them on demand, and for a start with another name.
     """
 
     def __init__(
         self,
         nodes: list[FormatNode],
-        report: Report,
+        report: TagReport,
         request: Request,
         options: Options,
         markers: Mapping[str, TokenTerminal] = MappingProxyType({}),
@@ -78,11 +78,11 @@ class TagReading(Parsed):
         findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
         super().__init__(document, findings, losses=losses)
 
-    def _written(self, report: Report) -> list[RuleSet]:
+    def _written(self, report: TagReport) -> list[RuleSet]:
         nodes, request = self._nodes, self._request
         return TagWriter(nodes, report, request, self._options, self._markers).write()
 
-    def _tree(self, report: Report) -> Document:
+    def _tree(self, report: TagReport) -> Document:
         """Return the tree; where there are errors, one without rules."""
         definitions = TagTree(self._made or self._written(report), report).definitions()
         if report.errors:

@@ -37,7 +37,7 @@ from kbnf_core.languages.structural_tag.contents import (
     RuleSet,
     report_problem,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, TagReport
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE
 
@@ -51,7 +51,7 @@ class TagTree:
     Expressions that take too much to write are in the errors of ``report``.
     """
 
-    def __init__(self, rule_sets: Sequence[RuleSet], report: Report) -> None:
+    def __init__(self, rule_sets: Sequence[RuleSet], report: TagReport) -> None:
         self._rule_sets = rule_sets
         self._report = report
         run = frozenset(name for rule_set in rule_sets for name, _ in rule_set.rules)

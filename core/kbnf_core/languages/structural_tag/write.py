@@ -41,7 +41,7 @@ from kbnf_core.languages.structural_tag.nested import (
     MiniMaxM3Arguments,
     NestedArguments,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, Report
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, TagReport
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.source import NOWHERE, Source
@@ -87,7 +87,7 @@ class TagWriter:
     def __init__(
         self,
         nodes: Sequence[FormatNode],
-        report: Report,
+        report: TagReport,
         request: Request,
         options: Options,
         markers: Mapping[str, ir.TokenTerminal] = MappingProxyType({}),
