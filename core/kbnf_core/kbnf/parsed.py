@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Node
 from kbnf_core.ir.families import family_of
@@ -191,6 +192,16 @@ class Attributes(NamedTuple):
 NO_ATTRIBUTES = Attributes()
 
 
+NO_AUTOMATA: Mapping[str, Dfa] = MappingProxyType({})
+
+
+class Expressed(NamedTuple):
+    """Rules with expressions in place of automata; ``automata`` are those of some of the rules."""
+
+    rules: Mapping[str, Node]
+    automata: Mapping[str, Dfa] = NO_AUTOMATA
+
+
 class Parsed:
     """The result of a reader: a tree of KBNF, and the findings in order of position.
 
@@ -236,6 +247,13 @@ class Parsed:
 
     def named(self) -> Mapping[str, Node] | None:
         """Return the rules with names and places for people; None where they are the tree's."""
+        return None
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules with expressions in place of automata, for writers of notations.
+
+        None where the rules are those of the tree, or where they pass a limit.
+        """
         return None
 
     def rule_span(self, rule: str) -> Span:

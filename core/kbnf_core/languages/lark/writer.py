@@ -38,7 +38,7 @@ from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
-from kbnf_core.kbnf.parsed import Conversion, Loss
+from kbnf_core.kbnf.parsed import NO_AUTOMATA, Conversion, Expressed, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
@@ -78,63 +78,106 @@ class Forms:
     split: frozenset[int]
 
 
-def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
+def choose_forms(
+    grammar: ir.Grammar,
+    texts: Mapping[int, Dfa],
+    limits: Limits,
+    automata: Mapping[str, Dfa] = NO_AUTOMATA,
+) -> Forms:
     """Return the forms; ``texts`` are the words of literals and regular parts, by identity.
 
-    Where telling terminals apart takes too much work, everything is written by characters.
+    ``automata`` are those of rules, as far as they are known. Where telling terminals apart takes
+    too much work, everything is written by characters.
     """
     try:
-        return _chosen(grammar, texts, Budget(limits.work))
+        return _chosen(grammar, texts, _Joined(grammar, automata), Budget(limits.work))
     except WorkLimitError:
         return Forms(frozenset(), frozenset(texts))
 
 
-def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
-    regular = _regular_rules(grammar)
+def _chosen(
+    grammar: ir.Grammar, texts: Mapping[int, Dfa], joined: "_Joined", budget: Budget
+) -> Forms:
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
-    others = {name: dfa for name, dfa in regular.items() if name != grammar.start}
-    joined = {name for name, dfa in others.items() if dfa.state_count <= _FEW_JOINED}
-    larger = {
-        name: set(map(id, ir.postorder(grammar.rules[name]))) for name in others.keys() - joined
-    }
     split: set[int] = set()
     while True:
-        draft = _Draft(grammar, texts, regular, joined, split, made)
+        draft = _Draft(grammar, texts, joined, split, made)
         conflicts = _conflicts(draft.lexical(), made.cutter, draft.owners)
         rules = {owner for owners in conflicts for owner in owners if isinstance(owner, str)}
         nodes = {owner for owners in conflicts for owner in owners if isinstance(owner, int)}
         if not conflicts:
-            return Forms(frozenset(joined), frozenset(split))
+            return Forms(draft.terminals, frozenset(split))
         if not rules and not nodes:
             return Forms(frozenset(), frozenset(texts))
-        joined -= rules
-        if not rules:
-            whole = {name for name, node_ids in larger.items() if not node_ids.isdisjoint(nodes)}
-            joined |= whole
-            larger = {name: larger[name] for name in larger.keys() - whole}
-            split |= set() if whole else nodes
+        joined.apart |= rules
+        if not rules and not joined.join_around(nodes):
+            split |= nodes
 
 
-def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
-    """Return the languages of the rules that are regular as they are: without recursion."""
-    callees = {
-        name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
-    }
-    automata: dict[str, Dfa] = {}
-    for name in callees_first(callees, callees):
-        body = grammar.rules[name]
-        if not all(callee in automata for callee in callees[name]):
-            continue
+class _Joined:
+    """The rules that are one lexeme, which are regular: those that are small, and not ``apart``.
+
+    A rule is looked at where it is first called, so those inside of a lexeme are not. ``automata``
+    are those of rules, as far as they are known.
+    """
+
+    def __init__(self, grammar: ir.Grammar, automata: Mapping[str, Dfa]) -> None:
+        self._grammar = grammar
+        self._automata: dict[str, Dfa | None] = dict(automata)
+        # Calls in the rules whose automata are not known.
+        self._callees = {
+            name: [call.nonterminal for call in ir.calls(body)]
+            for name, body in grammar.rules.items()
+            if name not in automata
+        }
+        # Larger rules that were called, each tried once before its parts are written by characters.
+        self._larger: dict[str, Dfa] = {}
+        self._tried: set[str] = set()
+        self.apart = {grammar.start}
+
+    def lexeme(self, name: str) -> Dfa | None:
+        """Return the automaton of a rule that is one lexeme."""
+        if name in self.apart:
+            return None
+        dfa = self._automaton(name)
+        if dfa is None or dfa.state_count <= _FEW_JOINED or name in self._tried:
+            return dfa
+        self._larger[name] = dfa
+        return None
+
+    def join_around(self, nodes: set[int]) -> bool:
+        """Make larger rules with some of these nodes one lexeme; return whether there are any."""
+        around = {
+            name
+            for name in self._larger.keys() - self._tried
+            if not nodes.isdisjoint(map(id, ir.postorder(self._grammar.rules[name])))
+        }
+        self._tried |= around
+        return bool(around)
+
+    def _automaton(self, name: str) -> Dfa | None:
+        """Return the language of a rule that is regular as it is: without recursion."""
+        if name not in self._automata:
+            for callee in callees_first([name], self._callees):
+                self._automata[callee] = self._made(callee, self._callees.pop(callee))
+        return self._automata[name]
+
+    def _made(self, name: str, callees: Iterable[str]) -> Dfa | None:
+        body = self._grammar.rules[name]
+        called = {callee: self._automata.get(callee) for callee in callees}
+        automata = {callee: dfa for callee, dfa in called.items() if dfa is not None}
+        if len(automata) < len(called):
+            return None
         if any(isinstance(node, ir.Token) for node in ir.postorder(body)):
-            continue
+            return None
         # Rules of an automaton's states that call each other would each be that automaton again.
-        if sum(automata[callee].state_count for callee in callees[name]) > _MOST_CALLED:
-            continue
+        if sum(automata[callee].state_count for callee in callees) > _MOST_CALLED:
+            return None
         with suppress(LimitError):
             dfa = automaton_of(body, automata.__getitem__, 4 * _MOST_JOINED)
             if not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
-                automata[name] = dfa
-    return automata
+                return dfa
+        return None
 
 
 def _conflicts(
@@ -175,21 +218,28 @@ class _Draft:
 
     source: ir.Grammar
     texts: Mapping[int, Dfa]
-    regular: Mapping[str, Dfa]
-    joined: set[str]
+    joined: _Joined
     split: set[int]
     made: _Made
     owners: dict[int, _Owner] = field(default_factory=dict)
     _rules: dict[str, Node] = field(default_factory=dict)
+    _lexemes: dict[str, Dfa | None] = field(default_factory=dict)
+
+    @property
+    def terminals(self) -> frozenset[str]:
+        """The rules that are one lexeme."""
+        return frozenset(name for name, dfa in self._lexemes.items() if dfa is not None)
 
     def lexical(self) -> LexicalGrammar:
         """Return the rules that the start reaches, over lexemes."""
-        pending = [self.source.start]
-        for name in pending:
+        pending = dict.fromkeys([self.source.start])
+        while pending:
+            name = next(iter(pending))
+            del pending[name]
             self._rules[name] = self._node(self.source.rules[name])
             for call in ir.calls(self.source.rules[name]):
-                if call.nonterminal not in self.joined and call.nonterminal not in pending:
-                    pending.append(call.nonterminal)
+                if self._lexemes[call.nonterminal] is None and call.nonterminal not in self._rules:
+                    pending.setdefault(call.nonterminal)
         spans = dict.fromkeys(self._rules, Span(0, 0))
         return LexicalGrammar(self.source.start, self._rules, spans, None, False)
 
@@ -205,9 +255,10 @@ class _Draft:
             case ir.Token(_, span):
                 return Embedded(text("", span), 0, span)
             case ir.Call(name, span):
-                if name in self.joined:
-                    return self._lexeme(name, self.regular[name], span)
-                return Call(name, span)
+                if name not in self._lexemes:
+                    self._lexemes[name] = self.joined.lexeme(name)
+                dfa = self._lexemes[name]
+                return Call(name, span) if dfa is None else self._lexeme(name, dfa, span)
             case Sequence(_, span):
                 return Sequence(tuple(operands), span)
             case Choice(_, span):
@@ -273,14 +324,15 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    grammar = reading.of_tree
-    if grammar is None:
+    if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
+    rules, automata = reading.parsed.expressed() or Expressed(reading.grammar.rules, NO_AUTOMATA)
+    grammar: ir.Grammar | None = ir.Grammar(reading.start, rules)
     if reading.is_endless:
-        grammar = infinite_texts(grammar)
+        grammar, automata = infinite_texts(grammar), NO_AUTOMATA
     if grammar is None:
         raise GrammarError(nothing_kept(reading, (), lark))
-    writer = _LarkWriter(reading, grammar, lark, limits)
+    writer = _LarkWriter(reading, grammar, automata, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
@@ -306,7 +358,12 @@ class _LarkWriter:
     """Writes rules and terminals; the start comes first."""
 
     def __init__(
-        self, reading: Reading, grammar: ir.Grammar, lark: Language, limits: Limits
+        self,
+        reading: Reading,
+        grammar: ir.Grammar,
+        automata: Mapping[str, Dfa],
+        lark: Language,
+        limits: Limits,
     ) -> None:
         self.losses: list[Loss] = []
         self._texts: dict[int, Dfa] = {}
@@ -331,7 +388,9 @@ class _LarkWriter:
         if not has_texts:
             raise GrammarError(nothing_kept(reading, self.losses, lark))
         grammar = self._grammar
-        self._forms: Forms = choose_forms(grammar, self._texts, limits)
+        # A part without some of its words is not a part of the automaton of its rule.
+        known = NO_AUTOMATA if self.losses else automata
+        self._forms: Forms = choose_forms(grammar, self._texts, limits, known)
         self._free = FreshNames(["start"])
         self._names = {grammar.start: "start"}
         for name in grammar.rules:
