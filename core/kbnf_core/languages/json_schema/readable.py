@@ -1,8 +1,11 @@
 """Writes rules for a person: one for each property, named formats, short lines, comments.
 
 The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
-names, places and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
-of nothing or of one other rule, are left out in the end.
+names, places and comments of schemas; ``Expressions`` writes automata as expressions. Rules that
+say little, of nothing or of one other rule, are left out in the end. The result, ``Readable``, is
+rules as well: the tree of KBNF is a view of them, and Lark is written from them. Regular
+expressions in them are compiled on demand, as KBNF needs no automata; those of whole rules are
+kept, so that Lark does not make them again.
 
 *Automata* of strings and numbers come with a ``Notation`` of their source. The rules written for
 one have the language of the automaton: a named format, an expression where that is short, and rules
