@@ -440,7 +440,8 @@ def settled(root: Node, leaf: Callable[[Node], Node] = lambda node: node) -> Nod
             case ir.Literal(b""):
                 result = EMPTY
             case _:
-                return _at(leaf(node), node.span)
+                other = leaf(node)
+                return node if other is node else _at(other, node.span)
         return nodes.placed(result, node.span)
 
     return fold(root, ir.children, one)

@@ -303,7 +303,7 @@ class _Draft:
 
 
 def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
-    rests = () if dfa.is_empty else tuple(outside(mask) for mask in exits(dfa))
+    rests = () if dfa.is_empty else tuple(map(outside, exits(dfa)))
     return Terminal(title, None, dfa, span, rests)
 
 
