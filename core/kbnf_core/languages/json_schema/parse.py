@@ -67,7 +67,7 @@ from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.readable import Outline, Readable
+    from kbnf_core.languages.json_schema.readable import Outline, ReadableSchema
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(
@@ -371,11 +371,11 @@ class SchemaReading(Parsed):
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _readable(self) -> "Readable":
-        from kbnf_core.languages.json_schema.readable import Readable
+    def _readable(self) -> "ReadableSchema":
+        from kbnf_core.languages.json_schema.readable import ReadableSchema
 
         with _limited_work():
-            return Readable(self._written(), self._outline)
+            return ReadableSchema(self._written(), self._outline)
 
     def expressed(self) -> Expressed | None:
         """Return the rules that people read, with the automata that they stand for."""

@@ -2,8 +2,8 @@
 
 The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
 names, places and comments of schemas; ``Expressions`` writes automata as expressions. Rules that
-say little, of nothing or of one other rule, are left out in the end. The result, ``Readable``, is
-rules as well: the tree of KBNF is a view of them, and Lark is written from them. Regular
+say little, of nothing or of one other rule, are left out in the end. The result is rules again
+(``ReadableSchema``): the tree of KBNF is a view of them, and Lark is written from them. Regular
 expressions in them are compiled on demand, as KBNF needs no automata; those of whole rules are
 kept, so that Lark does not make them again.
 
@@ -566,7 +566,7 @@ def _at(root: Node, span: Span) -> Node:
     return root if span is NOWHERE else fold(root, ir.children, one)
 
 
-class Readable:
+class ReadableSchema:
     """The rules of a schema as people read them, and the tree of them.
 
     ``rules`` are in the order of the tree; ``automata`` are those that rules stand for. Raises
