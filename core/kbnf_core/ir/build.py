@@ -89,7 +89,7 @@ def sequence(*nodes: Node) -> Node:
     for node in nodes:
         inner: tuple[Node, ...] = (node,)
         if type(node) is Sequence and node.notation is None:
-            inner = node.parts if node.span is NOWHERE else _inner(node, node.parts)
+            inner = node.operands if node.span is NOWHERE else _inner(node, node.operands)
         if items and inner and _is_made(first := items[-1]) and _is_made(second := inner[0]):
             items[-1] = Literal(first.data + second.data, NOWHERE)
             inner = inner[1:]

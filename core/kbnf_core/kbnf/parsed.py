@@ -40,7 +40,7 @@ the original lacks them, and likely mistakes in a schema, which are seldom check
 """
 
 
-class Example(NamedTuple):
+class DifferingText(NamedTuple):
     """A text on which the two languages differ.
 
     ``kept_out`` says how: the original takes it and the result does not (True), or the result
@@ -68,7 +68,7 @@ class Loss(NamedTuple):
     code: str
     message: str
     span: Span
-    example: Example | None = None
+    example: DifferingText | None = None
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
 
@@ -233,17 +233,17 @@ class Parsed:
 
     @property
     def document(self) -> Document:
-        """The tree; without definitions in a text that nobody wrote rules or parts of."""
+        """The tree, which is made of ``rules`` where there are some.
+
+        Raises GrammarError where that passes a limit. It takes longer to make than the rules to
+        read: code that needs written parts only checks ``is_written`` first.
+        """
         return self._document
 
     @property
     def source(self) -> Source:
         """The text."""
         return self._document.source
-
-    def readable(self) -> Document:
-        """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""
-        return self.document
 
     def named(self) -> Mapping[str, Node] | None:
         """Return the rules with names and places for people; None where they are the tree's."""

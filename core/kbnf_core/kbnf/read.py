@@ -64,7 +64,7 @@ from kbnf_core.kbnf.tree import (
     TokenSet,
     postorder,
 )
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Severity
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity, TextEdit
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -420,7 +420,7 @@ def _lacks_mark(words: list[Word], index: int) -> bool:
 
 
 def _lacking_mark(source: Source, mark: Word) -> Diagnostic:
-    fix = Fix("insert `#`", (Edit(Span(span_of(mark).start, span_of(mark).start), "#"),))
+    fix = Fix("insert `#`", (TextEdit(Span(span_of(mark).start, span_of(mark).start), "#"),))
     message = 'a raw pattern is written `#r"..."`'
     return Diagnostic("E001", message, source, span_of(mark), helps=(fix.message,), fixes=(fix,))
 
@@ -454,23 +454,26 @@ def _bad_name(source: Source, word: Word, defined: Set[str]) -> Diagnostic:
     intended = intended_name(word.value)
     fixes: tuple[Fix, ...] = ()
     if word.value in _EMPTY:
-        help_, fixes = "the empty text is written `''`", (Fix("write `''`", (Edit(span, "''"),)),)
+        help_, fixes = (
+            "the empty text is written `''`",
+            (Fix("write `''`", (TextEdit(span, "''"),)),),
+        )
     elif intended is not None:
         help_ = f"write `{intended}`: {help_}"
         if not {word.value, intended} <= defined:
             # Else the two rules would become one.
-            fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
+            fixes = (Fix(f"write `{intended}`", (TextEdit(span, intended),)),)
     return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
 
 def _wrong_sign(source: Source, word: Word) -> Diagnostic:
-    fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
+    fix = Fix("write `::=`", (TextEdit(span_of(word), "::="),))
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
     return Diagnostic("E006", message, source, span_of(word), "expected `::=`", fixes=(fix,))
 
 
 def _odd_blank(source: Source, word: Word) -> Diagnostic:
-    fix = Fix("write a space", (Edit(span_of(word), " "),))
+    fix = Fix("write a space", (TextEdit(span_of(word), " "),))
     message = f"{character(word.value)} is not a blank inside a rule"
     helps = ("use a space, a tab or a line break",)
     return Diagnostic("E001", message, source, span_of(word), helps=helps, fixes=(fix,))

@@ -25,9 +25,9 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages import GBNF, LARK, Language
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.judges import (
+    GrammarTexts,
     Json,
     Judges,
-    Texts,
     at,
     compact,
     pointer_to,
@@ -141,10 +141,10 @@ class Exam:
         ]
         return [d for d in valid if not (self.closed and undeclared(self.judges, d))]
 
-    def _usual(self) -> Texts | None:
+    def _usual(self) -> GrammarTexts | None:
         """Return the documents as programs write them, None where we cannot keep the schema."""
         try:
-            return Texts(Grammar.from_json_schema(self.text))
+            return GrammarTexts(Grammar.from_json_schema(self.text))
         except KbnfError:
             return None
 
@@ -606,7 +606,7 @@ def _written(grammar: Grammar, language: Language) -> str | None:
 
 
 def _differences(grammar: Grammar, asked: Asked, version: str) -> Iterator[Finding]:
-    texts = Texts(grammar)
+    texts = GrammarTexts(grammar)
     random = Random(0)  # noqa: S311 - the same texts each time
     passed_texts = dict.fromkeys((*texts.shortest(_SHORTEST), *texts.drawn(_LENGTHS, random)))
     rejected = [text for text in passed_texts if texts.has(text) and not asked.accepts(text)]

@@ -73,7 +73,7 @@ from kbnf_core.kbnf.tree import (
 )
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.text.diagnostics import Diagnostic, Fix, TextEdit
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -306,7 +306,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     bare = _BARE.match(source.text, word.start_pos)
     if word.type == "JUNK" and bare is not None and "STRING" in mistake.expected:
         span, written = Span(*bare.span()), f"'{bare[0]}'"
-        fix = Fix(f"write `{written}`", (Edit(span, written),))
+        fix = Fix(f"write `{written}`", (TextEdit(span, written),))
         message = f"the text {shown(bare[0])} has no quotes"
         helps = (f"{fix.message}; a name is written `<{bare[0]}>`",)
         return Diagnostic("E001", message, source, span, helps=helps, fixes=(fix,))

@@ -1,8 +1,8 @@
 """Writes rules for a person: one for each property, named formats, short lines, comments.
 
-The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
-names, places and comments of schemas; ``Expressions`` writes automata as expressions. Rules that
-say little, of nothing or of one other rule, are left out in the end. The result is rules again
+The rules are those that are run. ``SchemaOutline`` gives the members in them rules of their own,
+with names, spans and comments of schemas; ``Expressions`` writes automata as expressions. Rules
+that say little, of nothing or of one other rule, are left out in the end. The result is rules again
 (``ReadableSchema``): the tree of KBNF is a view of them, and Lark is written from them. Regular
 expressions in them are compiled on demand, as KBNF needs no automata; those of whole rules are
 kept, so that Lark does not make them again.
@@ -68,7 +68,7 @@ from kbnf_core.kbnf.build import call as reference
 from kbnf_core.kbnf.build import definition, of_ir, regex
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.counts import Step, write_linear
-from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.document import Subschema
 from kbnf_core.languages.json_schema.rules import NAMES, Prelude, Property, Texts, Value
 from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.scalars import (
@@ -83,7 +83,7 @@ from kbnf_core.languages.json_schema.scalars import (
     as_written,
     format_of,
 )
-from kbnf_core.languages.json_schema.type_keywords import Named, rule_of, rules
+from kbnf_core.languages.json_schema.type_keywords import NamedFormat, rule_of, rules
 from kbnf_core.languages.json_schema.value_sets import (
     FAR,
     SHORT_WHOLE,
@@ -101,7 +101,7 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
-def format_rules(format_: Named) -> tuple[tuple[str, Node], ...]:
+def format_rules(format_: NamedFormat) -> tuple[tuple[str, Node], ...]:
     """Return the rules of a format, in quotes, and of what it calls, spelt as in JSON strings.
 
     A process keeps them. Without, a conversion of a schema with a date makes half as many calls
@@ -120,8 +120,8 @@ def format_rules(format_: Named) -> tuple[tuple[str, Node], ...]:
 def _spelled(rule: tree.Expression, builder: Builder) -> Node:
     """Return a rule of a format with the characters spelled as in JSON strings."""
 
-    def leaf(part: tree.Leaf) -> Node:
-        match part:
+    def leaf(node: tree.Leaf) -> Node:
+        match node:
             case tree.Reference(name):
                 return nodes.call(name.value)
             case tree.Terminal(written):
@@ -207,15 +207,15 @@ class Expressions:
 
     def _automaton(self, node: Regular) -> Node:
         match node.notation:
-            case Strings(part, dfa, hint):
-                return self._strings(part, dfa, hint)
+            case Strings(values, dfa, hint):
+                return self._strings(values, dfa, hint)
             case Listed(texts):
                 return alternation(map(text, texts))
             case CountedStrings(lengths, length, most, hint):
                 strings = self._scalars.by_rules(lengths, length, most, hint)
                 return EMPTY if strings is None else self._expressed(strings)
-            case OtherStrings(part, hint):
-                return self._others(part, hint)
+            case OtherStrings(values, hint):
+                return self._others(values, hint)
             case Texts(hint):
                 return self._some_numbers(node.dfa, hint)
             case Numbers(hint):
@@ -237,12 +237,12 @@ class Expressions:
             self._texts[name] = form
         return self._texts[name]
 
-    def _strings(self, part: Restricted, dfa: Dfa, hint: str) -> Node:
+    def _strings(self, values: Restricted, dfa: Dfa, hint: str) -> Node:
         """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
-        form = self._format(part)
+        form = self._format(values)
         if form is not None:
             return form
-        expression = as_written(part, self._builder)
+        expression = as_written(values, self._builder)
         if expression is None:
             characters = to_characters(dfa)
             try:
@@ -252,11 +252,11 @@ class Expressions:
                 return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
         return self._in_quotes(expression)
 
-    def _others(self, part: Restricted, hint: str) -> Node:
+    def _others(self, values: Restricted, hint: str) -> Node:
         """Return the JSON texts of the strings other than some words."""
-        words = part.excluded
+        words = values.excluded
         if intersect(from_text("".join(words)), self._prelude.spelling.escaped):
-            return self._strings(part, part.dfa(self._writer.rules.budget), hint)
+            return self._strings(values, values.dfa(self._writer.rules.budget), hint)
         return self.other_names.write(words)
 
     def _numbers(self, dfa: Dfa, hint: str) -> Node:
@@ -316,9 +316,9 @@ class Expressions:
         self._large[characters] = call(name)
         return self._large[characters]
 
-    def _format(self, part: Restricted) -> Node | None:
+    def _format(self, values: Restricted) -> Node | None:
         """Return a call of a format's rules; None where it has none."""
-        format_ = format_of(part)
+        format_ = format_of(values)
         if format_ is None or not self._prelude.spelling.is_usual:
             return None
         names, bodies = self.format_names, format_rules(format_)
@@ -381,7 +381,7 @@ class Expressions:
 
     def _pattern_of(self, root: Regex, written: str) -> Node:
         """Return a regular expression, or the only text that it is."""
-        items = root.parts if isinstance(root, Sequence) else (root,)
+        items = root.operands if isinstance(root, Sequence) else (root,)
         letters = []
         for item in items:
             points = item.points if isinstance(item, CharacterSet) else ()
@@ -409,9 +409,9 @@ def _is_long(form: Node, most: int) -> bool:
     length = _length(form)
     if length is not None:
         return length > most
-    parts = list(ir.postorder(form))
-    has_choice = any(isinstance(part, ir.Choice) for part in parts)
-    return has_choice or len(parts) > _FEW or sum(_length(part) or 0 for part in parts) > _SHORT
+    inside = list(ir.postorder(form))
+    has_choice = any(isinstance(node, ir.Choice) for node in inside)
+    return has_choice or len(inside) > _FEW or sum(_length(node) or 0 for node in inside) > _SHORT
 
 
 def _length(node: Node) -> int | None:
@@ -453,11 +453,11 @@ _LONGEST_REMARK = 240
 _SPACE = re.compile(r"[\s_-]+")
 
 
-class Outline:
-    """Gives the members of objects rules of their own, and parts of rules the places of schemas.
+class SchemaOutline:
+    """Gives the members of objects rules of their own, and nodes of rules the spans of schemas.
 
-    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
-    comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
+    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns the pointer
+    that comments show. ``rules`` are those of ``writer``, as people read them, and ``meaning``
     the same with the automata of the rules that all schemas share. ``comments`` are what to say of
     rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
@@ -490,20 +490,20 @@ class Outline:
         }
         self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
-    def _outlined(self, node: Node, parts: list[Node]) -> Node:
+    def _outlined(self, node: Node, operands: list[Node]) -> Node:
         match node:
             case ir.Sequence(notation=Value(schema)):
-                return _at(nodes.sequence(*parts), self._span(schema))
+                return _at(nodes.sequence(*operands), self._span(schema))
             case ir.Sequence(notation=Property(name, schema, column)):
-                return self._member(name, schema, column, parts)
+                return self._member(name, schema, column, operands)
             case _:
-                return ir.rebuild(node, parts)
+                return ir.rebuild(node, operands)
 
     def _member(
-        self, name: str, schema: Expression | Place, column: int, parts: list[Node]
+        self, name: str, schema: Expression | Subschema, column: int, operands: list[Node]
     ) -> Node:
         """Return a call of the rule of a member, which equal members share."""
-        if isinstance(schema, Place):
+        if isinstance(schema, Subschema):
             schema = self._document.inside(schema, "properties", name)
         span = self._span(schema)
         rule = self._properties.get((name, schema, column))
@@ -512,34 +512,36 @@ class Outline:
             rule = self._writer.rules.fresh(f"{name}_property" if is_taken else name)
             self._properties[name, schema, column] = rule
             self.members.add(rule)
-            self._bodies[rule] = nodes.sequence(*parts)
+            self._bodies[rule] = nodes.sequence(*operands)
             self.spans[rule] = span
             self._remark(rule, schema, name)
             self._inner.add(self._writer.names.get(schema, ""))
         return nodes.placed(nodes.call(rule), span)
 
     def _span(self, expression: Expression) -> Span:
-        """Return the place of a schema; what several say together has none of its own."""
+        """Return the span of a schema; an expression of several has no span of its own."""
         if not isinstance(expression, Ref):
             return NOWHERE
-        return self._pointer_spans.get(self._document.place(expression).pointer, NOWHERE)
+        return self._pointer_spans.get(self._document.subschema(expression).pointer, NOWHERE)
 
     def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
         """Comment on a rule: where its schema is, and what the schema says of itself.
 
         A member has none where there is no more to say than its ``name``, in whatever case.
         """
-        parts = (expression, *getattr(expression, "parts", ()))
-        place = next((self._document.place(e) for e in parts if isinstance(e, Ref)), None)
-        if place is None:
+        expressions = (expression, *getattr(expression, "operands", ()))
+        subschema = next(
+            (self._document.subschema(e) for e in expressions if isinstance(e, Ref)), None
+        )
+        if subschema is None:
             return
-        texts = [place.contents.get(keyword) for keyword in ("title", "description")]
+        texts = [subschema.contents.get(keyword) for keyword in ("title", "description")]
         sentences = [
             " ".join(sentence.split()).rstrip(".")
             for sentence in texts
             if isinstance(sentence, str)
         ]
-        if name is not None and not place.contents.get("properties"):
+        if name is not None and not subschema.contents.get("properties"):
             sentences = [
                 sentence
                 for sentence in sentences
@@ -550,15 +552,15 @@ class Outline:
         remark = ". ".join(sentence for sentence in sentences if sentence)
         if len(remark) > _LONGEST_REMARK:
             remark = textwrap.shorten(remark, _LONGEST_REMARK)
-        pointer = self._pointer(place.pointer) or "the whole schema"
+        pointer = self._pointer(subschema.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
 def _at(root: Node, span: Span) -> Node:
     """Return an expression whose parts without a place are at ``span``."""
 
-    def one(node: Node, parts: list[Node]) -> Node:
-        node = ir.rebuild(node, parts)
+    def one(node: Node, operands: list[Node]) -> Node:
+        node = ir.rebuild(node, operands)
         return (
             replace(node, span=span) if node.span is NOWHERE and node is not nodes.EMPTY else node
         )
@@ -573,7 +575,7 @@ class ReadableSchema:
     ProblemError for a limit.
     """
 
-    def __init__(self, writer: Writer, outline: Outline) -> None:
+    def __init__(self, writer: Writer, outline: SchemaOutline) -> None:
         start, expressions = writer.start, Expressions(writer)
         written = expressions.write(start, outline.rules)
         self.comments, others = dict(outline.comments), expressions.other_names.comments
@@ -650,18 +652,18 @@ def in_order(
         heads = [pending.pop()]
         inner: dict[str, None] = {}
         while heads:
-            parts = [heads.pop()]
+            stack = [heads.pop()]
             behind: dict[str, None] = {}
-            while parts:
-                part = parts.pop()
-                if part in ordered:
+            while stack:
+                rule = stack.pop()
+                if rule in ordered:
                     continue
-                ordered[part] = None
-                callees = list(dict.fromkeys(called[part]))
+                ordered[rule] = None
+                callees = list(dict.fromkeys(called[rule]))
                 inner.update((name, None) for name in callees if name in titles)
                 own = [name for name in callees if name not in titles]
                 behind.update((name, None) for name in own if name in members)
-                parts.extend(name for name in reversed(own) if name not in members)
+                stack.extend(name for name in reversed(own) if name not in members)
             heads.extend(reversed(behind))
         pending.extend(reversed(inner))
     return list(ordered)

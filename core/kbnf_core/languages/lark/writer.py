@@ -46,11 +46,11 @@ from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Node,
-    Terminal,
 )
 from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
@@ -210,8 +210,8 @@ class _Made:
     """Terminals, and their facts, from one draft to the next."""
 
     cutter: LexemeSplitter
-    terminals: dict[_Owner, Terminal] = field(default_factory=dict)
-    characters: dict[CodePoints, Terminal] = field(default_factory=dict)
+    terminals: dict[_Owner, LarkTerminal] = field(default_factory=dict)
+    characters: dict[CodePoints, LarkTerminal] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -295,16 +295,16 @@ class _Draft:
                 branches.append(Sequence((step, Call(names[target], span)), span))
             self._rules[names[state]] = Choice(tuple(branches), span)
 
-    def _character(self, points: CodePoints, span: Span) -> Terminal:
+    def _character(self, points: CodePoints, span: Span) -> LarkTerminal:
         if points not in self.made.characters:
             dfa = compile_regex(print_characters(points)).dfa or operations.empty()
             self.made.characters[points] = _terminal("character", dfa, span)
         return self.made.characters[points]
 
 
-def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
+def _terminal(title: str, dfa: Dfa, span: Span) -> LarkTerminal:
     rests = () if dfa.is_empty else tuple(map(outside, exits(dfa)))
-    return Terminal(title, None, dfa, span, rests)
+    return LarkTerminal(title, None, dfa, span, rests)
 
 
 LOST_BYTES = "W401"

@@ -45,7 +45,7 @@ from kbnf_core.languages.json_schema import (
     Whitespace,
     closed_unless_open,
 )
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.keywords import (
     NARROWED,
     UNRESOLVED,
@@ -64,7 +64,7 @@ from kbnf_core.languages.json_schema.parse import (
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
-from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, Report
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, TagReport
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
@@ -244,7 +244,7 @@ class RuleSet(NamedTuple):
 class Contents:
     """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
-    def __init__(self, names: TagNames, report: Report, limits: Limits) -> None:
+    def __init__(self, names: TagNames, report: TagReport, limits: Limits) -> None:
         self.names = names
         self.report = report
         self.pointer = ""
@@ -542,7 +542,7 @@ NO_CONSTRAINTS = frozenset(
 )  # fmt: skip
 
 
-def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
+def is_sound(schema: Any, pointer: str, report: TagReport, options: Options) -> bool:
     """Report the mistakes in the form of a schema; return whether there are none."""
     if id(schema) in report.sound:
         return True
@@ -556,7 +556,7 @@ def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> boo
     return True
 
 
-def document_of(schema: Any, report: Report, options: Options) -> SchemaDocument:
+def document_of(schema: Any, report: TagReport, options: Options) -> SchemaDocument:
     """Return the document of a schema, which may have been reported sound."""
     _, facts = report.sound.get(id(schema), (schema, None))
     return SchemaDocument(schema, options, facts)
@@ -567,7 +567,7 @@ def _placed(problem: Problem, document: SchemaDocument) -> Problem:
     return problem if problem.pointer else problem._replace(pointer=document.pointer)
 
 
-def report_problem(report: Report, problem: Problem, pointer: str) -> None:
+def report_problem(report: TagReport, problem: Problem, pointer: str) -> None:
     """Report a problem of the schema at ``pointer``."""
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
@@ -575,7 +575,7 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
 class SchemaContents:
     """Takes apart the schemas of a document, which is sound, at ``pointer``."""
 
-    def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
+    def __init__(self, root: Any, pointer: str, report: TagReport, options: Options) -> None:
         self.pointer = pointer
         self._document = document_of(root, report, options)
         self._options = replace(options, strict=None)

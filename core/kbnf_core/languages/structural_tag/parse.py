@@ -14,7 +14,7 @@ from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_in
-from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
+from kbnf_core.languages.structural_tag.read import FormatNode, TagReport, read_tag
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, pointer_of
 from kbnf_core.lower.translate import translate
@@ -33,7 +33,7 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     tokens needs. The options are those of JSON Schemas, for those inside. Each finding begins with
     the JSON Pointer of its place. Raises ``ConfigError`` for unknown options.
     """
-    report = Report(source)
+    report = TagReport(source)
     options = replace(options_of(request.options), lossy=request.lossy)
     nodes = read_tag(source, report, request.limits, request.imports)
     return TagReading(nodes, report, request, options)
@@ -49,7 +49,7 @@ class TagReading(Parsed):
     def __init__(
         self,
         nodes: list[FormatNode],
-        report: Report,
+        report: TagReport,
         request: Request,
         options: Options,
         markers: Mapping[str, TokenTerminal] = MappingProxyType({}),
@@ -78,13 +78,13 @@ class TagReading(Parsed):
         findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
         super().__init__(document, findings, losses=losses)
 
-    def _written(self, report: Report) -> tuple[list[RuleSet], Mapping[str, str]]:
+    def _written(self, report: TagReport) -> tuple[list[RuleSet], Mapping[str, str]]:
         """Write the rules; return them with the names that were wanted of them."""
         nodes, request = self._nodes, self._request
         writer = TagWriter(nodes, report, request, self._options, self._markers)
         return writer.write(), writer.names.hints
 
-    def _tree(self, report: Report) -> Document:
+    def _tree(self, report: TagReport) -> Document:
         """Return the tree; where there are errors, one without rules."""
         rule_sets, hints = self._made or self._written(report)
         definitions = TagTree(rule_sets, hints, report).definitions()
@@ -97,24 +97,19 @@ class TagReading(Parsed):
 
     @property
     def document(self) -> Document:
-        """The tree, which may have been read to rules alone."""
+        """The tree. Raises GrammarError for one that passes a limit."""
         if self.rules is not None and not self._document.definitions:
-            self._document = self._tree(self._report.again())
-        return self._document
-
-    def readable(self) -> Document:
-        """Return the tree. Raises GrammarError for one that passes a limit."""
-        result = self.document
-        if self.rules is not None and not result.definitions:
             report = self._report.again()
-            self._tree(report)
-            raise GrammarError(report.errors)
-        return result
+            result = self._tree(report)
+            if report.errors:
+                raise GrammarError(report.errors)
+            self._document = result
+        return self._document
 
     def expressed(self) -> Expressed | None:
         """Return the rules of the tree; None where that passes a limit."""
         try:
-            grammar = translate(self.readable(), START, self._request.limits).grammar
+            grammar = translate(self.document, START, self._request.limits).grammar
         except GrammarError:
             return None
         return None if grammar is None else Expressed(grammar.rules)

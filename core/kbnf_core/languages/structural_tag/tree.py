@@ -36,7 +36,7 @@ from kbnf_core.languages.structural_tag.contents import (
     RuleSet,
     report_problem,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, TagReport
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE
 
@@ -53,7 +53,7 @@ class TagTree:
     """
 
     def __init__(
-        self, rule_sets: Sequence[RuleSet], hints: Mapping[str, str], report: Report
+        self, rule_sets: Sequence[RuleSet], hints: Mapping[str, str], report: TagReport
     ) -> None:
         self._rule_sets = rule_sets
         self._report = report
