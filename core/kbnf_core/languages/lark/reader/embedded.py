@@ -126,7 +126,7 @@ class Embedding:
     def _json(self, node: lark.Foreign, span: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard
-        from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.document import SchemaDocument, read_json
         from kbnf_core.languages.json_schema.keywords import ProblemError
         from kbnf_core.languages.json_schema.parse import embed_json_schema
 
