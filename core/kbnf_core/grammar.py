@@ -159,6 +159,7 @@ class Grammar:
         language = as_language(language)
         wanted = None if finish is None else Finish.parse(finish)
         files: dict[str, str | None] = {}
+        # So a pickle carries the files that were imported, and is read where they are not.
         kept = imports.keeping(files)
         request = Request(start, wanted, limits, kept, defaults, vocabulary, lossy, options)
         grammar = cls.of(read_grammar(Source(text, path), language, request), limits)

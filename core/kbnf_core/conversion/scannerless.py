@@ -238,6 +238,7 @@ def _tell_apart(tokens: Sequence[TokenKind], limits: Limits, budget: Budget) -> 
         mode = words.setdefault(token.mode, set())
         others = patterns.setdefault(token.mode, {})
         first = _beginning_bytes(dfa)
+        # Tokens without a common first byte share no text, and most pairs have none.
         rivals_in_form = {id(rival): rival for byte in first for rival in others.get(byte, ())}
         word = only_word(dfa)
         rivals = mode if word is None else (word,)

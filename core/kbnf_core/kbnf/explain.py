@@ -144,6 +144,7 @@ def foreign_form(mistake: Mistake) -> ForeignWords | None:
 
 def _alternative(mistake: Mistake) -> ForeignWords | None:
     words, index = mistake.words, mistake.index
+    # A bar in a bracket, or after a text that does not end, need not be one of the rule.
     if mistake.open_brackets or any(word.type in _OPEN for word in words):
         return None
     bars = [i for i, word in enumerate(words) if word.type == "_OR"]
@@ -236,8 +237,10 @@ def _slashed(mistake: Mistake) -> Diagnostic | None:
         return None
     touches = span_of(mistake.before).end == mistake.span.start
     match = _SLASHES.match(source.text, mistake.span.start)
+    # Without blanks, `a/b` is an alternative of PEG.
     if match is None or (touches and mistake.before.type in _ENDS_OPERAND):
         return None
+    # `except!` takes no pattern: written as ours it would be the next mistake.
     if mistake.inside is not None and mistake.words[mistake.open_brackets[-1] - 1].type == "EXCEPT":
         return None
     flags = "".join(flag for flag in dict.fromkeys(match["flags"]) if flag in _FLAGS)
@@ -370,6 +373,7 @@ def line_comment(source: Source, span: Span) -> Diagnostic:
     """Return the finding for a comment after ``#`` or ``//``, up to the end of its line."""
     inner = source.slice(span).lstrip("#/!").strip()
     fixes: tuple[Fix, ...] = ()
+    # In a comment of ours this would be its end.
     if "*)" not in inner:
         fixes = (Fix(f"write `(* {inner} *)`", (TextEdit(span, f"(* {inner} *)"),)),)
     mark = "//" if source.slice(span).startswith("//") else "#"
@@ -616,6 +620,7 @@ def _empty_alternative(mistake: Mistake) -> Diagnostic | None:
         mistake.span,
         "expected a symbol before this point",
         helps=("write `''` for the empty text, or `[x]` for an optional part",),
+        # Not safe: the bar may be one too many.
         fixes=(Fix("write `''`", (TextEdit(start, "'' "),), safe=False),),
     )
 

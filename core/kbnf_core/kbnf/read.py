@@ -177,6 +177,8 @@ class Words:
         """Return whether the last of ``words`` and ``sign`` start another definition."""
         if len(words) < 2 or words[-1].type not in NAMES:
             return False
+        # Other signs than ours occur within a rule of other languages, too: there only a name at
+        # the start of a line begins a definition.
         between = span_of(words[-2]).end, span_of(words[-1]).start
         return sign.value == "::=" or self._text.find("\n", *between) >= 0
 
@@ -205,6 +207,7 @@ def parse_kbnf(
         from kbnf_core.kbnf import explain as about
 
         findings.append(about.no_rules(source))
+    # A text without errors is KBNF, whatever else it may look like.
     if any(finding.severity is Severity.ERROR for finding in findings):
         from kbnf_core.kbnf.detect import other_language
 
@@ -344,6 +347,8 @@ class _KbnfStatements(Metasyntax[Definition]):
             if line_break < 0:
                 continue
             line = DEFINITION_LINE.search(word.value, line_break + 1)
+            # A text may have a line like `a = b`; that is a definition only where a quote is
+            # missing.
             if line is None or (line["sign"] != "::=" and unclosed is None):
                 continue
             if self._words.go_back(span_of(word).start + line.start()):
@@ -676,6 +681,7 @@ def _bound(word: Word) -> tuple[int, Number | None]:
 
 def number(digits: str) -> int:
     """Return the value of decimal ``digits``, however many there are; at most `MANY`."""
+    # Python refuses to convert more than 4,300 digits.
     significant = digits.lstrip("0")
     return int(significant or "0") if len(significant) <= len(str(MANY)) - 1 else MANY
 

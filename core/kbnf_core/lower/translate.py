@@ -86,6 +86,7 @@ class ExcludedWords:
             try:
                 words = self._expanded(Reference(excluded, excluded.span))
             except _RefusedError as error:
+                # The error left names open that were being expanded.
                 self._open.clear()
                 return (), [self._not_plain(excluded, error)]
             branches = self._branches.get(excluded.value, [])
@@ -133,6 +134,7 @@ class ExcludedWords:
 
     def _joined(self, before: Words, after: Words, node: Expression) -> Words:
         size = len(after) * sum(map(len, before)) + len(before) * sum(map(len, after))
+        # A single text is the result, and not a product, however long it may be.
         if size > MAX_EXPANDED and len(before) * len(after) > 1:
             raise _RefusedError(node, f"this has more than {MAX_EXPANDED:,} bytes of texts")
         self._spend(len(before) * len(after), node)
@@ -301,6 +303,7 @@ class Translator:
         name = node.name.value
         if name not in self._defined:
             slip = slip_at(self._source, node.span)
+            # An undefined name is reported once, but each slip, which has a fix of its own.
             if slip is not None or name not in self._reported:
                 self._reported.add(name)
                 self._undefined(node, slip)

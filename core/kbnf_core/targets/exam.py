@@ -210,6 +210,7 @@ class _Examination:
 
     def run(self) -> Examined:
         answer = self._asked.compile(self._exam.text)
+        # Time of processors, of both processes: an engine is not late because the machine is busy.
         self._until = time.thread_time() + self._asked.spent() + self._seconds
         with self._asked.less_time_than(answer):
             if not answer.takes:
@@ -319,6 +320,8 @@ class _Examination:
             return lambda _: False
         if stop is None or ordered_stop is None:
             return lambda _: False
+        # The engine gets further with required members first: it is not their order that is
+        # explained.
         if ordered_stop > stop:
             document, stop = ordered, ordered_stop
         text = compact(document)
@@ -351,6 +354,7 @@ class _Examination:
 
     def _takes_by(self, text: str, options: dict[str, Any], document: Json) -> bool:
         """Return whether the engine takes a document by another schema, or with options."""
+        # An engine has one schema at a time, so that its own is compiled again.
         answer = self._asked.compile(text, options=options)
         taken = answer.takes and self._takes(document)
         self._asked.compile(self._exam.text)

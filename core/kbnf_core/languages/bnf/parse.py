@@ -191,6 +191,7 @@ def with_loops(document: Document) -> Document:
     return replace(
         document,
         definitions=tuple(
+            # Of several definitions each is an alternative of the others, too.
             _loop(definition) if counts[definition.name.value] == 1 else definition
             for definition in document.definitions
         ),
@@ -286,6 +287,8 @@ def _split(text: str) -> list[Statement]:
     ended = True
     for index, word in enumerate(words):
         following = words[index + 1].type if index + 1 < len(words) else ""
+        # A production that lacks its end is a mistake of its own, and does not swallow the next
+        # one.
         begins = word.type == "NAME" and following == "DEFINE"
         if begins or ended:
             productions.append(Statement())
@@ -390,6 +393,7 @@ def fill_vocabulary(
 
     ``rough`` is the whole text without them, of which the first tokens of excluded rules are asked.
     """
+    # Several ids may spell one text, and their order means nothing.
     tokens = sorted(data for data in set(vocabulary.tokens.values()) if data)
     filled = []
     for definition in made:

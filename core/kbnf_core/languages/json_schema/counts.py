@@ -101,6 +101,7 @@ def write_linear(
     again = any(after == start for state in live for _, after in steps[state].edges)
     names: dict[S, str] = {}
     for state in order:
+        # A state in which a text only ends is the empty text, and needs no rule.
         ends = not any(after in live for _, after in steps[state].edges)
         if state in live and not ends and (state != start or again):
             names[state] = rules.fresh(hint)

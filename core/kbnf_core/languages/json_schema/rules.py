@@ -264,6 +264,7 @@ class Shared:
         integer = whole
         if self.whole_fraction:
             integer = sequence(self.calls["whole"], _regex(self.whole_fraction))
+        # ``integer`` may end in a whole fraction already, which another one would follow.
         first = self.calls["whole" if self.whole_fraction else "integer"]
         number = sequence(first, _regex(behind))
         return {"whole": whole, "integer": integer, "number": number}
@@ -305,6 +306,8 @@ class Shared:
         body = self.rule(name)
         if "value" in self.needed(name) or isinstance(body, ir.Regular):
             return body
+        # A whitespace pattern of the user may need more states than a rule is worth: it stays a
+        # rule.
         try:
             return ir.Regular(automaton_of(body, self._callee, _STATES), NOWHERE)
         except LimitError:
@@ -694,6 +697,7 @@ class SchemaRules(dict[str, Node]):
         pointers: dict[str, str] = {}
         for name in names:
             at, way = name, {name: None}
+            # Rules that are called by one another alone lead in a circle, to no owner.
             while at not in self.owners and at not in pointers and callers.get(at, at) not in way:
                 at = callers[at]
                 way[at] = None
@@ -902,6 +906,7 @@ def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
         rules.owner = owners.get(rule, ANYTHING)
         rules.add(name, body)
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
+    # Only a value that is cut everywhere has no text, and the question takes a pass over all rules.
     if layout.is_cut:
         facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
         if not facts[start].productive:

@@ -520,6 +520,7 @@ class ScalarWriter:
             if are_bounded and any(not atom.bound and not atom.wanted & EQUAL for atom in compares):
                 # Next to zero, digits count from the first that is not 0: else each 0 is a case.
                 below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
+        # A number with 0 before the point is one of ``below_one``.
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()

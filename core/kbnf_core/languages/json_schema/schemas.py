@@ -494,6 +494,7 @@ def _members_of(schemas: "Schemas", objects: Objects, keys: Restricted) -> list[
 
 
 def _is_array_unsatisfiable(schemas: "Schemas", arrays: Arrays, depth: int) -> bool:
+    # Items after the prefix are all alike: the first one stands for them.
     indices = range(min(arrays.low, len(arrays.prefix) + 1))
     if any(is_unsatisfiable(schemas, arrays.item(index), depth) for index in indices):
         return True
@@ -639,6 +640,7 @@ def _conditional(subschema: Subschema, document: SchemaDocument) -> Expression:
         document.inside(subschema, word) if word in subschema.contents else ANYTHING
         for word in ("then", "else")
     )
+    # The condition makes no difference, and its complement may be large.
     if then == otherwise:
         return then
     return either((both((condition, then)), both((other(condition), otherwise))))

@@ -517,6 +517,7 @@ def _plain_array(arrays: Arrays, writer: MemberWriter, hint: str) -> Node | None
     for index in reversed(range(count if arrays.high is None else min(count, arrays.high))):
         item = writer.value(arrays.prefix[index], items)
         if item is None:
+            # An item that cannot be ends the arrays before it.
             if index < arrays.low:
                 return None
             whole = EMPTY

@@ -182,6 +182,7 @@ def _read_list(source: Source, setting: Setting, report: Report) -> _Read:
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
     others: _Others = {}
+    # From the last on: what a grammar calls is read before it.
     for index in reversed(range(1, len(members))):
         name, member = members[index]
         if member is not None:

@@ -403,6 +403,7 @@ class Program:
     def _look(self, node: LookAround, after: int) -> int:
         inner = [*postorder(node.body)]
         if node.is_ahead:
+            # The automaton of a look-ahead begins where it looks, and knows no text before that.
             if any(
                 isinstance(inner_node, LookAround) and not inner_node.is_ahead
                 for inner_node in inner
@@ -412,6 +413,7 @@ class Program:
             return self._add(Instruction(Operation.AHEAD, (after,), number, node.is_negated))
         if any(isinstance(inner_node, LookAround | Edge) for inner_node in inner):
             raise PatternError("a lookbehind that looks around has no counterpart")
+        # It runs over all of the text before, whose end it asks for.
         anything = operations.complement(operations.empty())
         dfa = operations.concatenate(anything, matcher(node.body, ordered=False).dfa)
         return self._look_behind(dfa, after, node.is_negated)
@@ -422,6 +424,7 @@ class Program:
         return self._add(Instruction(Operation.BEHIND, (after,), number, is_negated))
 
     def _edge(self, is_start: bool, after: int) -> int:
+        # The text before a start is empty, as is the text after an end.
         if is_start:
             return self._look_behind(operations.literal(b""), after)
         number = self._number(operations.complement(operations.literal(b"")))
@@ -631,6 +634,8 @@ class _Machine:
         stack = [(start, trackers)]
         while stack:
             address, trackers = stack.pop()
+            # A later attempt at the same instruction would do the same with less preference:
+            # without this a repetition of something empty would not end.
             if (address, trackers) in seen:
                 continue
             seen.add((address, trackers))
@@ -683,6 +688,7 @@ class _Machine:
                 continue
             if instruction.kind is Operation.MATCH:
                 moved[_Thread(thread.address, _EARLIER, trackers)] = None
+                # Python has ended here: the attempts after it are never made.
                 if self.ordered and not trackers:
                     break
                 continue

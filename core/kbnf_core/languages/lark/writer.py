@@ -270,6 +270,7 @@ class _Draft:
 
     def _lexeme(self, owner: _Owner, dfa: Dfa, span: Span) -> Node:
         if owner not in self.made.terminals:
+            # A lexer has no empty lexeme: without the empty text the lexeme is optional.
             solid = operations.difference(dfa, operations.literal(b"")) if dfa.is_nullable else dfa
             self.made.terminals[owner] = _terminal(str(owner), solid, span)
         made = self.made.terminals[owner]
@@ -461,6 +462,7 @@ class _LarkWriter:
                     seen.add(callee)
                     rules.append(callee)
             self._is_marked |= any(map(_is_llguidance, self._nodes[name]))
+            # Printing adds rules for states, which come after the rule that uses them.
             index = len(self._lines)
             written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
             self._lines.insert(index, written)
