@@ -277,18 +277,6 @@ class Reading:
         return self.grammar if rules is None else Grammar(self.start, rules)
 
     @cached_property
-    def of_tree(self) -> Grammar | None:
-        """The grammar that the tree for people means; ``grammar`` where that passes a limit."""
-        if self.parsed.rules is None or self.grammar is None:
-            return self.grammar
-        from kbnf_core.lower.translate import translate
-
-        try:
-            return translate(self.document, self.start, self.limits).grammar or self.grammar
-        except GrammarError:
-            return self.grammar
-
-    @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes that somebody wrote by their spans, parts before wholes."""
         nodes: dict[Span, list[Expression]] = {}

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.ir.families import family_of
@@ -191,13 +192,23 @@ class Attributes(NamedTuple):
 NO_ATTRIBUTES = Attributes()
 
 
+NO_AUTOMATA: Mapping[str, Dfa] = MappingProxyType({})
+
+
+class Expressed(NamedTuple):
+    """Rules with expressions in place of automata; ``automata`` are those of some of the rules."""
+
+    rules: Mapping[str, Node]
+    automata: Mapping[str, Dfa] = NO_AUTOMATA
+
+
 class Parsed:
     """The result of a reader: a tree of KBNF, and the findings in order of position.
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are the constructs that the tree does not keep, ``remark`` is a note for readers of the tree.
-    ``rules`` stand for the tree in a language without rules of its own: there is a tree beside them
-    only where an author wrote its parts (``is_written``), made on demand. ``ends_itself`` says
+    ``rules`` are the result in a language without rules of its own, whose tree is made of them on
+    demand; ``is_written`` says whether an author wrote parts of the tree. ``ends_itself`` says
     whether no text is known to be the beginning of another one.
     """
 
@@ -241,6 +252,13 @@ class Parsed:
 
     def named(self) -> Mapping[str, Node] | None:
         """Return the rules with names and spans for people; None where they have those already."""
+        return None
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules with expressions in place of automata, for writers of notations.
+
+        None where the rules are those of the tree, or where they pass a limit.
+        """
         return None
 
     def rule_span(self, rule: str) -> Span:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.ir import Grammar, Node, TokenTerminal
 from kbnf_core.ir.build import moved
-from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
+from kbnf_core.kbnf.parsed import Expressed, Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
@@ -18,6 +18,7 @@ from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_
 from kbnf_core.languages.structural_tag.read import FormatNode, TagReport, read_tag
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, pointer_of
+from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
@@ -115,6 +116,14 @@ class TagReading(Parsed):
         if self.rules is None:
             return super().names
         return {name: self.rule_span(name) for name in self.rules}
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules of the tree; None where that passes a limit."""
+        try:
+            grammar = translate(self.document, START, self._request.limits).grammar
+        except GrammarError:
+            return None
+        return None if grammar is None else Expressed(grammar.rules)
 
     def rule_span(self, rule: str) -> Span:
         """Return where the format of a rule is."""

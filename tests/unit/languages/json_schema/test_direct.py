@@ -96,7 +96,7 @@ def test_nothing_is_written_or_read_to_make_masks(monkeypatch: pytest.MonkeyPatc
     def fail(*_: object) -> None:
         raise AssertionError("this writes KBNF")
 
-    monkeypatch.setattr(readable, "readable", fail)
+    monkeypatch.setattr(readable, "ReadableSchema", fail)
     grammar = json_schema_grammar(json.dumps(SCHEMAS["named"]))
     engine = Engine(grammar, Vocabulary.bytes())
     engine.compute_allowed_token_ids()
