@@ -182,16 +182,15 @@ def _rules(reading: "Reading", name: str) -> "Grammar | None":
     """Return a grammar with a rule.
 
     The rules with names exist already, and have all rules with a place in a schema. Rules of JSON,
-    such as those of numbers, and of formats are used otherwise in the text, so that they are asked
-    for as it has them, which takes several times as long as to read a schema.
+    such as those of numbers, and of formats are used otherwise in the text, so that these are
+    translated from its tree, which takes several times as long as to read a schema.
     """
     named = reading.named
     if named is None or any(named.rules[rule].span != NOWHERE for rule in _members(named, name)):
         return named
-    from kbnf_core.ir import Grammar
+    from kbnf_core.lower.translate import translate
 
-    expressed = reading.parsed.expressed()
-    return named if expressed is None else Grammar(reading.start, expressed.rules)
+    return translate(reading.document, reading.start, reading.limits).grammar or named
 
 
 def _members(grammar: "Grammar | None", name: str) -> list[str]:
