@@ -11,7 +11,7 @@
 
 cdef enum:
     # No rule, vertex, edge, list or state; in a list of occurrences, the end of the rule.
-    NONE = -1
+    ABSENT = -1
     ENDS = -1
     # The vertices at the beginning and at the end of a rule.
     FIRST_VERTEX = 0
@@ -63,12 +63,12 @@ cdef struct RuleGraph:
 
 
 cdef int32_t _vertex(RuleGraph* graph) noexcept:
-    graph.latest.push_back(NONE)
-    graph.occurrence_at.push_back(NONE)
+    graph.latest.push_back(ABSENT)
+    graph.occurrence_at.push_back(ABSENT)
     return <int32_t> graph.latest.size() - 1
 
 
-cdef void _join(RuleGraph* graph, int32_t source, int32_t target, int32_t over = NONE) noexcept:
+cdef void _join(RuleGraph* graph, int32_t source, int32_t target, int32_t over = ABSENT) noexcept:
     """Add a free edge, as the last choice of its source so far."""
     graph.free.push_back(FreeEdge(target, over, graph.latest[source]))
     graph.latest[source] = <int32_t> graph.free.size() - 1
@@ -78,11 +78,11 @@ cdef class RuleGraphs:
     """The graphs of rules, with the occurrences that follow one another; see ``positions``."""
 
     cdef vector[RuleGraph] graphs
-    # By rule: its name, the origins of its occurrences, its label, whether it is empty in a way
-    # that was found, and the list of the rules of that way.
+    # By rule: its name, the origins of its occurrences, its label, the list of the rules by which it
+    # is empty, and whether that list was computed.
     cdef list names, origins
     cdef Ints labels, empty
-    cdef vector[uint8_t] is_found
+    cdef vector[uint8_t] has_empty
     cdef dict numbers
     cdef object facts, origin
     # The automata and token terminals of occurrences, by index.
@@ -114,15 +114,15 @@ cdef class RuleGraphs:
         self.numbers = {name: number for number, name in enumerate(names)}
         self.dfas, self.dfa_numbers, self.terminals, self.origins = [], {}, {}, []
         self.preorders = [()]
-        self.list_before.push_back(NONE)
-        self.list_rule.push_back(NONE)
+        self.list_before.push_back(ABSENT)
+        self.list_rule.push_back(ABSENT)
         self.list_size.push_back(0)
         self.list_nodes.push_back(0)
         for label in labels:
             self.labels.push_back(label)
         self.graphs.resize(len(names))
-        self.is_found.assign(len(names), 0)
-        self.empty.assign(len(names), NONE)
+        self.has_empty.assign(len(names), 0)
+        self.empty.assign(len(names), ABSENT)
         self.is_productive.assign(VARIANTS * len(names), 0)
         for rule in range(<int32_t> len(names)):
             self.subject(rule)
@@ -256,14 +256,14 @@ cdef class RuleGraphs:
             if not facts[0] and not facts[1]:
                 return 0
             number = self.numbers[node.nonterminal]
-            places = (self.origin(span, 0, node.nonterminal),)
+            called = (self.origin(span, 0, node.nonterminal),)
             if facts[1]:
-                origins.append(places)
+                origins.append(called)
                 self.occur(graph, VARIANT, VARIANTS * number + BEFORE_EMPTY, begin, end)
             if facts[0]:
                 _join(graph, begin, end, number)
                 if facts[1]:
-                    origins.append(places)
+                    origins.append(called)
                     self.occur(graph, VARIANT, VARIANTS * number + AFTER_EMPTY, begin, end)
         else:
             is_never = node.terminal == _NEVER
@@ -278,7 +278,7 @@ cdef class RuleGraphs:
         """Let an occurrence lead from one vertex to another, as the last choice so far."""
         cdef int32_t vertex = _vertex(graph)
         graph.occurrence_at[vertex] = <int32_t> graph.occurrences.size()
-        graph.occurrences.push_back(Occurrence(kind, symbol, end, NONE))
+        graph.occurrences.push_back(Occurrence(kind, symbol, end, ABSENT))
         _join(graph, begin, vertex)
 
     # Occurrences that follow.
@@ -291,16 +291,13 @@ cdef class RuleGraphs:
             self.list_before.push_back(passed)
             self.list_rule.push_back(rule)
             self.list_size.push_back(self.list_size[passed] + 1)
-            self.list_nodes.push_back(NONE)
+            self.list_nodes.push_back(ABSENT)
         return number[0]
 
-    cdef int32_t follow(
-        self, RuleGraph* graph, int32_t begin, vector[Following]* following
-    ) except -2:
-        """Add the occurrences that follow a vertex, and the end of the rule, to a list.
-
-        Without a list, return the rules that are passed over on the way to the end, or ``NONE``.
-        """
+    cdef int follow(
+        self, RuleGraph* graph, int32_t begin, vector[Following]& following
+    ) except -1:
+        """Add the occurrences that follow a vertex, and the end of the rule, to a list."""
         cdef int32_t vertex, passed, edge
         cdef FreeEdge* free
         if self.reached.size() < graph.latest.size():
@@ -317,38 +314,40 @@ cdef class RuleGraphs:
             # The rules passed over are a list for each state.
             self.spend(1 + self.list_size[passed])
             if vertex == LAST_VERTEX:
-                if following == NULL:
-                    return passed
                 following.push_back(Following(ENDS, passed))
-            elif graph.occurrence_at[vertex] != NONE and following != NULL:
+            elif graph.occurrence_at[vertex] != ABSENT:
                 following.push_back(Following(graph.occurrence_at[vertex], passed))
             edge = graph.latest[vertex]
-            while edge != NONE:
+            while edge != ABSENT:
                 free = &graph.free[edge]
-                if free.over == NONE:
+                if free.over == ABSENT:
                     self.pending.push_back(Following(free.target, passed))
-                elif self.is_found[free.over]:
+                elif self.has_empty[free.over]:
                     self.pending.push_back(
                         Following(free.target, self.extended(passed, free.over))
                     )
                 edge = free.earlier
-        return NONE
+        return 0
 
     cdef int find_empty(self) except -1:
         """Find how rules are empty: the first choice that does not need the rule itself."""
         cdef Ints missing, others
-        cdef int32_t rule
+        cdef vector[Following] following
+        cdef int32_t rule, index
         for rule in range(<int32_t> len(self.names)):
             if self.facts[self.names[rule]][0]:
                 missing.push_back(rule)
-        # In rounds, since a rule is empty by others that are empty. Each round finds one at least:
+        # In rounds, since a rule is empty by others that are empty. Each round adds one at least:
         # facts say that every rule of the list has a finite empty derivation.
         while not missing.empty():
             others.clear()
             for rule in missing:
-                self.empty[rule] = self.follow(&self.graphs[rule], FIRST_VERTEX, NULL)
-                self.is_found[rule] = self.empty[rule] != NONE
-                if not self.is_found[rule]:
+                following.clear()
+                self.follow(&self.graphs[rule], FIRST_VERTEX, following)
+                for index in range(<int32_t> following.size()):
+                    if following[index].occurrence == ENDS:
+                        self.empty[rule], self.has_empty[rule] = following[index].passed, True
+                if not self.has_empty[rule]:
                     others.push_back(rule)
             missing = others
         return 0
@@ -357,18 +356,17 @@ cdef class RuleGraphs:
         cdef Ints lists
         cdef size_t i
         cdef int32_t after
-        lists.assign(graph.latest.size(), NONE)
+        lists.assign(graph.latest.size(), ABSENT)
         graph.starts.push_back(0)
         for i in range(graph.occurrences.size()):
             # Occurrences of a loop or of alternatives share their following occurrences.
             after = graph.occurrences[i].after
-            if lists[after] == NONE:
+            if lists[after] == ABSENT:
                 lists[after] = <int32_t> graph.starts.size() - 1
-                self.follow(graph, after, &graph.following)
+                self.follow(graph, after, graph.following)
                 graph.starts.push_back(<int32_t> graph.following.size())
             graph.occurrences[i].follow = lists[after]
-        if not graph.latest.empty():
-            self.follow(graph, FIRST_VERTEX, &graph.following)
+        self.follow(graph, FIRST_VERTEX, graph.following)
         graph.starts.push_back(<int32_t> graph.following.size())
         return 0
 
@@ -391,17 +389,17 @@ cdef class RuleGraphs:
 
     cdef int find_live(self, RuleGraph* graph) except -1:
         """Find the occurrences from which the end is reached, backwards from there."""
-        cdef Ints latest_user, earlier_user, latest_place, earlier_place, list_of, pending
+        cdef Ints latest_user, earlier_user, latest_entry, earlier_entry, list_of, pending
         cdef vector[uint8_t] is_woken
         cdef int32_t i, here, index, list_count = <int32_t> graph.starts.size() - 1
         cdef int32_t occurrence_count = <int32_t> graph.occurrences.size()
         cdef Occurrence* occurrence
         # The occurrences before a list, and the lists that an occurrence is in, as chains.
-        latest_user.assign(list_count, NONE)
-        earlier_user.assign(occurrence_count, NONE)
-        latest_place.assign(occurrence_count, NONE)
-        earlier_place.assign(graph.following.size(), NONE)
-        list_of.assign(graph.following.size(), NONE)
+        latest_user.assign(list_count, ABSENT)
+        earlier_user.assign(occurrence_count, ABSENT)
+        latest_entry.assign(occurrence_count, ABSENT)
+        earlier_entry.assign(graph.following.size(), ABSENT)
+        list_of.assign(graph.following.size(), ABSENT)
         is_woken.assign(list_count, False)
         self.is_live.assign(occurrence_count, False)
         for i in range(occurrence_count):
@@ -420,18 +418,18 @@ cdef class RuleGraphs:
                     is_woken[i] = True
                     self.wake(graph, latest_user[i], earlier_user, pending)
                 else:
-                    earlier_place[index] = latest_place[here]
-                    latest_place[here] = index
+                    earlier_entry[index] = latest_entry[here]
+                    latest_entry[here] = index
         while not pending.empty():
-            index = latest_place[pending.back()]
+            index = latest_entry[pending.back()]
             pending.pop_back()
             self.spend(1)
-            while index != NONE:
+            while index != ABSENT:
                 i = list_of[index]
                 if not is_woken[i]:
                     is_woken[i] = True
                     self.wake(graph, latest_user[i], earlier_user, pending)
-                index = earlier_place[index]
+                index = earlier_entry[index]
         return 0
 
     cdef void wake(
@@ -439,7 +437,7 @@ cdef class RuleGraphs:
     ) noexcept:
         """Note that the end is reached from a list: from the occurrences that it follows, too."""
         cdef Occurrence* occurrence
-        while user != NONE:
+        while user != ABSENT:
             occurrence = &graph.occurrences[user]
             if not self.is_live[user] and (
                 occurrence.kind != VARIANT or self.is_productive[occurrence.symbol]
@@ -499,7 +497,7 @@ cdef class RuleGraphs:
         cdef Ints labels, below, pending
         cdef int32_t rule, node
         cdef size_t i
-        if self.list_nodes[passed] != NONE:
+        if self.list_nodes[passed] != ABSENT:
             return self.list_nodes[passed]
         self.put(passed, pending)
         while not pending.empty():
@@ -511,7 +509,7 @@ cdef class RuleGraphs:
                 node = ~rule
                 below[node] = <int32_t> labels.size() - node - 1
                 continue
-            if self.labels[rule] != NONE:
+            if self.labels[rule] != ABSENT:
                 self.spend(NODE_WORK)
                 pending.push_back(~<int32_t> labels.size())
                 labels.push_back(self.labels[rule])

@@ -74,13 +74,13 @@ cdef class PositionAutomata:
         self.state_origins = []
         self.byte_class = alphabet.columns
         symbol = self.class_count = alphabet.class_count
-        self.variant_symbol.assign(graphs.is_productive.size(), NONE)
+        self.variant_symbol.assign(graphs.is_productive.size(), ABSENT)
         for variant in variants:
             self.variant_symbol[variant] = symbol
             symbol += 1
         self.first_token = symbol
-        self.token_symbol.assign(len(graphs.terminals), NONE)
-        self.never = NONE
+        self.token_symbol.assign(len(graphs.terminals), ABSENT)
+        self.never = ABSENT
         for terminal, number in graphs.terminals.items():
             self.token_symbol[number] = alphabet.of_token(terminal)
             if terminal == _NEVER:
@@ -167,7 +167,7 @@ cdef class PositionAutomata:
         self.origins = <list> self.graphs.origins[rule]
         self.count = 0
         self.end_number = 0
-        self.bases.assign(self.graph.occurrences.size(), NONE)
+        self.bases.assign(self.graph.occurrences.size(), ABSENT)
         self.inner_numbers.clear()
         self.arriving_numbers.clear()
         self.queue.clear()
@@ -192,7 +192,7 @@ cdef class PositionAutomata:
         elif occurrence == ENDS:
             number = &self.end_number
         else:
-            if self.bases[occurrence] == NONE:
+            if self.bases[occurrence] == ABSENT:
                 self.bases[occurrence] = <int32_t> self.inner_numbers.size()
                 here = &self.graph.occurrences[occurrence]
                 self.inner_numbers.resize(
@@ -223,7 +223,7 @@ cdef class PositionAutomata:
                 symbol = self.variant_symbol[here.symbol]
             else:
                 symbol = self.token_symbol[here.symbol]
-            return self.go_on(here.follow, symbol, 0, NONE)
+            return self.go_on(here.follow, symbol, 0, ABSENT)
         table = &self.tables[here.symbol]
         row = table.cells.data() + inner * table.width
         self.graphs.spend(self.class_count)
@@ -231,7 +231,7 @@ cdef class PositionAutomata:
             target = row[table.columns[symbol]]
             if target == DEAD:
                 continue
-            inside = NONE
+            inside = ABSENT
             if table.goes_on[target]:
                 inside = self.state(occurrence, target, 0)
                 self.edges.push_back(PositionEdge(symbol, inside, 0, 0, False))
@@ -266,7 +266,7 @@ cdef class PositionAutomata:
         cdef size_t i
         cdef PositionEdge* edge
         cdef int64_t count = 0
-        cdef int32_t symbol = NONE, target = NONE
+        cdef int32_t symbol = ABSENT, target = ABSENT
         sort(self.edges.begin(), self.edges.end(), &_is_before)
         for i in range(self.edges.size()):
             edge = &self.edges[i]
