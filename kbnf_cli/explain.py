@@ -155,7 +155,7 @@ def _read(readable: ReadableText) -> "tuple[Reading, Document]":
     """
     if readable.reading is None:
         reading = read_whole(readable, None)
-        return reading, reading.parsed.readable()
+        return reading, reading.document
     from kbnf_core.kbnf.read import parse_kbnf
 
     return readable.reading, parse_kbnf(readable.source).document
@@ -220,7 +220,7 @@ def _explain(
     reading: "Reading", document: "Document", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
     definitions = [d for d in document.definitions if d.name.value == name] or [
-        d for d in reading.written_out.definitions if d.name.value == name
+        d for d in reading.without_families().definitions if d.name.value == name
     ]
     rules = _rules(reading, name)
     first, follow, may_end = _borders(rules, name)

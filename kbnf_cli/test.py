@@ -124,7 +124,8 @@ def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation
     beside = examples_path(path)
     if path != STDIN and beside.exists():
         yield from read_toml(_read_text(beside), str(beside))
-    yield from read_comments(grammar.reading.document)
+    if not grammar.language.is_json:
+        yield from read_comments(grammar.reading.document)
 
 
 def _case(outcome: "ExampleOutcome") -> Case:

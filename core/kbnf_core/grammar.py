@@ -513,7 +513,8 @@ class Grammar:
         """Where each name of the text is defined first."""
         if self._stored is not None and self._stored.reading.has_rules:
             return self._stored.reading.names
-        return self.reading.document.first_names
+        reading = self.reading
+        return reading.document.first_names if reading.parsed.is_written else {}
 
     @property
     def written_rules(self) -> ir.Grammar | None:

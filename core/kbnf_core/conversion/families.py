@@ -13,7 +13,7 @@ A call of a number above ``columns`` or below 0 matches nothing; so does a count
 Tests: tests/unit/conversion/test_families.py
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -68,18 +68,23 @@ def written_out(
         definitions = _FamilyWriter(document, start, columns, limits, budget).definitions()
     except TooManyMembersError as error:
         return WrittenOut(document, (_too_many(document, columns, limits, error.family),))
-    alternatives = dict(_alternatives(document))
-    plain = replace(document, definitions=definitions, alternatives=alternatives)
-    return WrittenOut(plain, ())
+    return WrittenOut(replace(document, definitions=definitions), ())
 
 
-def _alternatives(document: Document) -> Iterator[tuple[Span, tuple[Span, bool]]]:
-    """Yield the place of each alternative with that of its choice; any may go."""
+def alternatives_in(document: Document) -> Mapping[Span, tuple[Span, bool]] | None:
+    """Return ``Document.alternatives``; of a tree with families all its alternatives.
+
+    Any of those can go: rules of families are copies without any change.
+    """
+    if not document.families:
+        return document.alternatives
+    result = {}
     for definition in document.definitions:
-        yield definition.body.span, (document.first_names[definition.name.value], True)
+        result[definition.body.span] = document.first_names[definition.name.value], True
         for node in postorder(definition.body):
             if isinstance(node, Alternation):
-                yield from ((branch.span, (node.span, True)) for branch in node.branches)
+                result.update((branch.span, (node.span, True)) for branch in node.branches)
+    return result
 
 
 def _too_many(document: Document, columns: int, limits: Limits, family: str) -> Diagnostic:

@@ -47,8 +47,8 @@ from kbnf_core.text.errors import GrammarError, WorkLimitError
 class Verdict(enum.Enum):
     """The result for the texts that one grammar has and the other lacks."""
 
-    NONE = "none"
-    """Proved: there are none."""
+    EMPTY = "none"
+    """Proved: there is no such text."""
     SOME = "some"
     """There is a witness."""
     UNKNOWN = "unknown"
@@ -114,9 +114,9 @@ class Comparison:
 
 
 _RELATIONS = {
-    (Verdict.NONE, Verdict.NONE): Relation.EQUAL,
-    (Verdict.NONE, Verdict.SOME): Relation.SUBSET,
-    (Verdict.SOME, Verdict.NONE): Relation.SUPERSET,
+    (Verdict.EMPTY, Verdict.EMPTY): Relation.EQUAL,
+    (Verdict.EMPTY, Verdict.SOME): Relation.SUBSET,
+    (Verdict.SOME, Verdict.EMPTY): Relation.SUPERSET,
     (Verdict.SOME, Verdict.SOME): Relation.DIFFERENT,
 }
 
@@ -234,7 +234,7 @@ class _GrammarComparison:
                 self._witnesses[side] = Witness((text,), len(text), ())
         is_given_up = False
         try:
-            answers = self._answers(Answer(Verdict.NONE)) if short.complete else self._decide()
+            answers = self._answers(Answer(Verdict.EMPTY)) if short.complete else self._decide()
         except WorkLimitError:
             answers = self._answers(Answer(Verdict.UNKNOWN))
             is_given_up = True
@@ -251,7 +251,7 @@ class _GrammarComparison:
         """Return the answers of the machine of both. Raises WorkLimitError."""
         machine = merge(self._machine(), self._budget)
         if machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1:
-            return [Answer(Verdict.NONE), Answer(Verdict.NONE)]
+            return [Answer(Verdict.EMPTY), Answer(Verdict.EMPTY)]
         return self._search(machine)
 
     def _compare_empty(self, answers: list[Answer]) -> None:
@@ -416,7 +416,7 @@ class _Refinement:
                 shorter = Answer(Verdict.UNKNOWN, searched=min(searched, earlier.length - 1))
                 answers.append(_some(earlier, self._subject.machine.terminals, shorter))
             elif outcome.complete and outcome.witnesses[side] is None:
-                answers.append(Answer(Verdict.NONE))
+                answers.append(Answer(Verdict.EMPTY))
             else:
                 answers.append(Answer(Verdict.UNKNOWN, searched=max(searched, 0)))
         return answers

@@ -57,7 +57,7 @@ def sequence(*nodes: Node) -> Node:
     for node in nodes:
         inner: tuple[Node, ...] = (node,)
         if type(node) is Sequence and node.notation is None:
-            inner = node.parts if node.span is NOWHERE else _inner(node, node.parts)
+            inner = node.operands if node.span is NOWHERE else _inner(node, node.operands)
         if items and inner and type(items[-1]) is Literal and type(inner[0]) is Literal:
             items[-1] = Literal(items[-1].data + inner[0].data, NOWHERE)
             inner = inner[1:]

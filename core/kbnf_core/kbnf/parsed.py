@@ -222,17 +222,17 @@ class Parsed:
 
     @property
     def document(self) -> Document:
-        """The tree; without definitions in a text that nobody wrote rules or parts of."""
+        """The tree, which is made of ``rules`` where there are some.
+
+        Raises GrammarError where that passes a limit. Making it takes longer than reading the rules:
+        code that needs written parts only checks ``is_written`` first.
+        """
         return self._document
 
     @property
     def source(self) -> Source:
         """The text."""
         return self._document.source
-
-    def readable(self) -> Document:
-        """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""
-        return self.document
 
     def named(self) -> Mapping[str, Node] | None:
         """Return the rules with names and places for people; None where they are the tree's."""

@@ -123,7 +123,7 @@ cdef class _Connection:
         elif kind is _Call:
             self.call(node.nonterminal, begin, end)
         elif kind is _Sequence:
-            self.sequence(node.parts, begin, end)
+            self.sequence(node.operands, begin, end)
         elif kind is _Choice:
             for branch in <tuple> node.branches:
                 self.add(branch, begin, end)

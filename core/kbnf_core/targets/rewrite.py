@@ -154,7 +154,7 @@ def _proof(old: Json, new: Json, node: Json, spelt: Json) -> str:
     except KbnfError:
         return _WIDER
     if (
-        comparison.new_only.verdict is not Verdict.NONE
+        comparison.new_only.verdict is not Verdict.EMPTY
         or comparison.old_only.verdict is Verdict.UNKNOWN
     ):
         return _WIDER

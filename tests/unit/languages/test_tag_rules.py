@@ -185,6 +185,21 @@ def test_a_property_that_nothing_satisfies_is_an_error(style: str, excludes: lis
     assert "/json_schema/properties/a" in error.message
 
 
+def test_a_tree_that_passes_a_limit_is_a_finding_of_a_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_large(tree: TagTree) -> tuple[()]:
+        tree._report.error("", "too large", code="E203")
+        return ()
+
+    monkeypatch.setattr(TagTree, "definitions", too_large)
+    found = rules_of(tags(tag("a", schema(NAMED))))
+    [finding] = check(found.source.text, language=STRUCTURAL_TAG)
+    assert finding.code == "I901"
+    with pytest.raises(GrammarError):
+        found.to_kbnf()
+
+
 def test_lints_look_at_the_formats_of_a_tag() -> None:
     twice = {"type": "or", "elements": [{"type": "const_string", "value": "a"}] * 2}
     found = check(json.dumps({"format": twice}), language=STRUCTURAL_TAG)

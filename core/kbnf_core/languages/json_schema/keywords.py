@@ -47,7 +47,7 @@ class Problem(NamedTuple):
 
     ``can_be_dropped`` says whether the conversion can go on without the keyword. A text that is
     not JSON has no pointers: ``span`` is where it goes wrong. ``replacement`` is the name or text
-    that was meant instead of the one at the place.
+    that was meant instead of the one at the pointer.
     """
 
     code: str
@@ -69,11 +69,11 @@ class ProblemError(KbnfError):
 
 
 class NarrowableError(ProblemError):
-    """Not all values of a schema can be written; part of them can, where others are left out."""
+    """Not all values of a schema can be written; a subset can, where others are left out."""
 
 
 def too_many_kinds(type_: str, limit: int) -> NarrowableError:
-    """Return the error of more kinds of values in one place than are told apart."""
+    """Return the error of more kinds of values of one schema than are distinguished."""
     error = too_large(f"kinds of {type_}s in one place", limit, "alternatives")
     return NarrowableError(error.problem)
 
@@ -181,11 +181,11 @@ TESTS = frozenset({"not", "if", "contains", "propertyNames"})
 """What only asks whether a value fits a schema."""
 
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-IN_PLACE = REFERENCES | {
+COMBINATORS = REFERENCES | {
     "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies",
 }  # fmt: skip
-"""What applies other schemas to the same value."""
-EVALUATORS = IN_PLACE | {"properties", "patternProperties"}
+"""Keywords that apply other schemas to the same value."""
+EVALUATORS = COMBINATORS | {"properties", "patternProperties"}
 """What evaluates some members of an object, and leaves others."""
 BELOW = frozenset(
     {
@@ -455,7 +455,7 @@ class _Visit:
         self._next.append((value, link))
 
     def flag(self, link: "_Link", value: Json) -> None:
-        """Visit a schema, in whose place old drafts have a flag."""
+        """Visit a schema where old drafts have a flag."""
         if not isinstance(value, bool):
             self._next.append((value, link))
 

@@ -321,7 +321,6 @@ class SchemaReading(Parsed):
         try:
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
-            self._document = tree.Document(text.source, (), ())
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -363,15 +362,18 @@ class SchemaReading(Parsed):
         except ProblemError:
             return None
 
-    def readable(self) -> tree.Document:
-        """Return the tree that people read. Raises GrammarError for one that passes a limit."""
+    @property
+    def document(self) -> tree.Document:
+        """The tree that people read. Raises GrammarError for one that passes a limit."""
+        if self.rules is None:
+            return self._document
         try:
-            return self._readable
+            return self._tree
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _readable(self) -> tree.Document:
+    def _tree(self) -> tree.Document:
         from kbnf_core.languages.json_schema.readable import readable
 
         with _limited_work():
@@ -520,7 +522,7 @@ def raw_strings(
     except LimitError:
         raise too_large("states of a counted string", options.limits.steps, "steps") from None
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
     return alternatives
 
 
@@ -567,7 +569,7 @@ def _limited_work() -> Iterator[None]:
     try:
         yield
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
@@ -579,7 +581,7 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
         names = contents.get("type", "number")
         return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
-    alternatives = alias.parts if isinstance(alias, AnyOf) else (alias,)
+    alternatives = alias.operands if isinstance(alias, AnyOf) else (alias,)
     if all(strings is not None and _says_object(schemas, strings) for strings in alternatives):
         # Without reading them: those that are known have not been.
         return True
@@ -590,17 +592,17 @@ _NUMBERS = ("number", "integer", "any")
 """The types of numbers; draft 3 has a word for all."""
 
 
-def _says_object(schemas: Schemas, part: Expression) -> bool:
+def _says_object(schemas: Schemas, expression: Expression) -> bool:
     alias = (
-        schemas.alias(part)
-        if isinstance(part, Ref) and "$ref" in _contents(schemas, part)
-        else part
+        schemas.alias(expression)
+        if isinstance(expression, Ref) and "$ref" in _contents(schemas, expression)
+        else expression
     )
     return isinstance(alias, Ref) and _contents(schemas, alias).get("type") == "object"
 
 
 def _contents(schemas: Schemas, at: Ref) -> Mapping[str, Json]:
-    return schemas.document.place(at).contents
+    return schemas.document.subschema(at).contents
 
 
 def helps_of(problem: Problem) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Writes rules for a person: one for each property, named formats, short lines, comments.
 
 The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
-names, places and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
+names, spans and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
 of nothing or of one other rule, are left out in the end.
 
 *Automata* of strings and numbers come with a ``Notation`` of their source. The rules written for
@@ -69,7 +69,7 @@ from kbnf_core.kbnf.build import (
 from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.counts import Step, write_linear
-from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.document import Subschema
 from kbnf_core.languages.json_schema.rules import NAMES, Prelude, Property, Texts, Value
 from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.scalars import (
@@ -169,15 +169,15 @@ class Trees:
 
     def _automaton(self, node: Regular) -> Form:
         match node.notation:
-            case Strings(part, dfa, hint):
-                return self._strings(part, dfa, hint)
+            case Strings(values, dfa, hint):
+                return self._strings(values, dfa, hint)
             case Listed(texts):
                 return alternation(map(text, texts))
             case CountedStrings(lengths, length, most, hint):
                 form = self._scalars.by_rules(lengths, length, most, hint)
                 return EMPTY if form is None else self._form(form)
-            case OtherStrings(part, hint):
-                return self._others(part, hint)
+            case OtherStrings(values, hint):
+                return self._others(values, hint)
             case Texts(hint):
                 return self._some_numbers(node.dfa, hint)
             case Numbers(hint):
@@ -196,12 +196,12 @@ class Trees:
             self._texts[name] = form
         return self._texts[name]
 
-    def _strings(self, part: Restricted, dfa: Dfa, hint: str) -> Form:
+    def _strings(self, values: Restricted, dfa: Dfa, hint: str) -> Form:
         """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
-        form = self._format(part)
+        form = self._format(values)
         if form is not None:
             return form
-        expression = as_written(part, self._builder)
+        expression = as_written(values, self._builder)
         if expression is None:
             characters = to_characters(dfa)
             try:
@@ -211,11 +211,11 @@ class Trees:
                 return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
         return self._in_quotes(expression)
 
-    def _others(self, part: Restricted, hint: str) -> Form:
+    def _others(self, values: Restricted, hint: str) -> Form:
         """Return the JSON texts of the strings other than some words."""
-        words = part.excluded
+        words = values.excluded
         if intersect(from_text("".join(words)), self._prelude.spelling.escaped):
-            return self._strings(part, part.dfa(self._writer.rules.budget), hint)
+            return self._strings(values, values.dfa(self._writer.rules.budget), hint)
         return self.other_names.write(words)
 
     def _numbers(self, dfa: Dfa, hint: str) -> Form:
@@ -275,9 +275,9 @@ class Trees:
         self._large[characters] = call(name)
         return self._large[characters]
 
-    def _format(self, part: Restricted) -> Form | None:
+    def _format(self, values: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
-        format_ = format_of(part)
+        format_ = format_of(values)
         if format_ is None or not self._prelude.spelling.is_usual:
             return None
         rules_of_format = format_rules(format_)
@@ -291,10 +291,10 @@ class Trees:
             self.format_names[rule] = self._fresh(rule)
         names = self.format_names
 
-        def leaf(part: tree.Leaf) -> Form:
-            if isinstance(part, tree.Reference):
-                return call(names[part.name.value])
-            return self._spelled(part)
+        def leaf(node: tree.Leaf) -> Form:
+            if isinstance(node, tree.Reference):
+                return call(names[node.name.value])
+            return self._spelled(node)
 
         quote = text('"')
         for rule, body in fresh:
@@ -303,14 +303,14 @@ class Trees:
         self._forms[names[whole]] = own
         return call(names[whole])
 
-    def _spelled(self, part: tree.Leaf) -> Form:
+    def _spelled(self, leaf: tree.Leaf) -> Form:
         """Return a leaf of a format's rule with the characters spelled as in JSON strings."""
-        if isinstance(part, tree.Terminal):
-            return text(spell_text(part.text.value)[1:-1])
-        assert isinstance(part, tree.Pattern)  # noqa: S101 - the rules have no other leaves
-        text_ = self._builder.read(part.text.value)
+        if isinstance(leaf, tree.Terminal):
+            return text(spell_text(leaf.text.value)[1:-1])
+        assert isinstance(leaf, tree.Pattern)  # noqa: S101 - the rules have no other leaves
+        text_ = self._builder.read(leaf.text.value)
         if text_ is None or not fold(text_, regex_children, _has_escapes):
-            return replace(part, span=NOWHERE)
+            return replace(leaf, span=NOWHERE)
         return regex(print_expression(text_, self._prelude.spelling.spell))
 
     def _quoted(self, expression: Regex) -> Form:
@@ -365,7 +365,7 @@ class Trees:
 
     def _pattern_of(self, root: Regex, written: str) -> Form:
         """Return a regular expression, or the only text that it is."""
-        items = root.parts if isinstance(root, Sequence) else (root,)
+        items = root.operands if isinstance(root, Sequence) else (root,)
         letters = []
         for item in items:
             points = item.points if isinstance(item, CharacterSet) else ()
@@ -410,21 +410,21 @@ def called(form: Form) -> list[str]:
 
 
 def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with ``of(leaf)`` for each leaf, without places, brackets and large counts."""
-    return fold(root, tree.children, lambda form, parts: rebuilt(form, parts, of))
+    """Return a form with ``of(leaf)`` for each leaf, without spans, brackets and large counts."""
+    return fold(root, tree.children, lambda form, operands: rebuilt(form, operands, of))
 
 
-def rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with other parts, or ``of(form)`` of a leaf."""
+def rebuilt(form: Form, operands: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with other operands, or ``of(form)`` of a leaf."""
     match form:
         case tree.Sequence():
-            return sequence(*parts)
+            return sequence(*operands)
         case tree.Alternation():
-            return alternation(parts)
+            return alternation(operands)
         case tree.Repetition(_, low, high):
-            return within_counts(parts[0], low, high)
+            return within_counts(operands[0], low, high)
         case tree.Bracket():
-            return parts[0]
+            return operands[0]
         case _:
             return of(form)
 
@@ -436,10 +436,10 @@ _SPACE = re.compile(r"[\s_-]+")
 
 
 class Outline:
-    """Gives the members of objects rules of their own, and parts of rules the places of schemas.
+    """Gives the members of objects rules of their own, and nodes of rules the spans of schemas.
 
-    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
-    comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
+    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns the pointer
+    that comments show. ``rules`` are those of ``writer``, as people read them, and ``meaning``
     the same with the automata of the rules that all schemas share. ``comments`` are what to say of
     rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
@@ -472,20 +472,20 @@ class Outline:
         }
         self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
-    def _outlined(self, node: Node, parts: list[Node]) -> Node:
+    def _outlined(self, node: Node, operands: list[Node]) -> Node:
         match node:
             case ir.Sequence(notation=Value(schema)):
-                return _at(nodes.sequence(*parts), self._span(schema))
+                return _at(nodes.sequence(*operands), self._span(schema))
             case ir.Sequence(notation=Property(name, schema, column)):
-                return self._member(name, schema, column, parts)
+                return self._member(name, schema, column, operands)
             case _:
-                return ir.rebuild(node, parts)
+                return ir.rebuild(node, operands)
 
     def _member(
-        self, name: str, schema: Expression | Place, column: int, parts: list[Node]
+        self, name: str, schema: Expression | Subschema, column: int, operands: list[Node]
     ) -> Node:
         """Return a call of the rule of a member, which equal members share."""
-        if isinstance(schema, Place):
+        if isinstance(schema, Subschema):
             schema = self._document.inside(schema, "properties", name)
         span = self._span(schema)
         rule = self._properties.get((name, schema, column))
@@ -494,34 +494,36 @@ class Outline:
             rule = self._writer.rules.fresh(f"{name}_property" if is_taken else name)
             self._properties[name, schema, column] = rule
             self.members.add(rule)
-            self._bodies[rule] = nodes.sequence(*parts)
+            self._bodies[rule] = nodes.sequence(*operands)
             self.spans[rule] = span
             self._remark(rule, schema, name)
             self._inner.add(self._writer.names.get(schema, ""))
         return nodes.placed(nodes.call(rule), span)
 
     def _span(self, expression: Expression) -> Span:
-        """Return the place of a schema; what several say together has none of its own."""
+        """Return the span of a schema; an expression of several has no span of its own."""
         if not isinstance(expression, Ref):
             return NOWHERE
-        return self._pointer_spans.get(self._document.place(expression).pointer, NOWHERE)
+        return self._pointer_spans.get(self._document.subschema(expression).pointer, NOWHERE)
 
     def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
         """Comment on a rule: where its schema is, and what the schema says of itself.
 
         A member has none where there is no more to say than its ``name``, in whatever case.
         """
-        parts = (expression, *getattr(expression, "parts", ()))
-        place = next((self._document.place(e) for e in parts if isinstance(e, Ref)), None)
-        if place is None:
+        expressions = (expression, *getattr(expression, "operands", ()))
+        subschema = next(
+            (self._document.subschema(e) for e in expressions if isinstance(e, Ref)), None
+        )
+        if subschema is None:
             return
-        texts = [place.contents.get(keyword) for keyword in ("title", "description")]
+        texts = [subschema.contents.get(keyword) for keyword in ("title", "description")]
         sentences = [
             " ".join(sentence.split()).rstrip(".")
             for sentence in texts
             if isinstance(sentence, str)
         ]
-        if name is not None and not place.contents.get("properties"):
+        if name is not None and not subschema.contents.get("properties"):
             sentences = [
                 sentence
                 for sentence in sentences
@@ -532,15 +534,15 @@ class Outline:
         remark = ". ".join(sentence for sentence in sentences if sentence)
         if len(remark) > _LONGEST_REMARK:
             remark = textwrap.shorten(remark, _LONGEST_REMARK)
-        pointer = self._pointer(place.pointer) or "the whole schema"
+        pointer = self._pointer(subschema.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
 def _at(root: Node, span: Span) -> Node:
     """Return an expression whose parts without a place are at ``span``."""
 
-    def one(node: Node, parts: list[Node]) -> Node:
-        node = ir.rebuild(node, parts)
+    def one(node: Node, operands: list[Node]) -> Node:
+        node = ir.rebuild(node, operands)
         return (
             replace(node, span=span) if node.span is NOWHERE and node is not nodes.EMPTY else node
         )
@@ -604,18 +606,18 @@ def in_order(
         heads = [pending.pop()]
         inner: dict[str, None] = {}
         while heads:
-            parts = [heads.pop()]
+            stack = [heads.pop()]
             behind: dict[str, None] = {}
-            while parts:
-                part = parts.pop()
-                if part in ordered:
+            while stack:
+                rule = stack.pop()
+                if rule in ordered:
                     continue
-                ordered[part] = None
-                callees = list(dict.fromkeys(called[part]))
+                ordered[rule] = None
+                callees = list(dict.fromkeys(called[rule]))
                 inner.update((name, None) for name in callees if name in titles)
                 own = [name for name in callees if name not in titles]
                 behind.update((name, None) for name in own if name in members)
-                parts.extend(name for name in reversed(own) if name not in members)
+                stack.extend(name for name in reversed(own) if name not in members)
             heads.extend(reversed(behind))
         pending.extend(reversed(inner))
     return list(ordered)

@@ -55,7 +55,7 @@ from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, seq
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.languages.json_schema import Digits, Escapes, Integers, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
-from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.document import Subschema
 from kbnf_core.languages.json_schema.keywords import Problem, too_large, unsupported
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
@@ -252,9 +252,9 @@ class Shared:
         del written
         return True
 
-    def plain(self, part: Restricted, budget: Budget) -> ir.Node | None:
+    def plain(self, values: Restricted, budget: Budget) -> ir.Node | None:
         """Return the strings of a set that may be written without quotes; None for none."""
-        del part, budget
+        del values, budget
         return None
 
     def _bounded_numbers(self, behind: str) -> dict[str, ir.Node]:
@@ -454,17 +454,17 @@ class BlockShared(Shared):
         """Return whether the text of a number is one in YAML, too."""
         return _NUMBER.fullmatch(written) is not None
 
-    def plain(self, part: Restricted, budget: Budget) -> Node | None:
+    def plain(self, values: Restricted, budget: Budget) -> Node | None:
         """Return the strings of a set that may be plain; None where there are none, or too many.
 
         Where the set has a bound on lengths they have at most ``LONGEST`` characters.
         """
-        lengths = [atom for atom, wanted in part.literals if wanted and isinstance(atom, Length)]
-        others = tuple(literal for literal in part.literals if literal[0] not in lengths)
+        lengths = [atom for atom, wanted in values.literals if wanted and isinstance(atom, Length)]
+        others = tuple(literal for literal in values.literals if literal[0] not in lengths)
         strings = safe_strings()
         try:
             if others:
-                strings = operations.intersect(Restricted(part.kind, others).dfa(budget), strings)
+                strings = operations.intersect(Restricted(values.kind, others).dfa(budget), strings)
             for literal in lengths:
                 if literal.low > LONGEST:
                     return None
@@ -577,9 +577,9 @@ class Prelude:
         """Return whether the text of a number in a schema is one of the syntax."""
         return self._shared.takes_number(written)
 
-    def plain(self, part: Restricted, budget: Budget) -> ir.Node | None:
+    def plain(self, values: Restricted, budget: Budget) -> ir.Node | None:
         """Return the strings of a set that may be written without quotes; None for none."""
-        return self._shared.plain(part, budget)
+        return self._shared.plain(values, budget)
 
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
@@ -611,14 +611,14 @@ def is_definition(pointer: str) -> bool:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Property(Notation):
-    """A named member of an object, a sequence whose last part is the value.
+    """A named member of an object, a sequence whose last operand is the value.
 
     ``schema`` is that of the value, or the schema of the object that has it in ``properties``;
     ``column`` is that of its line, in a syntax with columns.
     """
 
     name: str
-    schema: Expression | Place
+    schema: Expression | Subschema
     column: int = 0
 
 
@@ -672,8 +672,10 @@ class Rules(dict[str, Node]):
         """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
         if self.inner is None:
             return self.pointer(keyword)
-        place = self.schemas.document.place(self.inner)
-        return place.pointer + (f"/{keyword}" if keyword and keyword in place.contents else "")
+        subschema = self.schemas.document.subschema(self.inner)
+        return subschema.pointer + (
+            f"/{keyword}" if keyword and keyword in subschema.contents else ""
+        )
 
     def note(self, problem: Problem) -> None:
         """Note a problem of a keyword, its pointer, of the value being written."""
@@ -702,12 +704,12 @@ class Rules(dict[str, Node]):
         return pointers
 
     def _pointer_in(self, expression: Expression, keyword: str = "") -> str:
-        inner = [expression, *getattr(expression, "parts", ())]
-        places = [self.schemas.document.place(e) for e in inner if isinstance(e, Ref)]
-        for place in places:
-            if keyword and keyword in place.contents:
-                return f"{place.pointer}/{keyword}"
-        return places[0].pointer if places else ""
+        inner = [expression, *getattr(expression, "operands", ())]
+        subschemas = [self.schemas.document.subschema(e) for e in inner if isinstance(e, Ref)]
+        for subschema in subschemas:
+            if keyword and keyword in subschema.contents:
+                return f"{subschema.pointer}/{keyword}"
+        return subschemas[0].pointer if subschemas else ""
 
 
 # The layout by column
@@ -796,29 +798,29 @@ class _Layout:
         return name
 
     def _inside(self, at: _At) -> Sequence[_At]:
-        """Return the parts of an expression with their places."""
+        """Return the operands of an expression, with the column and the mark before each."""
         node, column, mark = at
         if not isinstance(node, ir.Sequence):
-            return [(part, column, mark) for part in ir.children(node)]
+            return [(operand, column, mark) for operand in ir.children(node)]
         if isinstance(node.notation, Block):
-            content, inner = self._filled_content(node.parts[0]), _inner(column, mark)
+            content, inner = self._filled_content(node.operands[0]), _inner(column, mark)
             return [] if content is None or inner > MOST_COLUMNS else [(content, inner, _START)]
         inside: list[_At] = []
-        for part in node.parts:
-            inside.append((part, column, mark))
+        for operand in node.operands:
+            inside.append((operand, column, mark))
             mark = _START
-            if isinstance(part, ir.Call) and part.nonterminal in _SEPARATORS:
-                mark = part.nonterminal
+            if isinstance(operand, ir.Call) and operand.nonterminal in _SEPARATORS:
+                mark = operand.nonterminal
         return inside
 
     def _laid_out(self, at: _At, operands: list[Node]) -> Node:
         node, column, mark = at
         match node:
             case ir.Sequence(notation=Block(empty)):
-                return self._collection(node.parts[0], empty, at, operands)
+                return self._collection(node.operands[0], empty, at, operands)
             case ir.Sequence(notation=Property() as member):
                 member = replace(member, column=column)
-                return replace(node, parts=tuple(operands), notation=member)
+                return replace(node, operands=tuple(operands), notation=member)
             case ir.Sequence(notation=None):
                 return sequence(*operands)
             case ir.Call(name) if name == LINE.nonterminal:
@@ -855,7 +857,7 @@ class _Layout:
         return self._contents[id(content)]
 
     def _where_nullable(self, root: Node) -> dict[int, bool]:
-        """Return by identity which parts of an expression have the empty word, for all columns."""
+        """Return by identity which nodes of an expression have the empty word, for all columns."""
         nullable = self._nullables.get(id(root))
         if nullable is None:
             nullable = self._nullables[id(root)] = nullable_nodes(root, self._nullable)

@@ -310,7 +310,7 @@ class _LarkReader:
             message = f"the grammar needs more than {MOST_VARIANTS:,} variants of rules"
             report.error("E106", message, Span(0, 0), "make several grammars of it")
         except WorkLimitError as error:
-            where = f", in the end on `{error.part}`" if error.part else ""
+            where = f", in the end on `{error.subject}`" if error.subject else ""
             report.error(
                 "E107",
                 f"telling the lexemes apart takes more than {error.limit:,} steps{where}",

@@ -100,7 +100,7 @@ class TemplateField(NamedTuple):
     join: str | None
     is_optional: bool
     transform: Any
-    is_each: bool
+    transforms_items: bool
 
 
 class Template(NamedTuple):

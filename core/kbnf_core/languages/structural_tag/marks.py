@@ -104,7 +104,7 @@ class MarkedWriter(TagWriter):
         # Readers take the members of an object in any order, XML as JSON.
         any_order = replace(options, order=Order.ANY)
         super().__init__(nodes, report, request, any_order, make=_ReadContents)
-        self._owners = {id(inner): node for node in nodes for inner in node.parts}
+        self._owners = {id(inner): node for node in nodes for inner in node.children}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
 
@@ -158,7 +158,7 @@ class MarkedWriter(TagWriter):
         if node.fields["tool"] is not None:
             return self.mark(form, Mark("call", node.fields["tool"], INPUT))
         owner = self._owners.get(id(node))
-        leads = owner is not None and any(inner.kind in OF_SCHEMAS for inner in owner.parts)
+        leads = owner is not None and any(inner.kind in OF_SCHEMAS for inner in owner.children)
         return form if leads else self.mark(form)
 
     def _text(self, words: tuple[str, ...]) -> ir.Node:
@@ -204,7 +204,7 @@ def _head(tag: FormatNode, content: FormatNode) -> str:
     """Return the text before the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
     result = str(begin.name) if isinstance(begin, NamedToken) else str(begin)
-    formats = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
+    formats = tag.children[0].children if tag.children[0].kind == "sequence" else []
     for inner in formats[: next((i for i, inner in enumerate(formats) if inner is content), 0)]:
         result += str(inner.fields["value"]) if inner.kind == "const_string" else "0"
     return result
@@ -255,9 +255,9 @@ def _heads_in(format_: Any) -> Iterator[str]:
     report = Report(Source("{}", is_json=True))
     tag = {"type": "structural_tag", "format": format_}
     nodes = read_value(tag, report, DEFAULT_LIMITS)
-    tags = [(node, inner) for node in nodes if node.kind == "tag" for inner in node.parts]
+    tags = [(node, inner) for node in nodes if node.kind == "tag" for inner in node.children]
     for node, content in tags:
-        for inner in content.parts if content.kind == "sequence" else [content]:
+        for inner in content.children if content.kind == "sequence" else [content]:
             # A name alone does not distinguish the texts around it.
             if inner.kind in OF_SCHEMAS and NAME in _head(node, inner) != NAME:
                 yield _head(node, inner)
@@ -265,7 +265,7 @@ def _heads_in(format_: Any) -> Iterator[str]:
 
 def is_reasoning(tag: FormatNode | None) -> bool:
     """Return whether a tag is about reasoning: it has text, and its beginning or end says so."""
-    if tag is None or tag.parts[0].kind != "any_text":
+    if tag is None or tag.children[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
     words = [begin, *([end] if isinstance(end, NamedToken) else end)]

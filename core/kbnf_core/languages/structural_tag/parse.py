@@ -96,19 +96,14 @@ class TagReading(Parsed):
 
     @property
     def document(self) -> Document:
-        """The tree, which may have been read to rules alone."""
+        """The tree. Raises GrammarError for one that passes a limit."""
         if self.rules is not None and not self._document.definitions:
-            self._document = self._tree(self._report.again())
-        return self._document
-
-    def readable(self) -> Document:
-        """Return the tree. Raises GrammarError for one that passes a limit."""
-        result = self.document
-        if self.rules is not None and not result.definitions:
             report = self._report.again()
-            self._tree(report)
-            raise GrammarError(report.errors)
-        return result
+            result = self._tree(report)
+            if report.errors:
+                raise GrammarError(report.errors)
+            self._document = result
+        return self._document
 
     def rule_span(self, rule: str) -> Span:
         """Return where the format of a rule is."""

@@ -330,7 +330,7 @@ class FormatNode:
     pointer: str
     fields: dict[str, Any]
     ends: Ends = ()
-    parts: list["FormatNode"] = field(default_factory=list)
+    children: list["FormatNode"] = field(default_factory=list)
 
 
 class Report:
@@ -498,7 +498,7 @@ class _TagReader:
                 continue
             nodes.append(node)
             if owner is not None:
-                owner.parts.append(node)
+                owner.children.append(node)
             ends: Ends = node.fields["end"] if node.kind == "tag" else around
             inside = [(*inner, ends, node, depth + 1) for inner in self._inside(node_value, node)]
             waiting += reversed(inside)

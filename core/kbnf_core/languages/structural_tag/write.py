@@ -133,7 +133,7 @@ class TagWriter:
 
     def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
-        forms = [self._forms[id(inner)] for inner in node.parts]
+        forms = [self._forms[id(inner)] for inner in node.children]
         if node.kind in _COMPOSED:
             self._forms[id(node)] = _COMPOSED[node.kind](forms)
         else:
@@ -251,7 +251,7 @@ class TagWriter:
 
     def _triggered_tags(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
         triggers: dict[str, list[int]] = {field: [] for field in node.fields["triggers"]}
-        for index, tag in enumerate(node.parts):
+        for index, tag in enumerate(node.children):
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
             if isinstance(begin, NamedToken):
@@ -292,7 +292,7 @@ class TagWriter:
         if self._token_ahead(trigger) or is_clean(trigger, words):
             calls = [tags[index] for index in indices]
             return SharedCall(None, alternation(calls) if calls else self._word(trigger))
-        rests = [self._rest(node.parts[index], len(trigger)) for index in indices]
+        rests = [self._rest(node.children[index], len(trigger)) for index in indices]
         return SharedCall(self._up_to(node, trigger, words), alternation(rests))
 
     def _word(self, trigger: str) -> ir.Node:
@@ -301,7 +301,7 @@ class TagWriter:
 
     def _rest(self, tag: FormatNode, skipped: int) -> ir.Node:
         """Return a tag without the first characters of its beginning."""
-        content = self._forms[id(tag.parts[0])]
+        content = self._forms[id(tag.children[0])]
         return sequence(self._begin(tag, skipped), content, self._end(tag))
 
     def _up_to(self, node: FormatNode, trigger: str, words: tuple[str, ...]) -> ir.Node:
@@ -365,7 +365,7 @@ class TagWriter:
 
     def _token_triggered_tags(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
         triggers = [self._resolved(field) for field in node.fields["trigger_tokens"]]
-        for tag in node.parts:
+        for tag in node.children:
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
             if not isinstance(begin, NamedToken):
@@ -462,7 +462,7 @@ def _hints(nodes: Iterable[FormatNode], names: TagNames) -> dict[int, str]:
             begin = node.fields["begin"]
             hint = str(begin.name) if isinstance(begin, NamedToken) else begin
             result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
-            content = node.parts[0] if node.parts else None
+            content = node.children[0] if node.children else None
             if content is not None and content.kind in _SUFFIXES:
                 result[id(content)] = f"{result[id(node)]}_{_SUFFIXES[content.kind]}"
         elif node.kind in _SUFFIXES and id(node) not in result:

@@ -52,7 +52,7 @@ from kbnf_core.languages.tools.forms import (
     AUTO,
     INVALID,
     LEFT_OUT,
-    NONE,
+    NO_CALLS,
     OF_SERVICES,
     REQUIRED,
     TEXT_MARKERS,
@@ -230,7 +230,7 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
                 message = f"there is no tool `{name}`"[:200]
                 errors.append(Problem(INVALID, message, pointer, f"there are {names}"))
     answer = listed_tools.answer if choice.mode == AUTO else None
-    if choice.mode == NONE:
+    if choice.mode == NO_CALLS:
         tools, answer = [], listed_tools.answer or AnswerForm(None, choice.pointer)
     if answer is not None and answer.tag is not None and tools:
         message = "the structural tag says all that is written, and these tools are not in it"

@@ -280,7 +280,7 @@ class _Loops:
             inner = [child for child in children(node) if self._leads_to(child, names)]
             stack.extend(inner)
             if isinstance(node, Sequence) and inner:
-                others = [child for child in node.parts if child not in inner]
+                others = [child for child in node.operands if child not in inner]
                 consumed = consumed.union(*(_bytes_in(child, self._bytes_of) for child in others))
                 if len(inner) > 1:
                     consumed = _ANY

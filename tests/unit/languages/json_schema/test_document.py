@@ -87,9 +87,9 @@ def test_a_part_leads_to_the_same_places() -> None:
     part = document.subdocument(SCHEMA["$defs"]["inner"], "/$defs/inner")
     assert (part.pointer, part.is_whole, document.is_whole) == ("/$defs/inner", False, True)
     root = part.root()
-    items = part.inside(part.place(root), "items")  # type: ignore[arg-type] # it is a schema
-    found = part.follow(part.place(items), "$ref")  # type: ignore[arg-type]
-    assert part.place(found).pointer == "/$defs/inner/$defs/number"  # type: ignore[arg-type]
+    items = part.inside(part.subschema(root), "items")  # type: ignore[arg-type] # it is a schema
+    found = part.follow(part.subschema(items), "$ref")  # type: ignore[arg-type]
+    assert part.subschema(found).pointer == "/$defs/inner/$defs/number"  # type: ignore[arg-type]
 
 
 def in_xml(schema: Any) -> Language:

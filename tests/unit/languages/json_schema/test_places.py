@@ -44,7 +44,7 @@ def places_after(schema: dict[str, Any], prefix: str) -> set[str | None]:
     grammar = json_schema_grammar(json.dumps(schema, indent=2))
     engine = Engine(grammar, Vocabulary.bytes())
     engine.try_accept_new_bytes(prefix.encode())
-    return {grammar.source.pointer(place.span) for place in engine.why(b"").places}
+    return {grammar.source.pointer(site.span) for site in engine.why(b"").sites}
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def test_a_document_has_one_reference_to_each_schema() -> None:
     read = Document({"properties": {"a": {"type": "null"}}}, Options())
     root = read.root()
     assert isinstance(root, Ref)
-    place = read.place(root)
-    assert read.inside(place, "properties", "a") is read.inside(place, "properties", "a")
+    subschema = read.subschema(root)
+    assert read.inside(subschema, "properties", "a") is read.inside(subschema, "properties", "a")
 
 
 def test_what_is_lost_in_schemas_with_the_same_contents_is_named_for_each() -> None:

@@ -176,7 +176,7 @@ def _flat(items: tuple[Node, ...]) -> Iterator[Node]:
     while pending:
         item = pending.pop()
         if isinstance(item, Sequence):
-            pending.extend(reversed(item.parts))
+            pending.extend(reversed(item.operands))
         else:
             yield item
 

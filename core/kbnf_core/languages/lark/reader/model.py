@@ -222,7 +222,7 @@ def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]
             empty: Node = Sequence((), node.span) if matches[0] else Choice((), node.span)
             return empty, matches
         if isinstance(node, Sequence):
-            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.parts)
+            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.operands)
         elif isinstance(node, Choice):
             kept = tuple(p for p in kept if not isinstance(p, Choice) or p.branches)
         return rebuild(node, kept), matches

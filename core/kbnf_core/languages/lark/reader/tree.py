@@ -118,7 +118,7 @@ class Complement:
 class Intersection:
     """``x & y``: what all of them match."""
 
-    parts: tuple["Expression", ...]
+    operands: tuple["Expression", ...]
     span: Span
 
 
@@ -230,12 +230,12 @@ class Document:
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """Return the direct parts of ``node``, in order."""
+    """Return the direct operands of ``node``, in order."""
     match node:
         case Group() | Complement() | Guarded():
             return (node.body,)
         case Intersection():
-            return node.parts
+            return node.operands
         case TemplateUse():
             return node.arguments
         case _:
