@@ -171,7 +171,7 @@ cdef class RuleGraphs:
             self.spend(1)
             kind = type(node)
             if kind is _Sequence:
-                for item in <tuple> node.parts:
+                for item in <tuple> node.operands:
                     after = _vertex(graph)
                     work.append(item)
                     ends.push_back(Ends(begin, after))

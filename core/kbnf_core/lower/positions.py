@@ -8,7 +8,7 @@ prefers one more round to its end. A regular expression is one occurrence, with 
 automaton inside; it prefers to go on. Each state knows where in the author's text it is.
 
 A rule that may be empty is not called where it is empty, but passed over: the rules passed over
-between two occurrences belongs to the state of the second, so that empty nodes of a tree can be
+between two occurrences belong to the state of the second, so that empty nodes of a tree can be
 placed. Where the empty text is not the last choice of a rule, the rule is called in two variants,
 one for the choices before the empty one and one for those after it; so preference is a number of an
 edge.
@@ -16,6 +16,9 @@ edge.
 Calls are tail calls (Leo 1991) only where nothing else may follow the occurrence, and nothing is
 passed over after it: then derivations can be read back from the end of a text without knowing how
 many rules end there.
+
+The passes are compiled: ``graphs.pxi`` joins the occurrences of a rule by free edges and finds
+those that follow each, ``positions.pxi`` makes automata of them, whose columns are tables here.
 
 Tests: tests/unit/kernel/test_lowering.py, tests/property
 """
@@ -44,9 +47,12 @@ HIDDEN = -1
 """The label of a rule that makes no nodes: its children are those of the rule that calls it."""
 
 _VARIANTS = 3
-"""Variants of a rule without its empty text: its choices before that, those after it, and all."""
+"""Variants of a rule, without its empty text: its choices before that, those after it, and all.
 
-_ALL = 2
+A variant is a number: three times that of the rule, and 0, 1 or 2.
+"""
+
+_ALL_CHOICES = 2
 
 
 class Origin(NamedTuple):
@@ -110,7 +116,7 @@ def build_positions(
         order, bodies, analysis.facts, labels, limits.grammar_states, budget
     )
     # Nothing outside decides about the empty text of the start, the last of the rules.
-    variants = [_VARIANTS * (len(order) - 1) + _ALL, *graphs.variants()]
+    variants = [_VARIANTS * (len(order) - 1) + _ALL_CHOICES, *graphs.variants()]
     # A nonterminal's name says which rule it is, and is unique.
     keys = {number: f"{order[number // _VARIANTS]}#{number % _VARIANTS}" for number in variants}
     alphabet = alphabet_of([analysis.nodes[name] for name in order], keys.values())
@@ -120,9 +126,9 @@ def build_positions(
     queued = set(queue)
     states = 0
     for number in queue:
-        *columns, called = built.automaton(number)
-        automata[keys[number]] = ClosedAutomaton(*columns)
-        states += automata[keys[number]].state_count
+        source, symbol, target, accepting, called = built.automaton(number)
+        automata[keys[number]] = ClosedAutomaton(source, symbol, target, accepting)
+        states += len(accepting)
         if states > limits.grammar_states:
             raise TooManyStatesError(order[number // _VARIANTS])
         queue.extend(other for other in called if other not in queued)
