@@ -37,7 +37,7 @@ from kbnf_core.kbnf.tree import (
     postorder,
 )
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Span
 
@@ -273,11 +273,13 @@ class _Check:
     def _without_number(self, name: str, span: Span, definition: Definition) -> Diagnostic:
         variable = definition.variable
         number = "0" if variable is None else variable.value
-        fix = Fix(f"write `{name}@{number}`", (Edit(span, f"{name}{MARK}{number}"),), safe=False)
+        fix = Fix(
+            f"write `{name}@{number}`", (TextEdit(span, f"{name}{MARK}{number}"),), safe=False
+        )
         return self._finding(f"the family `{name}` needs a number", span, fixes=(fix,))
 
     def _no_family(self, name: str, number: Number) -> Diagnostic:
-        fix = Fix(f"write `{name}`", (Edit(number.span, ""),), safe=False)
+        fix = Fix(f"write `{name}`", (TextEdit(number.span, ""),), safe=False)
         labels = (Label(self._document.first_names[name], "its definition"),)
         message = f"`{name}` is defined without a number"
         return self._finding(message, number.span, labels=labels, fixes=(fix,))
@@ -294,10 +296,10 @@ class _Check:
             return  # Its head is reported.
         if own is None:
             end = definition.name.span.end
-            edits = (Edit(Span(end, end), f"{MARK}{variable.value}"),)
+            edits = (TextEdit(Span(end, end), f"{MARK}{variable.value}"),)
             fix = Fix(f"make `{definition.name.value}` a family", edits, safe=False)
         else:
-            fix = Fix(f"write `{own.value}`", (Edit(variable.span, own.value),), safe=False)
+            fix = Fix(f"write `{own.value}`", (TextEdit(variable.span, own.value),), safe=False)
         message = f"`{variable.value}` is not the variable of `{definition.title}`"
         yield self._finding(message, variable.span, fixes=(fix,))
 

@@ -250,12 +250,14 @@ class _GrammarComparison:
     def _decide(self) -> list[Answer]:
         """Return the answers of the machine of both. Raises WorkLimitError."""
         machine = merge(self._machine(), self._budget)
+        # Equal components have one number after ``merge``: equal starts are a proof.
         if machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1:
             return [Answer(Verdict.EMPTY), Answer(Verdict.EMPTY)]
         return self._search(machine)
 
     def _compare_empty(self, answers: list[Answer]) -> None:
         """Put the empty text first: it is shorter than any other."""
+        # The searches look at nonempty texts only.
         takes = [
             grammar.finish is Finish.EOS and grammar.analysis.facts[grammar.start].nullable
             for grammar in self._grammars
@@ -308,6 +310,8 @@ class _GrammarComparison:
         ends_itself = [
             not eager or _is_closed(machine, side) for side, eager in enumerate(self._eager)
         ]
+        # Where no text goes on to another one an eager end changes nothing. Only then may
+        # components be symbols, for a complete text could hide in one.
         eager = (False, False) if all(ends_itself) else self._eager
         subject = _Subject(machine, StateTable(tables), texts, eager)
         refinement = _Refinement(subject, all(ends_itself), self._witnesses, self._budget)
@@ -376,6 +380,8 @@ class _Refinement:
     def _walk(self, search: Search, doubtful: list[Witness]) -> bool:
         """Walk edges on possible ways to a witness; return whether there are new ones."""
         before = len(self._walked)
+        # First those that may read the same bytes otherwise, for each edge that is walked makes the
+        # search larger.
         for competing_only in (True, False):
             for witness in doubtful:
                 for state, symbol in witness.passed:
@@ -408,6 +414,7 @@ class _Refinement:
         return self._first[component]
 
     def _answers(self, outcome: SearchOutcome, doubtful: list[Witness]) -> list[Answer]:
+        # At the length of a witness that proved doubtful there may be another one.
         searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
         answers = []
         for side in (LEFT, RIGHT):

@@ -47,7 +47,7 @@ from kbnf_core.lint.rules import (
     unused_number,
 )
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, Severity, TextEdit
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -286,7 +286,7 @@ def _choose(
 ) -> list[tuple[Diagnostic, Fix]]:
     """Return the first fix of each finding, those left out that touch an earlier one."""
     comments = _comments(findings[0].source, language) if findings else []
-    taken: list[Edit] = []
+    taken: list[TextEdit] = []
     chosen = []
     for diagnostic in sorted(findings, key=Diagnostic.sort_key):
         fix = next((fix for fix in diagnostic.fixes if fix.safe or unsafe), None)
@@ -304,7 +304,7 @@ def _comments(source: Source, language: Language) -> list[Span]:
     return [comment.span for comment in language.parse(source, Request()).document.comments]
 
 
-def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
+def _loses(edit: TextEdit, source: Source, comments: list[Span]) -> bool:
     return any(
         span.start < edit.span.end
         and edit.span.start < span.end
@@ -313,12 +313,12 @@ def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
     )
 
 
-def _touch(first: Edit, second: Edit) -> bool:
+def _touch(first: TextEdit, second: TextEdit) -> bool:
     """Return whether two edits overlap or meet: where they meet, their order would matter."""
     return first.span.start <= second.span.end and second.span.start <= first.span.end
 
 
-def _apply(text: str, edits: list[Edit]) -> str:
+def _apply(text: str, edits: list[TextEdit]) -> str:
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
         text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
     return text

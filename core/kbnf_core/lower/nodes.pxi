@@ -139,6 +139,8 @@ def solve(dict nodes, dict callees, budget):
     """See ``facts``: ``ir.analysis.fixpoint``."""
     cdef dict values = {}, callers = {}
     cdef tuple facts = _facts()
+    # Callees first: then all facts but those of recursive rules are final when they are first asked
+    # for.
     cdef list queue = _order(callees, callees), again
     cdef set waiting = set(queue)
     cdef Py_ssize_t at = 0
@@ -158,6 +160,7 @@ def solve(dict nodes, dict callees, budget):
         budget.subject = name
         budget.spend(len(<list> nodes[name]))
         value = facts[_facts_in(nodes[name], values)]
+        # There are four facts, each one object: identity is equality.
         if value is not values[name]:
             values[name] = value
             for caller in callers.get(name, ()):
@@ -205,6 +208,8 @@ def large_ones(names, nodes, facts, Py_ssize_t most, states, repeated):
     cdef list large = [], body
     for name in names:
         body = nodes[name]
+        # A rule that is one automaton is a nonterminal of its own already: nothing is left to split
+        # off.
         if type(body[len(body) - 1]) is not _Regular and _may_split(
             body, facts, most, states, repeated
         ):

@@ -263,6 +263,7 @@ def print_set(dfa: Dfa) -> str:
     if points == ANY:
         return r"[\u0000-\U0010FFFF]"
     rest = complement(points)
+    # A set that goes up to the last character was nearly always written as a negated one.
     if points[-1][1] == ANY[-1][1] and len(rest) <= len(points):
         return f"[^{_ranges(rest)}]"
     return f"[{_ranges(points)}]"
@@ -558,6 +559,7 @@ def _rules(
     for members in eliminate_left_recursion(rules, nonempty):
         lost.append(_lost_cycle(document, names, {name.partition(JOINT)[0] for name in members}))
     factor(rules, start, nonempty.nullable)
+    # After rewriting there are rules that nothing calls any more.
     if rules != before:
         rules = reduced(rules, names.values(), endless=reading.is_endless)
     keep_limits(rules)

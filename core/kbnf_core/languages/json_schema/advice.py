@@ -34,7 +34,7 @@ from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.algebra import Expression, Ref
-from kbnf_core.languages.json_schema.document import Document, Subschema
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
     APPLICATORS,
@@ -62,7 +62,7 @@ from kbnf_core.languages.json_schema.keywords import (
     walk,
 )
 from kbnf_core.languages.json_schema.schemas import (
-    Reader,
+    SchemaReader,
     Schemas,
     is_shape_unsatisfiable,
     is_unsatisfiable,
@@ -453,7 +453,7 @@ class _Doubts:
     def _is_empty(self, subschema: Subschema) -> bool:
         """Return whether a schema certainly has no value."""
         try:
-            forms = Reader(self._schemas, subschema, self._options).read()
+            forms = SchemaReader(self._schemas, subschema, self._options).read()
             shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in forms]
             return is_shape_unsatisfiable(self._schemas, self._schemas.meet(shapes))
         except (ProblemError, LimitError):
@@ -745,7 +745,7 @@ _RULES = {
 }
 
 
-def check_service(document: Document, service: Service) -> list[Problem]:
+def check_service(document: SchemaDocument, service: Service) -> list[Problem]:
     """Return what the strict mode of a service refuses in a schema, in the order of the text."""
     rules = _RULES[service]
     counts = _Counts()
@@ -839,7 +839,7 @@ def _one(
     counts.characters += sum(len(word) for word in words if isinstance(word, str))
 
 
-def _recursive(document: Document) -> Iterator[_Finding]:
+def _recursive(document: SchemaDocument) -> Iterator[_Finding]:
     """Yield the references by which a schema contains itself, directly or not."""
     inside: dict[str, set[str]] = {}
     targets: dict[str, str] = {}

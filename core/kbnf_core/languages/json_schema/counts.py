@@ -51,7 +51,7 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.rules import Prelude, Rules
+from kbnf_core.languages.json_schema.rules import Prelude, SchemaRules
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
@@ -79,7 +79,7 @@ EDGE = 50
 
 
 def write_linear(
-    start: S, step: Callable[[S], Step[S]], rules: Rules, hint: str, most: int
+    start: S, step: Callable[[S], Step[S]], rules: SchemaRules, hint: str, most: int
 ) -> Node | None:
     """Return what an automaton accepts, its other states being rules; None for nothing.
 
@@ -101,6 +101,7 @@ def write_linear(
     again = any(after == start for state in live for _, after in steps[state].edges)
     names: dict[S, str] = {}
     for state in order:
+        # A state in which a text only ends is the empty text, and needs no rule.
         ends = not any(after in live for _, after in steps[state].edges)
         if state in live and not ends and (state != start or again):
             names[state] = rules.fresh(hint)
@@ -145,7 +146,7 @@ class MemberWriter(Protocol):
     prelude: Prelude
     options: Options
     limits: SchemaLimits
-    rules: Rules
+    rules: SchemaRules
 
     def value(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written; None if there is none."""
@@ -353,7 +354,7 @@ MOST_EDGES = 16_384
 """Edges of the automaton that distinguishes them."""
 
 
-class Layout:
+class MemberLayout:
     """The members of an object as forms."""
 
     def __init__(self, objects: Objects, writer: MemberWriter, hint: str) -> None:
@@ -479,7 +480,7 @@ _FittingNode = tuple[Node, int, int]
 class CountedMembers:
     """Objects as an automaton over members: counted, in any order, or with some that must be."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MemberLayout) -> None:
         self._layout = layout
         self._objects = layout.objects
         self._any = layout.any_order

@@ -1,8 +1,9 @@
 """The schema document: its JSON, the pointer of every schema, and reference resolution.
 
-All readers of schemas ask the ``Document``: the conversion for the schema at a position, others
-(the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the target of
-a reference (``target``), or for a document that begins at one of the schemas (``subdocument``).
+All readers of schemas ask the ``SchemaDocument``: the conversion for the schema at a pointer,
+others (the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the
+target of a reference (``target``), or for a document that begins at one of the schemas
+(``subdocument``).
 
 References are resolved against the identifiers of the schemas around them (``Base``; RFC 3986, 5).
 Nothing is ever fetched: a schema outside of the document must be one of the meta-schemas, which
@@ -186,7 +187,7 @@ class Subschema(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
-class Document:
+class SchemaDocument:
     """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(self, value: Json, options: Options, facts: Review | None = None) -> None:
@@ -225,7 +226,7 @@ class Document:
         """The pointer of its root in the whole document."""
         return self._start.pointer
 
-    def subdocument(self, schema: Json, pointer: str) -> "Document":
+    def subdocument(self, schema: Json, pointer: str) -> "SchemaDocument":
         """Return the document of one of the schemas, whose references lead to the same schemas.
 
         ``schema`` may have other contents than the document has at ``pointer``, if no reference
@@ -273,6 +274,7 @@ class Document:
     def _joined(self, around: Base, reference: str, schema: dict[str, Json], keyword: str) -> str:
         """Return the address that a reference in a schema means. Raises ProblemError."""
         try:
+            # Without an address around it ``urljoin`` returns anything as it is; splitting raises.
             return urlsplit(urljoin(around.uri, reference.partition("#")[0])).geturl()
         except ValueError:
             pointer = f"{self._pointers.get(id(schema), '')}/{keyword}"
@@ -470,6 +472,7 @@ class Document:
         while pending:
             value = pending.pop()
             if isinstance(value, dict):
+                # Another document is a meta-schema, and these have integers.
                 if "$ref" in value and not str(value["$ref"]).startswith("#"):
                     return True
                 pending.extend(value.values())
@@ -507,6 +510,7 @@ class Document:
         name = anchor if keyword == "$dynamicRef" else RECURSIVE
         resource = self._resource(subschema, keyword, uri)
         met = dict(self._entered(subschema.scope, resource)).get(name)
+        # Only a reference whose own resource has the mark is dynamic (2020-12, 8.2.3.2).
         if met is None or name not in self._marks.of(resource):
             return self.follow(subschema, keyword)
         marked = self._target_of(self._marked[met])
@@ -596,6 +600,7 @@ def _has_id(value: dict[str, Json]) -> bool:
 
 def _pointers(root: Json) -> dict[int, str]:
     """Return the pointer of every object, by identity."""
+    # By identity: equal schemas are at many pointers.
     pointers: dict[int, str] = {}
     pending = [(root, "")]
     for value, pointer in pending:
@@ -660,6 +665,8 @@ def bundled(value: Json, path: str | None, imports: Imports, room: _Room | None 
     leads nowhere. Raises ProblemError for a file that is not JSON, and where files are larger
     together than a text may be.
     """
+    # A walk in C: most schemas refer to nothing, and a false alarm costs the walk that finds that
+    # out.
     if path is None or not isinstance(value, dict) or "'$ref'" not in repr(value):
         return Bundle(value)
     bundler = _Bundler(value, path, imports, room or _Room())
@@ -788,6 +795,8 @@ class _Bundler:
             message = f"`{address}`: {error.problem.message}"
             raise ProblemError(Problem(error.problem.code, message, shown)) from None
         own = dict(value) if isinstance(value, dict) else {"allOf": [value]}
+        # References become pointers of the whole document; an identifier would make them relative
+        # to the file again.
         for keyword in ("$id", "id", "$schema"):
             if isinstance(own.get(keyword), str):
                 del own[keyword]

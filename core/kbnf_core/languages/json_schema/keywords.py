@@ -386,6 +386,7 @@ class _Visit:
             others = self._others
             if not (level or self._next or others):
                 return Review((), frozenset(self._strange), self._is_unlisted, self._has_marks)
+        # An empty value, or `true`, has nothing in it that would be a level deeper.
         if any(value for value, _ in (*level, *self._next) if value is not True) or any(others):
             pointer = too_deep(schema, most) or ""
             return Review(
@@ -406,6 +407,7 @@ class _Visit:
                 self._problems.append(_misused(keyword, value, _pointer_of(link), form.words))
             elif form.inside is not None:
                 form.inside(self, (link, keyword, None), value)
+        # Without problems the one is a list or a flag, and the other an object.
         if "required" in schema and "properties" in schema and not self._problems:
             self._is_unlisted |= not schema["properties"].keys() >= _listed(schema["required"])
         if self._draft <= 4:

@@ -264,6 +264,7 @@ class Shared:
         integer = whole
         if self.whole_fraction:
             integer = sequence(self.calls["whole"], _regex(self.whole_fraction))
+        # ``integer`` may end in a whole fraction already, which another one would follow.
         first = self.calls["whole" if self.whole_fraction else "integer"]
         number = sequence(first, _regex(behind))
         return {"whole": whole, "integer": integer, "number": number}
@@ -305,6 +306,8 @@ class Shared:
         body = self.rule(name)
         if "value" in self.needed(name) or isinstance(body, ir.Regular):
             return body
+        # A whitespace pattern of the user may need more states than a rule is worth: it stays a
+        # rule.
         try:
             return ir.Regular(automaton_of(body, self._callee, _STATES), NOWHERE)
         except LimitError:
@@ -583,20 +586,24 @@ class Prelude:
 
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
-_LONGEST = 48
+_LONGEST, _LEAST = 48, 16
+"""Characters of a name that are kept, and of a hint in a name that begins with a long one."""
 
 
 class Names(FreshNames):
-    """Generates unique identifiers that begin with ``prefix``."""
+    """Generates unique identifiers that begin with ``prefix``, and go on with ``own``."""
 
-    def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
+    def __init__(self, prefix: str, reserved: frozenset[str], own: str = "") -> None:
         super().__init__(prefix + name for name in reserved)
-        self._prefix = prefix
+        self._prefix = prefix + own
+        self._most = max(_LEAST, _LONGEST - len(own)) if own else _LONGEST
+        self._joint_before_digit = "" if own else "_"
 
     def fresh(self, hint: str) -> str:
         """Return an identifier like ``hint`` that was not given out before."""
-        base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"
-        return super().fresh(f"{self._prefix}_{base}" if base[0].isdigit() else self._prefix + base)
+        base = _NO_NAME.sub("_", hint).strip("_")[: self._most] or "rule"
+        joint = self._joint_before_digit if base[0].isdigit() else ""
+        return super().fresh(f"{self._prefix}{joint}{base}")
 
 
 def last_step(pointer: str) -> str:
@@ -629,14 +636,14 @@ class Value(Notation):
     schema: Ref
 
 
-class Rules(dict[str, Node]):
-    """The rules of the schemas of one document; all names begin with ``prefix``.
+class SchemaRules(dict[str, Node]):
+    """The rules of the schemas of one document; all names begin with ``prefix`` and ``own``.
 
     ``owner`` is the schema that rules are added for, ``copies`` are the rules that each was made
     from, in a syntax with columns.
     """
 
-    def __init__(self, schemas: Schemas, prefix: str, start: str) -> None:
+    def __init__(self, schemas: Schemas, prefix: str, start: str, own: str) -> None:
         super().__init__()
         self.schemas = schemas
         self.budget = schemas.budget
@@ -646,7 +653,7 @@ class Rules(dict[str, Node]):
         self.current: Expression = ANYTHING
         self.inner: Ref | None = None
         self._most = schemas.limits.rules
-        self._names = Names(prefix, NAMES | {start})
+        self._names = Names(prefix, NAMES | {start}, own)
 
     def fresh(self, hint: str) -> str:
         """Return a name like ``hint`` that no rule has."""
@@ -694,6 +701,7 @@ class Rules(dict[str, Node]):
         pointers: dict[str, str] = {}
         for name in names:
             at, way = name, {name: None}
+            # Rules that are called by one another alone lead in a circle, to no owner.
             while at not in self.owners and at not in pointers and callers.get(at, at) not in way:
                 at = callers[at]
                 way[at] = None
@@ -888,7 +896,7 @@ def _has_block(body: Node) -> bool:
     )
 
 
-def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
+def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
     """Replace the rules that ``start`` needs by their copies; shared ones stay without marks.
 
     Raises ProblemError beyond the limit of rules.
@@ -902,6 +910,7 @@ def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
         rules.owner = owners.get(rule, ANYTHING)
         rules.add(name, body)
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
+    # Only a value that is cut everywhere has no text, and the question takes a pass over all rules.
     if layout.is_cut:
         facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
         if not facts[start].productive:

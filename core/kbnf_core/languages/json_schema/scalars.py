@@ -75,8 +75,8 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.rules import Prelude, Rules, regex
-from kbnf_core.languages.json_schema.type_keywords import Named, bounded_format, named
+from kbnf_core.languages.json_schema.rules import Prelude, SchemaRules, regex
+from kbnf_core.languages.json_schema.type_keywords import NamedFormat, bounded_format, named
 from kbnf_core.languages.json_schema.value_sets import (
     FRACTION_DIGITS,
     HIGHEST,
@@ -177,7 +177,7 @@ class ScalarWriter:
     it.
     """
 
-    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
+    def __init__(self, prelude: Prelude, rules: SchemaRules, limits: SchemaLimits) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
@@ -520,6 +520,7 @@ class ScalarWriter:
             if are_bounded and any(not atom.bound and not atom.wanted & EQUAL for atom in compares):
                 # Next to zero, digits count from the first that is not 0: else each 0 is a case.
                 below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
+        # A number with 0 before the point is one of ``below_one``.
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()
@@ -566,7 +567,7 @@ def as_written(values: Restricted, builder: Builder) -> Regex | None:
     return builder.read(atom.regex) if wanted and isinstance(atom, Matching) else None
 
 
-def format_of(values: Restricted) -> Named | None:
+def format_of(values: Restricted) -> NamedFormat | None:
     """Return the format that a set of strings is; None for another set."""
     atom, wanted = values.literals[0]
     is_alone = len(values.literals) == 1 and wanted

@@ -53,7 +53,7 @@ from kbnf_core.languages.json_schema.algebra import (
     sharers,
     signs_of,
 )
-from kbnf_core.languages.json_schema.document import Document, Subschema
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     ARRAYS,
@@ -142,7 +142,7 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 
 def schemas_of(schema: Json, options: Options, facts: Review | None = None) -> "Schemas":
     """Return the schemas of a document; ``facts`` are those of its review, if that was made."""
-    return Schemas(Document(schema, options, facts), options)
+    return Schemas(SchemaDocument(schema, options, facts), options)
 
 
 class Schemas:
@@ -153,7 +153,7 @@ class Schemas:
     says of expressions whether they are, where that is certain, ``guesses`` how often it was not.
     """
 
-    def __init__(self, document: Document, options: Options) -> None:
+    def __init__(self, document: SchemaDocument, options: Options) -> None:
         self.document = document
         self.losses: list[Problem] = []
         self.notes: list[Problem] = []
@@ -380,7 +380,7 @@ class Schemas:
             conditions: list[NormalForm | Expression] = []
             lost = len(self.losses)
             if alone is None:
-                conditions += Reader(self, subschema, self.options).read()
+                conditions += SchemaReader(self, subschema, self.options).read()
             else:
                 conditions.append(alone)
             cached = self._readings[at] = _Reading(conditions, len(self.losses) > lost)
@@ -494,6 +494,7 @@ def _members_of(schemas: "Schemas", objects: Objects, keys: Restricted) -> list[
 
 
 def _is_array_unsatisfiable(schemas: "Schemas", arrays: Arrays, depth: int) -> bool:
+    # Items after the prefix are all alike: the first one stands for them.
     indices = range(min(arrays.low, len(arrays.prefix) + 1))
     if any(is_unsatisfiable(schemas, arrays.item(index), depth) for index in indices):
         return True
@@ -552,7 +553,7 @@ def _beside(
     subschema = schemas.document.subschema(operand) if isinstance(operand, Ref) else None
     if subschema is None or subschema.contents.keys() & _SAYING != {"oneOf"}:
         return operand
-    (alternatives,) = Reader(schemas, subschema, schemas.options, siblings).read()
+    (alternatives,) = SchemaReader(schemas, subschema, schemas.options, siblings).read()
     return cast(Expression, alternatives)
 
 
@@ -563,7 +564,9 @@ def _listed_values(subschema: Subschema, most: int) -> Iterator[Expression]:
     return map(constant, values)
 
 
-def _subschemas_of(subschema: Subschema, document: Document, keyword: str) -> list[Expression]:
+def _subschemas_of(
+    subschema: Subschema, document: SchemaDocument, keyword: str
+) -> list[Expression]:
     count = len(take_list(subschema, keyword))
     if not count:
         raise invalid(f"`{keyword}` contains at least one schema", pointer_to(subschema, keyword))
@@ -631,18 +634,19 @@ def _may_share(schemas: "Schemas", one: NormalForm | None, two: NormalForm | Non
         return True
 
 
-def _conditional(subschema: Subschema, document: Document) -> Expression:
+def _conditional(subschema: Subschema, document: SchemaDocument) -> Expression:
     condition = document.inside(subschema, "if")
     then, otherwise = (
         document.inside(subschema, word) if word in subschema.contents else ANYTHING
         for word in ("then", "else")
     )
+    # The condition makes no difference, and its complement may be large.
     if then == otherwise:
         return then
     return either((both((condition, then)), both((other(condition), otherwise))))
 
 
-def _dependencies(subschema: Subschema, document: Document, keyword: str) -> Expression:
+def _dependencies(subschema: Subschema, document: SchemaDocument, keyword: str) -> Expression:
     """Return ``dependentRequired``, ``dependentSchemas``, or both as ``dependencies``."""
     conditions = []
     for name, value in take_object(subschema, keyword).items():
@@ -667,7 +671,7 @@ _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
 R = TypeVar("R")
 
 
-class Reader:
+class SchemaReader:
     """Reads one schema object."""
 
     def __init__(

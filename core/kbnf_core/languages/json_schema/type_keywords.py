@@ -78,7 +78,7 @@ from kbnf_core.languages.json_schema.algebra import (
     other,
     split_regions,
 )
-from kbnf_core.languages.json_schema.document import Document, Subschema
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     UNKNOWN_FORMAT,
     Problem,
@@ -136,6 +136,7 @@ def _number(value: Json) -> Decimal | None:
     """Return a number of the document, or of a meta-schema, which has Python's own."""
     if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
         return None
+    # By its text: as a binary number 0.1 has 55 digits.
     return Decimal(str(value))
 
 
@@ -194,6 +195,7 @@ def read_bounds(subschema: Subschema) -> Iterator[Literal]:
 def _check_digits(bound: Decimal, pointer: str) -> None:
     exponent = bound.as_tuple().exponent
     size = bound.adjusted() if bound else 0
+    # A comparison has a state for each digit, and the bound 1e400 has 401.
     if isinstance(exponent, int) and max(size, 0) - min(exponent, 0) >= MOST_DIGITS:
         raise unsupported(f"a bound of more than {MOST_DIGITS} digits", pointer)
 
@@ -206,6 +208,7 @@ def read_multiple(subschema: Subschema) -> Iterator[Literal]:
         return
     if divisor <= 0:
         raise invalid("`multipleOf` is greater than 0", pointer)
+    # Made here, where an error has a pointer; it is memoised, so that writing finds it.
     try:
         multiples(divisor)
     except LimitError:
@@ -260,6 +263,7 @@ def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]
         raise invalid("a pattern is a string", pointer)
     for whole, wanted in conditions(pattern):
         length = None
+        # A count stays in a pattern that may not match: the complement of both is a disjunction.
         if wanted:
             whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
         problems = compile_within(budget, whole).problems
@@ -272,7 +276,7 @@ def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]
 
 
 def read_items(
-    subschema: Subschema, document: Document
+    subschema: Subschema, document: SchemaDocument
 ) -> tuple[tuple[Expression, ...], Expression]:
     """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow: first items, others.
 
@@ -301,7 +305,7 @@ def read_counts(
 
 
 def read_contains(
-    subschema: Subschema, document: Document, limits: SchemaLimits
+    subschema: Subschema, document: SchemaDocument, limits: SchemaLimits
 ) -> tuple[Contains, ...]:
     """Return what ``contains``, ``minContains`` and ``maxContains`` ask for."""
     if "contains" not in subschema.contents:
@@ -312,7 +316,11 @@ def read_contains(
 
 
 def read_members(
-    subschema: Subschema, document: Document, rest: Expression, limits: SchemaLimits, budget: Budget
+    subschema: Subschema,
+    document: SchemaDocument,
+    rest: Expression,
+    limits: SchemaLimits,
+    budget: Budget,
 ) -> Objects:
     """Return what ``properties`` and ``patternProperties`` allow; all other members as ``rest``."""
     properties = take_object(subschema, "properties")
@@ -345,7 +353,7 @@ def read_others(
     return Objects(named, split_regions(kept, rest, limits, "", budget))
 
 
-def _read_patterns(subschema: Subschema, document: Document, budget: Budget) -> list[Region]:
+def _read_patterns(subschema: Subschema, document: SchemaDocument, budget: Budget) -> list[Region]:
     patterns = []
     for pattern in take_object(subschema, "patternProperties"):
         pointer = pointer_to(subschema, "patternProperties", pattern)
@@ -411,7 +419,7 @@ Case = tuple[Expression, Evaluated]
 
 
 def read_unevaluated(
-    document: Document, limits: SchemaLimits, subschema: Subschema, keyword: str
+    document: SchemaDocument, limits: SchemaLimits, subschema: Subschema, keyword: str
 ) -> Expression:
     """Return what ``unevaluatedProperties`` or ``unevaluatedItems`` allows beside its siblings."""
     value = document.inside(subschema, keyword)
@@ -423,6 +431,8 @@ def read_unevaluated(
     for condition, evaluated in reader.cases(subschema, (), without=keyword):
         rest: Expression = ANYTHING
         if keyword == "unevaluatedItems" and not evaluated.all_items:
+            # A set has another order in each process, and rules are named in the order of
+            # expressions.
             rest = OthersBehind(
                 evaluated.items, either((value, *sorted(evaluated.contained, key=repr)))
             )
@@ -433,7 +443,7 @@ def read_unevaluated(
     return either(terms)
 
 
-def read_closed(document: Document, limits: SchemaLimits, subschema: Subschema) -> Expression:
+def read_closed(document: SchemaDocument, limits: SchemaLimits, subschema: Subschema) -> Expression:
     """Return the values of which no object has members that nothing evaluates.
 
     Objects stay open in cases without ``properties``, and where something speaks of all members.
@@ -453,7 +463,7 @@ class _EvaluationReader:
     """Finds the cases of one keyword, apart from those that the keyword itself evaluates."""
 
     def __init__(
-        self, document: Document, limits: SchemaLimits, pointer: str, *, items: bool
+        self, document: SchemaDocument, limits: SchemaLimits, pointer: str, *, items: bool
     ) -> None:
         self._document = document
         self._limits = limits
@@ -537,6 +547,7 @@ class _EvaluationReader:
                     self.of(document.inside(subschema, keyword, str(number)), open_)
                     for number in range(len(contents[keyword]))
                 ]
+                # Two alternatives of `oneOf` never apply together.
                 yield self._sets(branches, most=1 if keyword == "oneOf" else len(branches))
         if "if" in contents:
             yield list(self._conditional(subschema, open_))
@@ -573,6 +584,7 @@ class _EvaluationReader:
             self.of(document.inside(subschema, "else"), open_) if "else" in contents else anything
         )
         yield from _product(self.of(condition, open_), then)
+        # A condition that fails evaluates nothing.
         for also, evaluated in otherwise:
             yield both((other(condition), also)), evaluated
 
@@ -652,24 +664,24 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
     return {name: by_name[rule_of(name)] for name in NAMES[kind]} | _FREE[kind]
 
 
-class Named(NamedTuple):
+class NamedFormat(NamedTuple):
     """A format by its name, and the kind whose rules it has."""
 
     name: str
     kind: str
 
 
-def named(regex: str) -> Named | None:
+def named(regex: str) -> NamedFormat | None:
     """Return the format with a regular expression; None where there is none."""
     return _by_expression().get(regex)
 
 
 @cache
-def _by_expression() -> Mapping[str, Named]:
-    by_expression: dict[str, Named] = {}
+def _by_expression() -> Mapping[str, NamedFormat]:
+    by_expression: dict[str, NamedFormat] = {}
     for kind, names in NAMES.items():
         for name in names:
-            by_expression.setdefault(_expressions()[kind][rule_of(name)], Named(name, kind))
+            by_expression.setdefault(_expressions()[kind][rule_of(name)], NamedFormat(name, kind))
     return by_expression
 
 
@@ -745,6 +757,8 @@ def _host(most: int) -> tuple[str, str]:
     """Return names of hosts, and the note about those left out."""
     labels = 4 if most >= 120 else 3 if most >= 60 else 2
     pairs = min(((most - labels + 1) // labels - 1) // 2, 31)
+    # A pair is a letter with or without a hyphen before it: at most two characters, so that pairs
+    # are counted instead of characters.
     label = rf"[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,{pairs}}}"
     says = f"more than {labels} labels or {pairs + 1} letters and digits in a label"
     return rf"{label}(?:\.{label}){{0,{labels - 1}}}", says
@@ -766,6 +780,9 @@ def _email(most: int) -> Bounded:
 def _bounded_uri(extra: str, *, relative: bool) -> Callable[[int], Bounded]:
     def bounded(most: int) -> Bounded:
         host = min(100, most // 5)
+        # 16 for the scheme, 3 for `//` and `/`, 6 for the port, 2 for `?` and `#`, and one to
+        # spare. A character may be three, `%` and two digits, so path, query and fragment share a
+        # third of the rest, as 2 : 2 : 1.
         left = most - 16 - 3 - host - 6 - 3
         lengths, last = left * 2 // 15, left // 15
         plain, named = uri_characters(extra)

@@ -9,7 +9,7 @@ complemented or found empty, so these are written as they are read; all others b
 texts, as it needs a member without one, goes with its callers in the analysis of the whole grammar.
 
 *Places.* Keywords that are refused or left out are reported of the schema that is being written
-then (``Rules``).
+then (``SchemaRules``).
 
 Tests: tests/property/test_schema_members.py, tests/unit/languages/json_schema/test_direct.py
 """
@@ -46,8 +46,8 @@ from kbnf_core.languages.json_schema.algebra import (
 from kbnf_core.languages.json_schema.counts import (
     CountedItems,
     CountedMembers,
-    Layout,
     Member,
+    MemberLayout,
     MemberWriter,
     write_key,
 )
@@ -70,7 +70,7 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.rules import (
     Prelude,
     Property,
-    Rules,
+    SchemaRules,
     Value,
     block_rules,
     is_definition,
@@ -111,10 +111,13 @@ _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
 class Writer:
     """Writes the rules that the schemas of one document need.
 
-    ``names`` are those of the rules of expressions; ``start`` is that of the first.
+    ``names`` are those of the rules of expressions; ``start`` is that of the first. All names begin
+    with ``prefix``; those of rules that other schemas lack go on with ``own``.
     """
 
-    def __init__(self, schemas: Schemas, prefix: str = "", *, start: str = "start") -> None:
+    def __init__(
+        self, schemas: Schemas, prefix: str = "", *, start: str = "start", own: str = ""
+    ) -> None:
         self.schemas = schemas
         self.options = options = schemas.options
         self.limits = options.limits
@@ -128,7 +131,7 @@ class Writer:
         )
         self.start = prefix + start
         self._prefix = prefix
-        self.rules = Rules(schemas, prefix, start)
+        self.rules = SchemaRules(schemas, prefix, start, own)
         self.scalars = ScalarWriter(self.prelude, self.rules, options.limits)
         self.names: dict[Expression, str] = {}
         self._queue: list[Expression] = []
@@ -517,6 +520,7 @@ def _plain_array(arrays: Arrays, writer: MemberWriter, hint: str) -> Node | None
     for index in reversed(range(count if arrays.high is None else min(count, arrays.high))):
         item = writer.value(arrays.prefix[index], items)
         if item is None:
+            # An item that cannot be ends the arrays before it.
             if index < arrays.low:
                 return None
             whole = EMPTY
@@ -547,7 +551,7 @@ FEW = 3
 
 def write_object(objects: Objects, writer: MemberWriter, hint: str) -> Node | None:
     """Return the JSON texts of a set of objects; None if there is none."""
-    layout = Layout(objects, writer, hint)
+    layout = MemberLayout(objects, writer, hint)
     if layout.impossible:
         return None
     if layout.any_order or objects.present or objects.high is not None or objects.low > 1:

@@ -40,7 +40,7 @@ from kbnf_core.languages.structural_tag.models import (
     key_of,
     shared_out,
 )
-from kbnf_core.languages.structural_tag.read import Report
+from kbnf_core.languages.structural_tag.read import TagReport
 from kbnf_core.text.budget import Budget
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts", "analysis")
@@ -75,7 +75,7 @@ class _CallField(NamedTuple):
     members: tuple[str, str] = ("", "")
 
 
-def format_from(template: Template, report: Report) -> Format:
+def format_from(template: Template, report: TagReport) -> Format:
     """Return the format of a template; constructs without a format are reported."""
     writer = _FormatWriter(template, report)
     templates = {}
@@ -92,14 +92,14 @@ def format_from(template: Template, report: Report) -> Format:
     return {**made, **names, **ends, "response_template": template.value}
 
 
-def format_of_any(template: Template, report: Report) -> Format:
+def format_of_any(template: Template, report: TagReport) -> Format:
     """Return the structural tag of the texts that a template reads, with calls of any tools."""
     written = _FormatWriter(template, report, is_any=True).whole("auto", "auto", once=False)
     return {"type": "structural_tag", "format": written or {"type": "const_string", "value": ""}}
 
 
 class _FormatWriter:
-    def __init__(self, template: Template, report: Report, *, is_any: bool = False) -> None:
+    def __init__(self, template: Template, report: TagReport, *, is_any: bool = False) -> None:
         self._template = template
         self._report = report
         self._is_any = is_any

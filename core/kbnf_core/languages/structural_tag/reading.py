@@ -35,7 +35,7 @@ from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_o
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
 from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_value
+from kbnf_core.languages.structural_tag.read import FormatNode, TagReport, read_value
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
@@ -162,7 +162,7 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> CallLanguag
         (key for key in map(_auto, REASONING[::-1]) if key in templates), next(iter(templates))
     )
     tag = {"type": "structural_tag", "format": filled(format_, key, names)}
-    report = Report(Source("{}", is_json=True))
+    report = TagReport(Source("{}", is_json=True))
     nodes = read_value(tag, report, DEFAULT_LIMITS)
     result = None if report.errors else language_of(nodes)
     if result is None:

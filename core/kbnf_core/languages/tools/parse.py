@@ -45,7 +45,7 @@ from kbnf_core.languages.structural_tag.models import (
     token_markers,
 )
 from kbnf_core.languages.structural_tag.parse import TagReading
-from kbnf_core.languages.structural_tag.read import IN_CONTENT, Report, read_value
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, TagReport, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
 from kbnf_core.languages.tools.forms import (
     ANY_CHOICE,
@@ -564,7 +564,7 @@ def _markers(format_: Format, how: CallOptions, request: Request) -> dict[str, T
     return token_markers(format_, request.vocabulary)
 
 
-class _ListReport(Report):
+class _ListReport(TagReport):
     """A report whose places are those of the list."""
 
     def __init__(self, source: Source, pointers: Mapping[str, str]) -> None:

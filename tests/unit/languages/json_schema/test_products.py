@@ -25,7 +25,7 @@ from kbnf_core.languages.json_schema.algebra import (
     common,
     other,
 )
-from kbnf_core.languages.json_schema.document import Document, Subschema, read_json
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema, read_json
 from kbnf_core.languages.json_schema.keywords import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -171,9 +171,9 @@ def test_other_lengths_are_lengths() -> None:
     ]
 
 
-def read(schema: Any) -> tuple[Document, Subschema]:
+def read(schema: Any) -> tuple[SchemaDocument, Subschema]:
     """Return a document and the subschema of its root."""
-    document = Document(read_json(json.dumps(schema)), Options())
+    document = SchemaDocument(read_json(json.dumps(schema)), Options())
     root = document.root()
     assert isinstance(root, Ref)
     return document, document.subschema(root)
