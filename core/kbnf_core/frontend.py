@@ -271,26 +271,10 @@ class Reading:
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
-    def explained(self) -> Grammar | None:
-        """The grammar with the names and places for people, which explanations are made of.
-
-        The language is that of ``grammar``, and so are the rules where these are the author's, or
-        where a limit of the tree is passed that the rules keep.
-        """
-        named = None if self.grammar is None else self.parsed.named()
-        return self.of_tree if named is None else Grammar(self.start, named)
-
-    @cached_property
-    def of_tree(self) -> Grammar | None:
-        """The grammar that the tree for people means; ``grammar`` where that passes a limit."""
-        if self.parsed.rules is None or self.grammar is None:
-            return self.grammar
-        from kbnf_core.lower.translate import translate
-
-        try:
-            return translate(self.document, self.start, self.limits).grammar or self.grammar
-        except GrammarError:
-            return self.grammar
+    def named(self) -> Grammar | None:
+        """``grammar`` with names and spans for people: parts of its rules may be rules here."""
+        rules = None if self.grammar is None else self.parsed.named()
+        return self.grammar if rules is None else Grammar(self.start, rules)
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:

@@ -171,7 +171,7 @@ class Subject:
 
     @property
     def grammar(self) -> Grammar:
-        """The meaning of the text: of its tree, where its parts are places that somebody wrote."""
+        """The meaning of the text, with the spans of the parts that somebody wrote."""
         return _there(self._meaning[0])
 
     @property
@@ -182,8 +182,8 @@ class Subject:
     @cached_property
     def _meaning(self) -> tuple[Grammar | None, Analysis | None]:
         reading = self.reading
-        is_read = reading.parsed.rules is None or not reading.parsed.is_written
-        grammar = reading.grammar if is_read or reading.is_endless else reading.of_tree
+        has_spans = reading.parsed.rules is None or not reading.parsed.is_written
+        grammar = reading.grammar if has_spans or reading.is_endless else reading.named
         if grammar is None or grammar is reading.grammar:
             return reading.grammar, reading.analysis
         return grammar, analyse(grammar)

@@ -108,6 +108,9 @@ def test_a_tree_is_made_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPat
     assert found.tables.state_count
     assert not made
     assert {"start", "a", "a_json"} <= found.names.keys()
+    assert found.parse('<a>{"a": "b"}</>')
+    assert not made
+    assert "a_json ::= " in found.to_kbnf()
     assert made
 
 

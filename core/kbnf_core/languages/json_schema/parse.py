@@ -26,8 +26,8 @@ from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import definition
-from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
+from kbnf_core.kbnf.build import definition, of_ir
+from kbnf_core.kbnf.parsed import Expressed, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import (
     Digits,
     Escapes,
@@ -67,7 +67,7 @@ from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.readable import SchemaOutline
+    from kbnf_core.languages.json_schema.readable import ReadableSchema, SchemaOutline
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(
@@ -373,11 +373,27 @@ class SchemaReading(Parsed):
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _tree(self) -> tree.Document:
-        from kbnf_core.languages.json_schema.readable import readable
+    def _readable(self) -> "ReadableSchema":
+        from kbnf_core.languages.json_schema.readable import ReadableSchema
 
         with _limited_work():
-            return readable(self._written(), self._outline, self._text.source)
+            return ReadableSchema(self._written(), self._outline)
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules that people read, with the automata that they stand for."""
+        try:
+            return Expressed(self._readable.rules, self._readable.automata)
+        except ProblemError:
+            return None
+
+    @cached_property
+    def _tree(self) -> tree.Document:
+        return self._readable.document(self._text.source)
+
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """No names: nobody wrote those of the rules."""
+        return {}
 
     def rule_span(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
@@ -469,19 +485,22 @@ def rules_to_run(
 ) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
     """Return the rules of a document, the first one called ``start``, and their writer.
 
-    Raises ProblemError.
+    Names of rules begin with that one, but for rules that all schemas share. Raises ProblemError.
     """
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
+    schemas = Schemas(document, guided(document.value, options))
+    writer = Writer(schemas, start=start, own=f"{start}_")
     return *_made(writer, writer.rules_for), writer
 
 
 def rules_to_read(writer: Writer) -> tuple[tree.Definition, ...]:
     """Return the rules that a writer has written, as people read them. Raises ProblemError."""
-    from kbnf_core.languages.json_schema.readable import Trees, with_texts
+    from kbnf_core.languages.json_schema.readable import Expressions, leaf_of, with_texts
 
     with _limited_work():
-        rules = Trees(writer).write(writer.start, with_texts(writer.start, writer.to_read()))
-    return tuple(definition(*rule) for rule in rules.items())
+        rules = with_texts(writer.start, writer.to_read())
+        expressions = Expressions(writer).write(writer.start, rules)
+    bodies = ((name, of_ir(body, leaf_of, list)) for name, body in expressions.items())
+    return tuple(definition(*rule) for rule in bodies)
 
 
 def embed_json_schema(

@@ -77,7 +77,7 @@ def test_the_grammar_allows_what_that_of_the_text_allows(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_explanations_are_of_the_language_that_is_run(name: str) -> None:
     grammar = json_schema_grammar(json.dumps(SCHEMAS[name]))
-    rules = grammar.reading.explained
+    rules = grammar.reading.named
     assert rules is not None
     assert rules.rules is not grammar.rules.rules
     explained = Grammar.of(replace(grammar.reading, grammar=rules, analysis=analyse(rules)))
@@ -96,7 +96,7 @@ def test_nothing_is_written_or_read_to_make_masks(monkeypatch: pytest.MonkeyPatc
     def fail(*_: object) -> None:
         raise AssertionError("this writes KBNF")
 
-    monkeypatch.setattr(readable, "readable", fail)
+    monkeypatch.setattr(readable, "ReadableSchema", fail)
     grammar = json_schema_grammar(json.dumps(SCHEMAS["named"]))
     engine = Engine(grammar, Vocabulary.bytes())
     engine.compute_allowed_token_ids()

@@ -262,7 +262,7 @@ def test_huge_numbers_are_answered_quickly(number: str) -> None:
         from_json_schema(f'{{"type": "integer", "minimum": {number}, "multipleOf": 1e999999}}')
 
 
-@pytest.mark.parametrize("name", ["readable", "Outline"])
+@pytest.mark.parametrize("name", ["ReadableSchema", "SchemaOutline"])
 def test_rules_for_people_that_pass_a_limit_are_those_that_are_run(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
