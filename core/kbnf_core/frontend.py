@@ -277,10 +277,18 @@ class Reading:
         return self.grammar if rules is None else GrammarRules(self.start, rules)
 
     @cached_property
+    def has_written_tree(self) -> bool:
+        """Whether there is a tree with parts that an author wrote: a tag's may pass a limit."""
+        try:
+            return self.parsed.is_written and self.document is not None
+        except GrammarError:
+            return False
+
+    @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes that somebody wrote by their spans, parts before wholes."""
         nodes: dict[Span, list[Expression]] = {}
-        for node in self.document.written_nodes() if self.parsed.is_written else ():
+        for node in self.document.written_nodes() if self.has_written_tree else ():
             nodes.setdefault(node.span, []).append(node)
         return nodes
 

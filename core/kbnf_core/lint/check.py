@@ -216,8 +216,9 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
 def _run(subject: Subject) -> Iterator[Diagnostic]:
     # A schema has no rules that somebody wrote: of its grammar only the cost is a finding, and what
     # never ends. Its text as KBNF is not searched for what could be written otherwise.
-    lints = LINTS if subject.has_tree else _OF_RULES
-    if subject.reading.parsed.is_written and not subject.has_tree:
+    reading = subject.reading
+    lints = LINTS if reading.has_written_tree else _OF_RULES
+    if reading.parsed.is_written and not reading.has_written_tree:
         for rule in (rule for lint in LINTS if lint not in _OF_RULES for rule in lint.RULES):
             subject.stop(rule.code, "its rules are too large to be written", NOWHERE)
     if subject.reading.pragmas.origin is not None:

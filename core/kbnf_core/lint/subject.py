@@ -21,7 +21,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.segments import in_quotes
 from kbnf_core.text.diagnostics.text import count_of
-from kbnf_core.text.errors import GrammarError, VocabularyError, WorkLimitError
+from kbnf_core.text.errors import VocabularyError, WorkLimitError
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
@@ -103,16 +103,8 @@ class Subject:
         self._stops: dict[Stop, None] = {}
 
     @cached_property
-    def has_tree(self) -> bool:
-        """Whether there is a tree for lints of notation: that of a tag may pass a limit."""
-        try:
-            return self.reading.parsed.is_written and self.reading.document is not None
-        except GrammarError:
-            return False
-
-    @cached_property
     def _generated(self) -> frozenset[Span]:
-        return self.reading.document.generated if self.has_tree else frozenset()
+        return self.reading.document.generated if self.reading.has_written_tree else frozenset()
 
     def is_generated(self, finding: Diagnostic) -> bool:
         """Return whether a finding, not an error, is about a part that the author did not write."""

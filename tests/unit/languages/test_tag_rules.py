@@ -4,6 +4,8 @@ import cProfile
 import json
 import pickle
 import pstats
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.convert import convert
 from kbnf_core.diff.comparison import Relation, compare
 from kbnf_core.languages import STRUCTURAL_TAG
+from kbnf_core.languages.json_schema.readable import Expressions
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.text.limits import Limits
 
@@ -201,6 +204,31 @@ def test_a_tree_that_passes_a_limit_is_a_finding_of_a_check(
     assert finding.code == "I901"
     with pytest.raises(GrammarError):
         found.to_kbnf()
+    blanks = tags(tag("a", {"type": "regex", "pattern": "[ \\n]*"}))
+    codes = {each.code for each in check(json.dumps(blanks), language=STRUCTURAL_TAG)}
+    assert codes == {"W302", "I901"}
+
+
+@pytest.mark.parametrize("read", [Grammar.from_json_schema, rules_of])
+def test_threads_that_ask_at_once_get_one_tree(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    writing: list[Expressions] = []
+    write = Expressions.write
+
+    def slowly(expressions: Expressions, *arguments: Any) -> Any:
+        writing.append(expressions)
+        result = write(expressions, *arguments)
+        time.sleep(0.05)
+        return result
+
+    monkeypatch.setattr(Expressions, "write", slowly)
+    value = NAMED if read == Grammar.from_json_schema else tags(tag("a", schema(NAMED)))
+    alone = read(value).to_kbnf()
+    found = read(value)
+    writing.clear()
+    with ThreadPoolExecutor(4) as threads:
+        texts = [threads.submit(found.to_kbnf) for _ in range(4)]
+    assert {text.result() for text in texts} == {alone}
+    assert len(writing) == 1
 
 
 def test_lints_look_at_the_formats_of_a_tag() -> None:

@@ -63,7 +63,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Fix, TextEdit
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json, escape
-from kbnf_core.text.locks import cached_property
+from kbnf_core.text.locks import cached_property, new_rlock
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -309,7 +309,10 @@ def checked(value: Json, options: Options) -> tuple[Options, Review]:
 
 
 class SchemaReading(Parsed):
-    """The rules that are run of a sound schema, and the answers to later questions about it."""
+    """The rules that are run of a sound schema, and the answers to later questions about it.
+
+    The answers name and add rules in one writer, so threads take turns.
+    """
 
     is_written = False
 
@@ -318,6 +321,7 @@ class SchemaReading(Parsed):
         self._text = text
         self._errors: Sequence[Problem] = ()
         self._writer: Writer | None = None
+        self._lock = new_rlock()
         try:
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
@@ -342,10 +346,11 @@ class SchemaReading(Parsed):
 
     def _written(self) -> Writer:
         """Return the writer of the rules that are run; it writes again after ``release``."""
-        if self._writer is None:
-            self._writer = Writer(self._text.schemas, start=START)
-            self._writer.rules_for(self._writer.schemas.document.root())
-        return self._writer
+        writer = self._writer
+        if writer is None:
+            self._writer = writer = Writer(self._text.schemas, start=START)
+            writer.rules_for(writer.schemas.document.root())
+        return writer
 
     @cached_property
     def _outline(self) -> "SchemaOutline":
@@ -358,7 +363,8 @@ class SchemaReading(Parsed):
     def named(self) -> Mapping[str, ir.Node] | None:
         """Return the rules with those of members, at their schemas; None beyond a limit."""
         try:
-            return self._outline.meaning
+            with self._lock:
+                return self._outline.meaning
         except ProblemError:
             return None
 
@@ -368,7 +374,8 @@ class SchemaReading(Parsed):
         if self.rules is None:
             return self._document
         try:
-            return self._tree
+            with self._lock:
+                return self._tree
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
@@ -382,7 +389,8 @@ class SchemaReading(Parsed):
     def expressed(self) -> Expressed | None:
         """Return the rules that people read, with the automata that they stand for."""
         try:
-            return Expressed(self._readable.rules, self._readable.automata)
+            with self._lock:
+                return Expressed(self._readable.rules, self._readable.automata)
         except ProblemError:
             return None
 
@@ -404,9 +412,10 @@ class SchemaReading(Parsed):
     @cached_property
     def _pointers(self) -> Mapping[str, str]:
         """The pointers of the rules that are run."""
-        writer = self._written()
-        rules = writer.all_rules()
-        return writer.rules.pointers_of(rules, rules)
+        with self._lock:
+            writer = self._written()
+            rules = writer.all_rules()
+            return writer.rules.pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -441,8 +450,10 @@ class SchemaReading(Parsed):
         """Return findings of likely mistakes, but those that the errors report."""
         from kbnf_core.languages.json_schema.advice import contradictions
 
-        text, dead = self._text, self._dead()
-        problems = [*self._oddities(), *contradictions(self._written().schemas, dead)]
+        text = self._text
+        with self._lock:
+            dead = self._dead()
+            problems = [*self._oddities(), *contradictions(self._written().schemas, dead)]
         why = self._why(None) if "" in dead else self._errors
         return tuple(untold(map(text.diagnostic, problems), map(text.diagnostic, why)))
 

@@ -21,6 +21,7 @@ from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, poin
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.locks import new_rlock
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class TagReading(Parsed):
     """The rules of the nodes of a tag, outer ones first, with the findings.
 
     ``markers`` are texts that are one token each. It has the rules that are run, which have names
-    for people. The tree is made of them on demand, and for a start with another name.
+    for people. The tree is made of them on demand, and for a start with another name. It names and
+    adds rules in the writers of schemas, so threads take turns.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class TagReading(Parsed):
         self._options = options
         self._pointers: dict[str, str] = {}
         self._made: list[RuleSet] = []
+        self._lock = new_rlock()
         if nodes:
             self._made = made = self._written(report)
             if not report.errors:
@@ -96,13 +99,14 @@ class TagReading(Parsed):
     @property
     def document(self) -> Document:
         """The tree. Raises GrammarError for one that passes a limit."""
-        if self.rules is not None and not self._document.definitions:
-            report = self._report.again()
-            result = self._tree(report)
-            if report.errors:
-                raise GrammarError(report.errors)
-            self._document = result
-        return self._document
+        with self._lock:
+            if self.rules is not None and not self._document.definitions:
+                report = self._report.again()
+                result = self._tree(report)
+                if report.errors:
+                    raise GrammarError(report.errors)
+                self._document = result
+            return self._document
 
     def named(self) -> Mapping[str, Node] | None:
         """Return the rules that are run, each with the span of its format."""
