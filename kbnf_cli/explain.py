@@ -47,7 +47,7 @@ from kbnf_core.text.source import NOWHERE
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.frontend import Reading
-    from kbnf_core.ir import Grammar
+    from kbnf_core.ir import GrammarRules
     from kbnf_core.kbnf.tree import Definition, Document
     from kbnf_core.text.source import Source, Span
 
@@ -130,7 +130,7 @@ def explain(
     console.diagnostics(readable.losses)
     reading, document = _read(readable)
     name = rule or reading.start
-    if name not in document.first_names and not _members(reading.explained, name):
+    if name not in document.first_names and not _members(reading.named, name):
         raise click.ClickException(_unknown(name, document))
     vocabulary = None
     if lacks_vocabulary(reading):
@@ -178,22 +178,22 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _rules(reading: "Reading", name: str) -> "Grammar | None":
+def _rules(reading: "Reading", name: str) -> "GrammarRules | None":
     """Return a grammar with a rule.
 
-    The grammar of explanations exists already, and has all rules with a place in a schema. Rules
-    of JSON, such as those of numbers, are used otherwise in the text, so that these are asked for
-    in its tree, which takes several times as long to translate as a schema to read.
+    The rules with names exist already, and have all rules with a place in a schema. Rules of JSON,
+    such as those of numbers, and of formats are used otherwise in the text, so that these are
+    translated from its tree, which takes several times as long as to read a schema.
     """
-    explained = reading.explained
-    if explained is None or any(
-        explained.rules[rule].span != NOWHERE for rule in _members(explained, name)
-    ):
-        return explained
-    return reading.of_tree
+    named = reading.named
+    if named is None or any(named.rules[rule].span != NOWHERE for rule in _members(named, name)):
+        return named
+    from kbnf_core.lower.translate import translate
+
+    return translate(reading.document, reading.start, reading.limits).grammar or named
 
 
-def _members(grammar: "Grammar | None", name: str) -> list[str]:
+def _members(grammar: "GrammarRules | None", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
     rules = () if grammar is None else grammar.rules
     return [rule for rule in rules if name in (rule, family_of(rule))]
@@ -258,7 +258,7 @@ def _users(document: "Document", name: str) -> "list[str]":
 
 
 def _shortest(
-    reading: "Reading", rules: "Grammar | None", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading", rules: "GrammarRules | None", name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it has none that is finite and of bytes alone."""
     from kbnf_core import Engine, Grammar, Vocabulary, ir
@@ -267,7 +267,7 @@ def _shortest(
 
     if rules is None or reading.is_endless:
         return None
-    of_rule = ir.Grammar(name, rules.rules)
+    of_rule = ir.GrammarRules(name, rules.rules)
     analysis = analyse(of_rule)
     if not analysis.facts[name].filled:
         return None
@@ -281,7 +281,7 @@ def _shortest(
         return None
 
 
-def _borders(rules: "Grammar | None", name: str) -> tuple[Ranges, Ranges, bool]:
+def _borders(rules: "GrammarRules | None", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
     from kbnf_core.lower.facts import END, Firsts, analyse, follow_sets
 

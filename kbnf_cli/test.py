@@ -149,7 +149,7 @@ def _cover(grammar: "Grammar", outcomes: "list[ExampleOutcome]") -> Covered | No
     texts = [
         example.data for example in passed if isinstance(example, Example) and example.accepted
     ]
-    return Covered(grammar.source, cover(grammar.explained, texts, _authors_names(grammar)))
+    return Covered(grammar.source, cover(grammar.named_rules, texts, _authors_names(grammar)))
 
 
 _NAME = re.compile(r"[\w-]+")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
-from kbnf_core.ir import Grammar, Regular, postorder
+from kbnf_core.ir import GrammarRules, Regular, postorder
 from kbnf_core.kbnf.parsed import (
     NO_ATTRIBUTES,
     PLAIN_REQUEST,
@@ -208,7 +208,7 @@ class Reading:
     pragmas: Pragmas
     start: str
     finish: Finish
-    grammar: Grammar | None
+    grammar: GrammarRules | None
     analysis: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
     request: Request
@@ -271,26 +271,10 @@ class Reading:
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
-    def explained(self) -> Grammar | None:
-        """The grammar with the names and places for people, which explanations are made of.
-
-        The language is that of ``grammar``, and so are the rules where these are the author's, or
-        where a limit of the tree is passed that the rules keep.
-        """
-        named = None if self.grammar is None else self.parsed.named()
-        return self.of_tree if named is None else Grammar(self.start, named)
-
-    @cached_property
-    def of_tree(self) -> Grammar | None:
-        """The grammar that the tree for people means; ``grammar`` where that passes a limit."""
-        if self.parsed.rules is None or self.grammar is None:
-            return self.grammar
-        from kbnf_core.lower.translate import translate
-
-        try:
-            return translate(self.document, self.start, self.limits).grammar or self.grammar
-        except GrammarError:
-            return self.grammar
+    def named(self) -> GrammarRules | None:
+        """``grammar`` with names and spans for people: parts of its rules may be rules here."""
+        rules = None if self.grammar is None else self.parsed.named()
+        return self.grammar if rules is None else GrammarRules(self.start, rules)
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
@@ -341,7 +325,7 @@ def read_grammar(
             grammar, problems = _translated(parsed.document, start, pragmas, request, budget)
             findings.extend(problems)
         else:
-            grammar = Grammar(start, parsed.rules)
+            grammar = GrammarRules(start, parsed.rules)
         if any(d.severity is Severity.ERROR for d in findings):
             grammar = None
         if grammar is not None:
@@ -371,7 +355,7 @@ def read_grammar(
 
 def _translated(
     document: Document, start: str, pragmas: Pragmas, request: Request, budget: Budget
-) -> tuple[Grammar | None, Iterable[Diagnostic]]:
+) -> tuple[GrammarRules | None, Iterable[Diagnostic]]:
     """Return the meaning of a tree, and the findings. Copies of a node are one place."""
     from kbnf_core.conversion.families import written_out
     from kbnf_core.lower.translate import translate
@@ -384,8 +368,8 @@ def _translated(
 
 
 def _without_finite_texts(
-    parsed: Parsed, grammar: Grammar, analysis: "Analysis", budget: Budget
-) -> "tuple[Grammar | None, Analysis | None, Diagnostic]":
+    parsed: Parsed, grammar: GrammarRules, analysis: "Analysis", budget: Budget
+) -> "tuple[GrammarRules | None, Analysis | None, Diagnostic]":
     """Return the rest of a grammar without finite texts to generate, and the finding for it."""
     from kbnf_core.lower.endless import endless_grammar
     from kbnf_core.lower.facts import analyse

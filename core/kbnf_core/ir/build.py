@@ -90,11 +90,10 @@ def sequence(*nodes: Node) -> Node:
         inner: tuple[Node, ...] = (node,)
         if type(node) is Sequence and node.notation is None:
             inner = node.operands if node.span is NOWHERE else _inner(node, node.operands)
-        if items and inner:
-            left, right = items[-1], inner[0]
-            is_made = left.span is NOWHERE and right.span is NOWHERE
-            if is_made and type(left) is Literal and type(right) is Literal:
-                items[-1] = Literal(left.data + right.data, NOWHERE)
+        if items and inner and type(inner[0]) is Literal and type(items[-1]) is Literal:
+            first, second = items[-1], inner[0]
+            if first.span is NOWHERE and second.span is NOWHERE:
+                items[-1] = Literal(first.data + second.data, NOWHERE)
                 inner = inner[1:]
         items += inner
     if not items:
@@ -199,14 +198,14 @@ def placed(root: Node, span: Span) -> Node:
     return replace(root, span=span)
 
 
-def moved(root: Node, names: Mapping[str, str]) -> Node:
-    """Return an expression without places, of another grammar in which names are others."""
+def moved(root: Node, names: Mapping[str, str], span: Span = NOWHERE) -> Node:
+    """Return an expression of another grammar, at one place, in which names are others."""
 
     def one(node: Node, operands: list[Node]) -> Node:
         if isinstance(node, Call):
-            return Call(names.get(node.nonterminal, node.nonterminal), NOWHERE)
+            return Call(names.get(node.nonterminal, node.nonterminal), span)
         node = rebuild(node, operands)
-        return node if node.span is NOWHERE else replace(node, span=NOWHERE)
+        return node if node.span is span else replace(node, span=span)
 
     return fold(root, children, one)
 

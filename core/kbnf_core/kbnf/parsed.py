@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.ir import Node
+from kbnf_core.ir import GrammarRules, Node
 from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
@@ -154,14 +154,14 @@ class Mark(NamedTuple):
 class Marked(NamedTuple):
     """The description by which values are read: a ``language`` of calls, or else a marked grammar.
 
-    The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
-    grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
-    is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
+    The language is values of JSON (``languages.structural_tag.reading``). ``grammar`` has the same
+    texts and others, and rules in it mark what values are made of; JSON in it is any JSON: what a
+    text may be is in the grammar itself. ``messages`` is JSON: the response
     template that messages are read by, and the tools; empty where there is none. ``syntax`` is that
     of values that are not JSON (``parse.block_values``).
     """
 
-    document: Document | None
+    grammar: GrammarRules | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None
@@ -207,8 +207,8 @@ class Parsed:
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are the constructs that the tree does not keep, ``remark`` is a note for readers of the tree.
-    ``rules`` stand for the tree in a language without rules of its own: there is a tree beside them
-    only where an author wrote its parts (``is_written``), made on demand. ``ends_itself`` says
+    ``rules`` are the result in a language without rules of its own, whose tree is made of them on
+    demand; ``is_written`` says whether an author wrote parts of the tree. ``ends_itself`` says
     whether no text is known to be the beginning of another one.
     """
 
@@ -245,8 +245,13 @@ class Parsed:
         """The text."""
         return self._document.source
 
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """Where each name of a rule is defined first; a schema has none."""
+        return self.document.first_names
+
     def named(self) -> Mapping[str, Node] | None:
-        """Return the rules with names and places for people; None where they are the tree's."""
+        """Return the rules with names and spans for people; None where they have those already."""
         return None
 
     def expressed(self) -> Expressed | None:
@@ -258,8 +263,7 @@ class Parsed:
 
     def rule_span(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""
-        names = self.document.first_names
-        return names.get(rule) or names.get(family_of(rule), NOWHERE)
+        return self.names.get(rule) or self.names.get(family_of(rule), NOWHERE)
 
     def empty(self) -> Diagnostic | None:
         """Return why no text ends, where the language knows better than its rules do."""

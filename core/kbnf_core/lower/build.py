@@ -5,7 +5,7 @@ The automata of all nonterminals are made one by one (``nfa``) and assembled int
 Tests: tests/unit/test_build.py
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import accumulate
 from operator import add
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kbnf_core.automata.dfa import join, separate
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Regular
+from kbnf_core.ir import NEVER, GrammarRules, Node, Regular
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.circles import contract_circles
 from kbnf_core.lower.counts import UncountableError, mark_counts
@@ -36,20 +36,25 @@ from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 
-def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
-    """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
+def number_symbols(grammar: GrammarRules, analysis: Analysis, inlined: Inlined) -> Alphabet:
+    """Return the symbols of everything that the start reaches."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    classes, written, listed = lowering.leaves_of([analysis.nodes[name] for name in reached])
-    names = [name for name in reached if name not in inlined.names]
+    names = (name for name in reached if name not in inlined.names)
+    return alphabet_of([analysis.nodes[name] for name in reached], names)
+
+
+def alphabet_of(bodies: list[list[Node]], nonterminals: Iterable[str]) -> Alphabet:
+    """Return the symbols of the parts of some rules; ``NEVER`` is the last of them."""
+    classes, written, listed = lowering.leaves_of(bodies)
     if NEVER in listed:
         listed = [*(terminal for terminal in listed if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(listed)}
     joined = join([separate(written), *classes])
-    return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
+    return Alphabet(joined, {name: i for i, name in enumerate(nonterminals)}, terminals)
 
 
 def build_automata(
-    grammar: Grammar,
+    grammar: GrammarRules,
     analysis: Analysis,
     inlined: Inlined,
     limits: Limits,
@@ -121,7 +126,7 @@ def _closed_automaton(body: Regular, alphabet: Alphabet) -> ClosedAutomaton:
 
 
 def assemble(
-    grammar: Grammar,
+    grammar: GrammarRules,
     analysis: Analysis,
     alphabet: Alphabet,
     automata: Mapping[str, ClosedAutomaton],
@@ -196,7 +201,7 @@ MANY_EDGES = 100_000
 
 
 def build_tables(
-    grammar: Grammar,
+    grammar: GrammarRules,
     limits: Limits = DEFAULT_LIMITS,
     analysis: Analysis | None = None,
     budget: Budget | None = None,
@@ -222,11 +227,13 @@ def build_tables(
     return tables
 
 
-Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, ClosedAutomaton]]
+Built: TypeAlias = tuple[GrammarRules, Analysis, Alphabet, dict[str, ClosedAutomaton]]
 """The arguments of ``assemble``."""
 
 
-def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget) -> Built:
+def _build_counted(
+    grammar: GrammarRules, analysis: Analysis, limits: Limits, budget: Budget
+) -> Built:
     """Build a grammar in which repetitions with large bounds are counted, where they can be."""
     left_out: set[str] = set()
     counts_bytes = True
@@ -244,7 +251,7 @@ def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget:
 
 
 def _build(
-    grammar: Grammar,
+    grammar: GrammarRules,
     analysis: Analysis,
     limits: Limits,
     budget: Budget,

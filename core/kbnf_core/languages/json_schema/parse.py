@@ -390,6 +390,11 @@ class SchemaReading(Parsed):
     def _tree(self) -> tree.Document:
         return self._readable.document(self._text.source)
 
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """No names: nobody wrote those of the rules."""
+        return {}
+
     def rule_span(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
         if self.rules is None:
@@ -450,7 +455,7 @@ class SchemaReading(Parsed):
     def _dead(self) -> Set[str]:
         """Return the pointers of rules without a text, of those that call each other of one."""
         rules = {} if self.rules is None else self._written().all_rules()
-        facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
+        facts = analyse(ir.GrammarRules(START, rules)).facts if rules else {}
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
             return {""} if dead else set()
@@ -480,9 +485,10 @@ def rules_to_run(
 ) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
     """Return the rules of a document, the first one called ``start``, and their writer.
 
-    Raises ProblemError.
+    Names of rules begin with that one, but for rules that all schemas share. Raises ProblemError.
     """
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
+    schemas = Schemas(document, guided(document.value, options))
+    writer = Writer(schemas, start=start, own=f"{start}_")
     return *_made(writer, writer.rules_for), writer
 
 

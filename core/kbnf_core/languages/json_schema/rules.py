@@ -586,20 +586,24 @@ class Prelude:
 
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
-_LONGEST = 48
+_LONGEST, _LEAST = 48, 16
+"""Characters of a name that are kept, and of a hint in a name that begins with a long one."""
 
 
 class Names(FreshNames):
-    """Generates unique identifiers that begin with ``prefix``."""
+    """Generates unique identifiers that begin with ``prefix``, and go on with ``own``."""
 
-    def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
+    def __init__(self, prefix: str, reserved: frozenset[str], own: str = "") -> None:
         super().__init__(prefix + name for name in reserved)
-        self._prefix = prefix
+        self._prefix = prefix + own
+        self._most = max(_LEAST, _LONGEST - len(own)) if own else _LONGEST
+        self._joint_before_digit = "" if own else "_"
 
     def fresh(self, hint: str) -> str:
         """Return an identifier like ``hint`` that was not given out before."""
-        base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"
-        return super().fresh(f"{self._prefix}_{base}" if base[0].isdigit() else self._prefix + base)
+        base = _NO_NAME.sub("_", hint).strip("_")[: self._most] or "rule"
+        joint = self._joint_before_digit if base[0].isdigit() else ""
+        return super().fresh(f"{self._prefix}{joint}{base}")
 
 
 def last_step(pointer: str) -> str:
@@ -633,13 +637,13 @@ class Value(Notation):
 
 
 class SchemaRules(dict[str, Node]):
-    """The rules of the schemas of one document; all names begin with ``prefix``.
+    """The rules of the schemas of one document; all names begin with ``prefix`` and ``own``.
 
     ``owner`` is the schema that rules are added for, ``copies`` are the rules that each was made
     from, in a syntax with columns.
     """
 
-    def __init__(self, schemas: Schemas, prefix: str, start: str) -> None:
+    def __init__(self, schemas: Schemas, prefix: str, start: str, own: str) -> None:
         super().__init__()
         self.schemas = schemas
         self.budget = schemas.budget
@@ -649,7 +653,7 @@ class SchemaRules(dict[str, Node]):
         self.current: Expression = ANYTHING
         self.inner: Ref | None = None
         self._most = schemas.limits.rules
-        self._names = Names(prefix, NAMES | {start})
+        self._names = Names(prefix, NAMES | {start}, own)
 
     def fresh(self, hint: str) -> str:
         """Return a name like ``hint`` that no rule has."""
@@ -908,6 +912,6 @@ def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
     # Only a value that is cut everywhere has no text, and the question takes a pass over all rules.
     if layout.is_cut:
-        facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
+        facts = analyse(ir.GrammarRules(start, {**rules, **prelude.rules})).facts
         if not facts[start].productive:
             raise unsupported(f"a value of this has more than {MOST_COLUMNS // STEP} levels", "")

@@ -111,10 +111,13 @@ _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
 class Writer:
     """Writes the rules that the schemas of one document need.
 
-    ``names`` are those of the rules of expressions; ``start`` is that of the first.
+    ``names`` are those of the rules of expressions; ``start`` is that of the first. All names begin
+    with ``prefix``; those of rules that other schemas lack go on with ``own``.
     """
 
-    def __init__(self, schemas: Schemas, prefix: str = "", *, start: str = "start") -> None:
+    def __init__(
+        self, schemas: Schemas, prefix: str = "", *, start: str = "start", own: str = ""
+    ) -> None:
         self.schemas = schemas
         self.options = options = schemas.options
         self.limits = options.limits
@@ -128,7 +131,7 @@ class Writer:
         )
         self.start = prefix + start
         self._prefix = prefix
-        self.rules = SchemaRules(schemas, prefix, start)
+        self.rules = SchemaRules(schemas, prefix, start, own)
         self.scalars = ScalarWriter(self.prelude, self.rules, options.limits)
         self.names: dict[Expression, str] = {}
         self._queue: list[Expression] = []

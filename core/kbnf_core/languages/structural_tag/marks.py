@@ -33,8 +33,10 @@ from typing import Any
 from kbnf_core import ir
 from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.ir.build import alternation, optional, repeated, sequence
+from kbnf_core.kbnf.build import definition, of_ir
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.structural_tag.arguments import INPUT
@@ -50,6 +52,7 @@ from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.presets import filled
 from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, TagReport, read_value
+from kbnf_core.languages.structural_tag.tree import leaf_of
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
     OF_SCHEMAS,
@@ -57,6 +60,8 @@ from kbnf_core.languages.structural_tag.write import (
     TagWriter,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
+from kbnf_core.lower.translate import translate
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.json_text import escape
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
@@ -396,10 +401,14 @@ def dump(marked: Marked) -> str:
     """Return the description of values as a text of JSON."""
     if marked.syntax:
         return json.dumps({"syntax": marked.syntax})
-    if marked.document is None:
+    if marked.grammar is None:
         result = {"language": marked.language, "messages": marked.messages}
         return json.dumps(result, ensure_ascii=False, sort_keys=True, default=float)
-    rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
+    definitions = [
+        definition(name, of_ir(body, leaf_of)) for name, body in marked.grammar.rules.items()
+    ]
+    document = Document(Source(""), tuple(definitions), ())
+    rules = print_kbnf(document, START, None, "", keeps_names=True)
     marks = {
         name: {**mark._asdict(), "shapes": [_shape(shape) for shape in mark.shapes]}
         for name, mark in marked.marks.items()
@@ -416,7 +425,10 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def load(text: str, limits: Limits) -> Marked:
-    """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
+    """Return the description that such a text has.
+
+    Raises ValueError for an invalid text, GrammarError for one whose rules are invalid.
+    """
     try:
         result = json.loads(text)
         if "syntax" in result:
@@ -440,4 +452,7 @@ def load(text: str, limits: Limits) -> Marked:
         parsed = parse_kbnf(Source(result["rules"]), limits)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    return Marked(parsed.document, marks, result.get("messages", ""))
+    grammar, problems = translate(parsed.document, START, limits)
+    if grammar is None:
+        raise GrammarError(problems)
+    return Marked(grammar, marks, result.get("messages", ""))

@@ -77,7 +77,7 @@ def test_the_grammar_allows_what_that_of_the_text_allows(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_explanations_are_of_the_language_that_is_run(name: str) -> None:
     grammar = json_schema_grammar(json.dumps(SCHEMAS[name]))
-    rules = grammar.reading.explained
+    rules = grammar.reading.named
     assert rules is not None
     assert rules.rules is not grammar.rules.rules
     explained = Grammar.of(replace(grammar.reading, grammar=rules, analysis=analyse(rules)))
