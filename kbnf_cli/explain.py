@@ -126,39 +126,44 @@ def explain(
     """
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)
-    readable = _readable(subject, inputs)
-    console.diagnostics(readable.losses)
-    reading, document = _read(readable)
+    schema = inputs.schema_grammar(subject) if isinstance(subject, Path) else None
+    if schema is not None:
+        reading, losses = schema.reading, schema.losses
+    else:
+        readable = _readable(subject, inputs)
+        reading, losses = read_whole(readable, None), readable.losses
+    console.diagnostics(losses)
+    document = reading.document
     name = rule or reading.start
     if name not in document.first_names and not _members(reading.named, name):
         raise click.ClickException(_unknown(name, document))
-    vocabulary = None
+    whole, vocabulary = reading, None
     if lacks_vocabulary(reading):
         vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
         if inputs.vocab is None:
             note_vocabulary(console, reading)
-    whole = reading if vocabulary is None else read_whole(readable, None, vocabulary)
-    explained = _explain(whole, document, name, vocabulary)
+        whole = read_whole(_readable(subject, inputs), None, vocabulary)
+    written = document
+    if schema is not None and isinstance(subject, Path):
+        written = _as_kbnf(reading, name, inputs.kbnf_name(subject))
+    explained = _explain(whole, document, written, name, vocabulary)
     if format_ == "json":
-        console.text(json.dumps(_value(explained, document.source)) + "\n")
+        console.text(json.dumps(_value(explained, written.source)) + "\n")
         return Exit.CLEAN
-    console.data(_text(explained, document.source))
+    console.data(_text(explained, written.source))
     if rule is None and len(document.first_names) > 1:
         console.note(f"other rules: {_others(document, name)}")
     return Exit.CLEAN
 
 
-def _read(readable: ReadableText) -> "tuple[Reading, Document]":
-    """Return the reading of a text and its tree.
-
-    The text of a schema is parsed for its spans only: its reading has its rules.
-    """
-    if readable.reading is None:
-        reading = read_whole(readable, None)
-        return reading, reading.document
+def _as_kbnf(reading: "Reading", name: str, path: str) -> "Document":
+    """Return the text of a schema as KBNF up to a rule, which is parsed for its spans only."""
+    from kbnf_core.frontend import KBNF
     from kbnf_core.kbnf.read import parse_kbnf
+    from kbnf_core.text.source import Source
 
-    return readable.reading, parse_kbnf(readable.source).document
+    text = KBNF.text_to(reading, name) if name in reading.document.first_names else ""
+    return parse_kbnf(Source(text, path)).document
 
 
 def _others(document: "Document", name: str) -> str:
@@ -217,9 +222,14 @@ def _unknown(name: str, document: "Document") -> str:
 
 
 def _explain(
-    reading: "Reading", document: "Document", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading",
+    document: "Document",
+    written: "Document",
+    name: str,
+    vocabulary: "Vocabulary | None",
 ) -> Explained:
-    definitions = [d for d in document.definitions if d.name.value == name] or [
+    """Return the facts of a rule, whose definitions and spans are in ``written``."""
+    definitions = [d for d in written.definitions if d.name.value == name] or [
         d for d in reading.without_families().definitions if d.name.value == name
     ]
     rules = _rules(reading, name)

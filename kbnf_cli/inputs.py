@@ -129,15 +129,11 @@ def name_of(path: Path, stdin_filename: Path | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ReadableText:
-    """A text that ``read_grammar`` takes as one of ``language``.
-
-    ``reading`` is that of another text, a schema, where this one was written from it.
-    """
+    """A text that ``read_grammar`` takes as one of ``language``."""
 
     source: "Source"
     language: "Language"
     losses: "tuple[Diagnostic, ...]" = ()
-    reading: "Reading | None" = None
 
 
 def language_for(text: str, name: str, from_: str | None = None) -> "Language":
@@ -417,9 +413,20 @@ class Inputs:
         if written.language.name not in _WITHOUT_RULES:
             return written
         grammar = self.grammar(path, None)
-        name = f"{self.name_of(path).as_posix()} (as KBNF)"
-        reading = None if is_artifact(path) else grammar.reading
-        return ReadableText(Source(grammar.to_kbnf(), name), KBNF, grammar.losses, reading)
+        return ReadableText(Source(grammar.to_kbnf(), self.kbnf_name(path)), KBNF, grammar.losses)
+
+    def schema_grammar(self, path: Path) -> "Grammar | None":
+        """Return the grammar of a schema or a list of tools in a file; None of any other file.
+
+        Raises what ``open_any_grammar`` raises.
+        """
+        if is_artifact(path) or self.written(path).language.name not in _WITHOUT_RULES:
+            return None
+        return self.grammar(path, None)
+
+    def kbnf_name(self, path: Path) -> str:
+        """Return the name of the KBNF that a schema in a file is shown as."""
+        return f"{self.name_of(path).as_posix()} (as KBNF)"
 
     def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""
