@@ -182,8 +182,8 @@ class Subject:
     @cached_property
     def _meaning(self) -> tuple[Grammar | None, Analysis | None]:
         reading = self.reading
-        has_spans = reading.parsed.rules is None or not reading.parsed.is_written
-        grammar = reading.grammar if has_spans or reading.is_endless else reading.named
+        has_names = reading.parsed.is_written and not reading.is_endless
+        grammar = reading.named if has_names else reading.grammar
         if grammar is None or grammar is reading.grammar:
             return reading.grammar, reading.analysis
         return grammar, analyse(grammar)

@@ -110,6 +110,7 @@ def mark_counts(
     for name, body in grammar.rules.items():
         marker = _Marker(name, rules, analysis, counts_bytes)
         rules[name] = marker.mark(body) if name in counted else body
+    # ``with_counts`` looks at bounds alone, and not every expression can be counted.
     same = all(rules.get(name) is body for name, body in grammar.rules.items())
     return grammar if same else Grammar(grammar.start, rules)
 
@@ -146,6 +147,7 @@ class _Marker:
                 and max(whole.low, whole.high or 0) < MOST
             ):
                 _, is_solid, is_nested = operands[0]
+                # An empty text may be counted any number of times: one text has several counts.
                 if is_solid:
                     body = self._call(whole.body) if is_nested else whole.body
                     whole, counts = Counted(body, whole.low, whole.high, whole.span), True

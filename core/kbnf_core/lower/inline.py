@@ -174,6 +174,8 @@ class _RuleSplitter:
             factors: list[Node] = []
             for level in reversed(range(1, len(blocks))):
                 whole, rest = divmod(count, BLOCK**level)
+                # With all whole blocks, a number of copies whose remainder is above ``rest`` would
+                # have no way.
                 if whole > 1:
                     factors.append(Repeat(blocks[level], 0, whole - 1, node.span))
                     count = BLOCK**level + rest

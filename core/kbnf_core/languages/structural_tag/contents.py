@@ -125,6 +125,7 @@ def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.No
     """Return an expression in whose texts each marker is a token."""
     if not markers:
         return node
+    # Of alternatives Python takes the first that matches, and one marker may begin another.
     longest = sorted(markers, key=len, reverse=True)
     marker = re.compile(b"(" + b"|".join(map(re.escape, longest)) + b")")
 
@@ -180,6 +181,7 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
     def made(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
         if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
             return ir.rebuild(node, operands)
+        # A difference would have another identity, by which equal rules are found.
         if operations.intersect(node.dfa, avoided).is_empty:
             return node
         return ir.Regular(operations.difference(node.dfa, avoided), node.span)

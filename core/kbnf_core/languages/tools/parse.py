@@ -224,6 +224,7 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
         names = ", ".join(tool_.name for tool_ in tools)
         tools = [tool_ for tool_ in tools if tool_.name in wanted]
         if how.tool is not None:
+            # A call of one tool alone has nothing to do with mistakes in the others.
             errors = [tool_ for tool_ in errors if tools and _is_in(tool_.pointer, tools[0])]
         for name, pointer in choice.names:
             if not any(tool_.name == name for tool_ in tools):
@@ -433,6 +434,7 @@ def arguments_of(tool: Tool) -> Json:
     if tool.text is None:
         return tool.arguments
     pattern = tool.text.get("pattern")
+    # A pattern of a custom tool is one of all its input, one of a schema may match anywhere.
     value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
     return {
         "type": "object",
