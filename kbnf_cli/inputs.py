@@ -136,6 +136,25 @@ class ReadableText:
     losses: "tuple[Diagnostic, ...]" = ()
 
 
+def as_kbnf(grammar: "Grammar") -> ReadableText:
+    """Return the text of a schema, which has no rules, as KBNF."""
+    from kbnf_core.languages import KBNF
+    from kbnf_core.text.source import Source
+
+    source = Source(grammar.to_kbnf(), kbnf_name(grammar.source.name))
+    return ReadableText(source, KBNF, grammar.losses)
+
+
+def kbnf_name(name: str) -> str:
+    """Return the name of the KBNF that a file with a schema is shown as."""
+    return f"{name} (as KBNF)"
+
+
+def has_rules(readable: ReadableText) -> bool:
+    """Return whether a text consists of rules, as those of schemas and lists of tools do not."""
+    return readable.language.name not in _WITHOUT_RULES
+
+
 def language_for(text: str, name: str, from_: str | None = None) -> "Language":
     """Return the language of a text: the one that ``--from`` names, or that is detected.
 
@@ -406,27 +425,8 @@ class Inputs:
 
         Raises what ``open_any_grammar`` raises.
         """
-        from kbnf_core.languages import KBNF
-        from kbnf_core.text.source import Source
-
         written = self.written(path)
-        if written.language.name not in _WITHOUT_RULES:
-            return written
-        grammar = self.grammar(path, None)
-        return ReadableText(Source(grammar.to_kbnf(), self.kbnf_name(path)), KBNF, grammar.losses)
-
-    def schema_grammar(self, path: Path) -> "Grammar | None":
-        """Return the grammar of a schema or a list of tools in a file; None of any other file.
-
-        Raises what ``open_any_grammar`` raises.
-        """
-        if is_artifact(path) or self.written(path).language.name not in _WITHOUT_RULES:
-            return None
-        return self.grammar(path, None)
-
-    def kbnf_name(self, path: Path) -> str:
-        """Return the name of the KBNF that a schema in a file is shown as."""
-        return f"{self.name_of(path).as_posix()} (as KBNF)"
+        return written if has_rules(written) else as_kbnf(self.grammar(path, None))
 
     def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""
