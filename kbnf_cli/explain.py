@@ -195,7 +195,7 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _rules(reading: "Reading", name: str) -> "ir.Grammar | None":
+def _rules(reading: "Reading", name: str) -> "ir.GrammarRules | None":
     """Return a grammar with a rule.
 
     The rules with names exist already, and have all rules with a place in a schema. Rules of JSON,
@@ -210,7 +210,7 @@ def _rules(reading: "Reading", name: str) -> "ir.Grammar | None":
     return translate(reading.document, reading.start, reading.limits).grammar or named
 
 
-def _members(grammar: "ir.Grammar | None", name: str) -> list[str]:
+def _members(grammar: "ir.GrammarRules | None", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
     rules = () if grammar is None else grammar.rules
     return [rule for rule in rules if name in (rule, family_of(rule))]
@@ -271,7 +271,7 @@ def _users(document: "Document", name: str) -> "list[str]":
 
 
 def _shortest(
-    reading: "Reading", rules: "ir.Grammar | None", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading", rules: "ir.GrammarRules | None", name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it has none that is finite and of bytes alone."""
     from kbnf_core import Engine, Grammar, Vocabulary, ir
@@ -280,7 +280,7 @@ def _shortest(
 
     if rules is None or reading.is_endless:
         return None
-    of_rule = ir.Grammar(name, rules.rules)
+    of_rule = ir.GrammarRules(name, rules.rules)
     analysis = analyse(of_rule)
     if not analysis.facts[name].filled:
         return None
@@ -294,7 +294,7 @@ def _shortest(
         return None
 
 
-def _borders(rules: "ir.Grammar | None", name: str) -> tuple[Ranges, Ranges, bool]:
+def _borders(rules: "ir.GrammarRules | None", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
     from kbnf_core.lower.facts import END, Firsts, analyse, follow_sets
 

@@ -11,7 +11,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import GrammarRules
 from kbnf_core.kbnf.parsed import Mark
 from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.parse.follow import NOTHING_YET, Follower, JsonReader
@@ -40,7 +40,7 @@ _WHOLE = "text"
 class CallParser:
     """Parses texts to parts. Threads may share it."""
 
-    def __init__(self, grammar: Grammar, marks: Mapping[str, Mark], limits: Limits) -> None:
+    def __init__(self, grammar: GrammarRules, marks: Mapping[str, Mark], limits: Limits) -> None:
         # Rules with equal marks have one name: which of them has matched is the same to a reader.
         names: dict[str, str | None] = {**dict.fromkeys(grammar.rules), grammar.start: _WHOLE}
         self.marks: dict[str, Mark] = {}

@@ -52,6 +52,7 @@ from kbnf_core.kbnf.tree import (
     Bracket,
     BracketKind,
     Comment,
+    Concatenation,
     Definition,
     Document,
     Expression,
@@ -59,7 +60,6 @@ from kbnf_core.kbnf.tree import (
     Name,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     Text,
     TokenName,
@@ -291,7 +291,7 @@ class GbnfBuilder:
         """``x y``, one symbol alone, or nothing."""
         if len(items) <= 1:
             return items[0] if items else None
-        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+        return Concatenation(tuple(items), items[0].span.cover(items[-1].span))
 
     def repetition(self, values: tuple[Expression, Word]) -> Repetition:
         """``x`` and its operator; an invalid count has a finding of its own."""

@@ -31,7 +31,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kbnf_core.automata.traversal import cyclic_components
-from kbnf_core.ir import Grammar, Node
+from kbnf_core.ir import GrammarRules, Node
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.algebra import Expression, Ref
 from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
@@ -473,7 +473,7 @@ class _Doubts:
             return False
         is_narrowed = any(note.code == NARROWED for note in self._schemas.notes[before:])
         start = next(iter(rules))
-        return not is_narrowed and not analyse(Grammar(start, rules)).facts[start].filled
+        return not is_narrowed and not analyse(GrammarRules(start, rules)).facts[start].filled
 
     def blame(self, at: Ref, is_empty: Callable[[Subschema], bool]) -> Problem:
         """Return the contradiction in the innermost schema that makes an empty one empty."""

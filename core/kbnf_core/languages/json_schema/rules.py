@@ -912,6 +912,6 @@ def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
     # Only a value that is cut everywhere has no text, and the question takes a pass over all rules.
     if layout.is_cut:
-        facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
+        facts = analyse(ir.GrammarRules(start, {**rules, **prelude.rules})).facts
         if not facts[start].productive:
             raise unsupported(f"a value of this has more than {MOST_COLUMNS // STEP} levels", "")

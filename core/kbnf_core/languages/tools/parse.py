@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.ir import Grammar, TokenTerminal, calls
+from kbnf_core.ir import GrammarRules, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.advice import contradictions, oddities
@@ -344,7 +344,7 @@ class _ObjectCalls(SchemaReading):
         if self.rules is None or count < 2:
             return self.rules is not None
         names = [call.nonterminal for call in calls(self.rules[START])]
-        facts = analyse(Grammar(START, self.rules)).facts
+        facts = analyse(GrammarRules(START, self.rules)).facts
         return len(names) == count and all(facts[name].filled for name in names)
 
 
@@ -406,7 +406,7 @@ def _one_by_one(listed: _List) -> list[Diagnostic]:
             continue
         alone = SchemaReading(_whole(replace(listed, tools=(tool,))))
         findings += alone.diagnostics
-        if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
+        if alone.rules and not analyse(GrammarRules(START, alone.rules)).facts[START].filled:
             findings.append(alone.empty())
     return findings
 
