@@ -30,6 +30,7 @@ from kbnf_core.automata.dfa import (
     legible_bytes,
     rows_over,
 )
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
@@ -140,11 +141,11 @@ class Product:
         return [state if state[0] != DEAD else None for state in self.row(states)]
 
 
-def meet(left: Dfa, right: Dfa) -> bool:
+def meet(left: Dfa, right: Dfa, budget: Budget | None = None) -> bool:
     """Return whether two automata, neither empty, have a word in common.
 
     Rows are spread when they are reached, as most automata part after a byte or two. True, too,
-    beyond ``Limits.regex_states`` pairs.
+    beyond ``Limits.regex_states`` pairs. Each pair is as many steps of ``budget`` as it has edges.
     """
     symbols = first_bytes(join([left.classes, right.classes]))
     # A column twice, as a getter of a single one would return no tuple.
@@ -153,6 +154,8 @@ def meet(left: Dfa, right: Dfa) -> bool:
     seen = {(0, 0)}
     queue = [(0, 0)]
     for one, other in queue:
+        if budget is not None:
+            budget.spend(len(symbols))
         if left.accepting[one] and right.accepting[other]:
             return True
         fresh = {*zip(here(left.rows[one]), there(right.rows[other]), strict=True)} - seen

@@ -319,8 +319,7 @@ class LexemeSplitter:
         numbers = self._number(one.dfa), self._number(other.dfa)
         key = (min(numbers), max(numbers))
         if key not in self._shared:
-            self.budget.spend(COMPARISON)
-            self._shared[key] = meet(one.dfa, other.dfa)
+            self._shared[key] = meet(one.dfa, other.dfa, self.budget)
         return self._shared[key]
 
     def _number(self, dfa: Dfa) -> int:
