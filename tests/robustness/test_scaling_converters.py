@@ -77,7 +77,7 @@ def test_terminals_that_begin_otherwise_are_not_compared() -> None:
         words = " | ".join(f'"q{number:04}x"i' for number in range(size))
         return f"start: ({words})+\n"
 
-    assert growth(partial(from_lark, lexing="llguidance"), keywords, 100) < 3
+    assert growth(partial(from_lark, lexing="llguidance"), keywords, 100) < 3.4
 
 
 def test_a_string_of_lark_is_no_pattern_to_explore() -> None:
