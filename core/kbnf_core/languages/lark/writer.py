@@ -38,6 +38,7 @@ from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
+from kbnf_core.ir.build import Uncompiled
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import NO_AUTOMATA, Conversion, Expressed, Loss
@@ -84,7 +85,7 @@ class Forms:
 
 
 def choose_forms(
-    grammar: ir.Grammar,
+    grammar: ir.GrammarRules,
     words: Words,
     joined: "_Joined",
     limits: Limits,
@@ -99,7 +100,9 @@ def choose_forms(
         return joined.by_characters()
 
 
-def _chosen(grammar: ir.Grammar, words: Words, joined: "_Joined", budget: Budget) -> Forms | None:
+def _chosen(
+    grammar: ir.GrammarRules, words: Words, joined: "_Joined", budget: Budget
+) -> Forms | None:
     """Return the forms; None where characters cannot be told apart."""
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
     split: set[int] = set()
@@ -218,7 +221,7 @@ class _Made:
 class _Draft:
     """A grammar over lexemes; ``owners`` has the owner of each lexeme longer than a character."""
 
-    source: ir.Grammar
+    source: ir.GrammarRules
     words: Words
     joined: _Joined
     split: set[int]
@@ -330,7 +333,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
     rules, automata = reading.parsed.expressed() or Expressed(reading.grammar.rules, NO_AUTOMATA)
-    grammar = ir.Grammar(reading.start, rules)
+    grammar = ir.GrammarRules(reading.start, rules)
     if reading.is_endless:
         infinite = infinite_texts(grammar)
         if infinite is None:
@@ -373,13 +376,13 @@ class _LarkWriter:
     def __init__(
         self,
         reading: Reading,
-        grammar: ir.Grammar,
+        grammar: ir.GrammarRules,
         automata: Mapping[str, Dfa],
         lark: Language,
         limits: Limits,
     ) -> None:
         self.losses: list[Loss] = []
-        self._literals: dict[bytes, Dfa] = {}
+        self._automata: dict[bytes | str, Dfa] = {}
         self._nodes = _nodes_of(grammar.rules)
         leaves = {id(node): node for nodes in self._nodes.values() for node in nodes}
         texts = {number: self._text_of(leaf) for number, leaf in leaves.items()}
@@ -393,7 +396,7 @@ class _LarkWriter:
 
             rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
             rules = useful(rules, endless=reading.is_endless)
-            grammar = ir.Grammar(grammar.start, rules)
+            grammar = ir.GrammarRules(grammar.start, rules)
             has_texts = grammar.start in rules
             if has_texts and not reading.is_endless:
                 has_texts = facts_of(grammar).facts[grammar.start].filled
@@ -438,12 +441,15 @@ class _LarkWriter:
 
     def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
         """Return the words of a literal or a regular part. Raises LimitError."""
+        # Equal texts have one automaton, which is compared once with those of the others, and
+        # written once.
+        if isinstance(node, Uncompiled):
+            return self._automata.setdefault(str(node.notation), node.dfa)
         if isinstance(node, ir.Regular):
             return node.dfa
-        # Equal texts have one automaton, which is compared once with those of the others.
-        if node.data not in self._literals:
-            self._literals[node.data] = operations.literal(node.data)
-        return self._literals[node.data]
+        if node.data not in self._automata:
+            self._automata[node.data] = operations.literal(node.data)
+        return self._automata[node.data]
 
     def _any_text(self, message: str, span: Span) -> ir.Regular:
         """Return any text in place of a part, with a loss that says why."""
