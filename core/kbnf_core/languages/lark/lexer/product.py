@@ -145,7 +145,7 @@ class Reach:
         return self._after_nodes[key]
 
     def _after(self, node: Node, before: State) -> States:
-        """Nesting is bounded by the parser."""
+        """Return the states after a node; the parser bounds the depth of the recursion."""
         match node:
             case Lexeme() | Embedded():
                 return frozenset(self.lexed.after(node, before))

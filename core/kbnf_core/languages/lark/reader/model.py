@@ -311,7 +311,7 @@ _DEEPEST = 12
 def make_shallow(
     rules: Mapping[str, Node], spans: Mapping[str, Span]
 ) -> tuple[dict[str, Node], dict[str, Span]]:
-    """Return the rules, none deeper than the limit, and where they are."""
+    """Split rules that are deeper than the limit; return all rules and their spans."""
     shallow: dict[str, Node] = {}
     spans_of = dict(spans)
     for name, body in rules.items():
