@@ -163,20 +163,10 @@ class _Kbnf(Language):
         return parse_kbnf(source, request.limits)
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
-        from kbnf_core.conversion.to_kbnf import print_kbnf
-
         del limits
         if reading.errors:
             raise GrammarError(reading.diagnostics)
-        language = reading.language
-        text = print_kbnf(
-            language.arrange(reading.document),
-            reading.start,
-            None if reading.pragmas.finish else reading.finish.value,
-            reading.parsed.remark,
-            keeps_names=language.is_converted,
-            origin=language.name.lower().replace(" ", "-") if language.is_json else "",
-        )
+        text = _printed(reading, reading.language.arrange(reading.document))
         losses = tuple(
             loss._replace(message="; ".join((loss.message, *loss.notes)), notes=())
             for loss in reading.losses
@@ -184,6 +174,31 @@ class _Kbnf(Language):
         notes = tuple(finding for finding in reading.diagnostics if not reading.is_loss(finding))
         exact = not losses and not any(note.code in INEXACT for note in notes)
         return Conversion(text, exact, losses, notes)
+
+    def text_to(self, reading: "Reading", rule: str) -> str:
+        """Return the text that ``write`` makes, up to the last definition of a rule.
+
+        The language of the reading is one that ``is_converted``, whose names are kept.
+        """
+        document = reading.language.arrange(reading.document)
+        names = [definition.name.value for definition in document.definitions]
+        last = len(names) - names[::-1].index(rule)
+        return _printed(reading, replace(document, definitions=document.definitions[:last]))
+
+
+def _printed(reading: "Reading", document: Document) -> str:
+    """Return a tree of a reading as KBNF."""
+    from kbnf_core.conversion.to_kbnf import print_kbnf
+
+    language = reading.language
+    return print_kbnf(
+        document,
+        reading.start,
+        None if reading.pragmas.finish else reading.finish.value,
+        reading.parsed.remark,
+        keeps_names=language.is_converted,
+        origin=language.name.lower().replace(" ", "-") if language.is_json else "",
+    )
 
 
 KBNF = _Kbnf()

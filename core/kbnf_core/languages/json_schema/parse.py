@@ -390,7 +390,7 @@ class SchemaReading(Parsed):
         """Return the rules that people read, with the automata that they stand for."""
         try:
             with self._lock:
-                return Expressed(self._readable.rules, self._readable.automata)
+                return Expressed(self._readable.rules(), self._readable.automata)
         except ProblemError:
             return None
 

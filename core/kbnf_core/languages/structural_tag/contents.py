@@ -33,6 +33,7 @@ from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, sequence, text
+from kbnf_core.ir.names import HintedNames
 from kbnf_core.kbnf.build import Form, definition, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.tree import Definition
@@ -60,7 +61,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_read,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
+from kbnf_core.languages.json_schema.rules import NAMES, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, TagReport
@@ -234,7 +235,7 @@ class RuleSet(NamedTuple):
 class Contents:
     """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
-    def __init__(self, names: Names, report: TagReport, limits: Limits) -> None:
+    def __init__(self, names: HintedNames, report: TagReport, limits: Limits) -> None:
         self.names = names
         self.report = report
         self.pointer = ""
