@@ -161,8 +161,8 @@ def main() -> None:
             counts[f"{kind}: examples that fit"] += answer["examples"] - len(answer["misfits"])
             if answer["misfits"]:
                 print(f"misfits {name}: {', '.join(answer['misfits'][:4])}", flush=True)
-    for name, count in sorted(counts.items()):
-        print(f"{name}: {count}")
+    for kind, count in sorted(counts.items()):
+        print(f"{kind}: {count}")
 
 
 if __name__ == "__main__":

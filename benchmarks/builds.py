@@ -29,7 +29,7 @@ def first_masks(
 
     A text that was seen before is one that a ``Compiler``, or XGrammar's, still has.
     """
-    makers = {maker.name: maker for maker in (ours, *peers)}
+    makers: dict[str, Maker] = {maker.name: maker for maker in (ours, *peers)}
     quick = [_build(makers[name], workload) for name in FAST if name in makers]
     names = [name for name in FAST if name in makers]
     with TemporaryDirectory() as folder:

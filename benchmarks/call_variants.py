@@ -14,7 +14,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -63,7 +63,7 @@ def variants(format_: str, text: str, rng: Random) -> Iterator[tuple[str, str]]:
     """Yield variants of a text, each with its kind."""
     for blanks in ("", " ", "\n", "\n\n  "):
         yield f"seams {blanks!r}", _SEAM.sub(blanks, text)
-        yield "a seam", _SEAM.sub(lambda _, b=blanks: rng.choice((b, "\n")), text)
+        yield "a seam", _SEAM.sub(_random_seam(blanks, rng), text)
     for kind, change in (
         ("compact", lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False)),
         ("indented", lambda value: json.dumps(value, indent=2, ensure_ascii=False)),
@@ -81,6 +81,11 @@ def variants(format_: str, text: str, rng: Random) -> Iterator[tuple[str, str]]:
     yield "an unknown tool", unknown + text
     marker = words_of(text.strip())[0]
     yield "prose with a marker", f"The marker `{marker}` opens, \0 as in {marker} x. {text}"
+
+
+def _random_seam(blanks: str, rng: Random) -> Callable[[re.Match[str]], str]:
+    """Return a function that replaces each seam by ``blanks`` or a line break, by chance."""
+    return lambda _: rng.choice((blanks, "\n"))
 
 
 def changed(text: str, change: Any) -> str:

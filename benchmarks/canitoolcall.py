@@ -169,7 +169,7 @@ class KbnfAdapter(Adapter):
             found += reader.feed(delta[max(start - at, 0) :])
             at += len(delta)
         found += reader.finish()
-        calls: dict[int, list[str]] = {}
+        calls: dict[int | None, list[str]] = {}
         content, reasoning = "", thought
         for kind, text, number in found:
             if kind == "text":

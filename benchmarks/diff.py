@@ -170,7 +170,7 @@ def _complaints(
             other = judges[1 - side]
             if other and all(judge(value) for judge in other.values()):
                 beside["witnesses of spelling or order"] += 1
-        elif answer.verdict is Verdict.NONE:
+        elif answer.verdict is Verdict.EMPTY:
             texts = [_sample(engines[side], random) for _ in range(SAMPLES)]
             texts += [json.dumps(value).encode() for value in pair.values if side == 0]
             for text in texts:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class Matcher(Protocol):
     """An engine with one grammar."""
 
-    def begin(self) -> None:
+    def begin(self) -> object:
         """Go to the beginning of a text."""
 
-    def mask(self) -> None:
+    def mask(self) -> object:
         """Work out which tokens can come."""
 
-    def accept(self, token: int) -> None:
+    def accept(self, token: int, /) -> object:
         """Append a token."""
 
 

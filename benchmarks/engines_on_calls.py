@@ -23,7 +23,7 @@ from canitoolcall.fixtures import Fixture, load_families, load_fixtures
 from benchmarks.canitoolcall import cases, format_of, thoughts
 from benchmarks.public_table import fill
 from kbnf_core.grammar import Grammar
-from kbnf_core.targets.judges import Texts
+from kbnf_core.targets.judges import GrammarTexts
 from kbnf_core.text.errors import KbnfError
 
 BEGIN, END = "<!-- made by benchmarks.engines_on_calls -->", "<!-- end of the calls -->"
@@ -35,7 +35,7 @@ Takes = Callable[[str], bool]
 
 def of_kbnf(name: str, tools: list[Any], reasoning: str) -> Takes:
     """Return what tells whether kbnf takes a text. Raises ``KbnfError``."""
-    return Texts(Grammar.from_tools(tools, tool_calls=name, reasoning=reasoning)).has
+    return GrammarTexts(Grammar.from_tools(tools, tool_calls=name, reasoning=reasoning)).has
 
 
 def of_xgrammar(name: str, tools: list[Any], reasoning: Any) -> Takes:

@@ -10,6 +10,7 @@ has taken ``SECONDS`` has no more turns: XGrammar's first masks of JSON take sec
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -61,16 +62,18 @@ WAYS: dict[str, dict[str, Any]] = {
 
 def models(width: int) -> Iterator[tuple[str, Any]]:
     """Yield models that have learnt nothing."""
-    ends = {"eos_token_id": EOS, "pad_token_id": PAD, "bos_token_id": 1}
-    gpt2: Any = transformers.GPT2Config(
+    ends: dict[str, Any] = {"eos_token_id": EOS, "pad_token_id": PAD, "bos_token_id": 1}
+    gpt2 = transformers.GPT2Config(
         vocab_size=width, n_positions=256, n_embd=16, n_layer=1, n_head=1, **ends
     )
-    yield "GPT-2", transformers.GPT2LMHeadModel(gpt2).eval()
-    llama: Any = transformers.LlamaConfig(
+    first: Any = transformers.GPT2LMHeadModel(gpt2)
+    yield "GPT-2", first.eval()
+    llama = transformers.LlamaConfig(
         vocab_size=width, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
         num_attention_heads=1, max_position_embeddings=256, **ends,
     )  # fmt: skip
-    yield "Llama", transformers.LlamaForCausalLM(llama).eval()
+    second: Any = transformers.LlamaForCausalLM(llama)
+    yield "Llama", second.eval()
 
 
 def write(model: Any, prompts: list[list[int]], processors: list[Any], **way: Any) -> list[Any]:
@@ -143,7 +146,7 @@ def compare(name: str, model: Any, vocabulary: Vocabulary, compiled: Any) -> Non
     def lane(who: str) -> None:
         texts[who] = write(model, prompts, makers[who](), do_sample=False)
 
-    times = least({who: lambda who=who: lane(who) for who in makers})
+    times = least({who: partial(lane, who) for who in makers})
     same = sum(map(list.__eq__, texts["kbnf-toolkit"], texts["xgrammar"]))
     print("  " + ", ".join(f"{who} {time * 1e3:.0f} ms" for who, time in times.items()))
     print(f"  greedy texts as with xgrammar's: {same} of {ROWS}")

@@ -8,9 +8,13 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 LINES = 2_000
 ROUNDS = 40
@@ -48,7 +52,7 @@ async def measure(folder: Path) -> dict[str, list[float]]:
     where = types.Position(middle, 1)
     context = types.CodeActionContext([])
     screen = types.Range(types.Position(middle, 0), types.Position(middle + 50, 0))
-    ask = {
+    ask: dict[str, Callable[[], Awaitable[object]]] = {
         "hover": lambda: client.text_document_hover_async(types.HoverParams(here, where)),
         "definition": lambda: client.text_document_definition_async(
             types.DefinitionParams(here, where)

@@ -42,13 +42,13 @@ class Session(Protocol):
 
     bits: npt.NDArray[np.int32]
 
-    def mask(self) -> None:
+    def mask(self) -> object:
         """Work out which tokens can come."""
 
     def prepare(self) -> None:
         """Work ahead, where the engine can."""
 
-    def accept(self, token: int) -> bool:
+    def accept(self, token: int, /) -> bool:
         """Append a token; False if it cannot come."""
 
     def complete(self) -> bool:

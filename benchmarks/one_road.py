@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from kbnf_cli.inputs import open_any_grammar
@@ -42,8 +43,8 @@ def compare_gbnf(folder: Path) -> None:
             Grammar.from_gbnf(text), Grammar(kbnf)
         except GrammarError:
             continue
-        gbnf_seconds = least_cpu(lambda text=text: Grammar.from_gbnf(text))
-        kbnf_seconds = least_cpu(lambda kbnf=kbnf: Grammar(kbnf))
+        gbnf_seconds = least_cpu(partial(Grammar.from_gbnf, text))
+        kbnf_seconds = least_cpu(partial(Grammar, kbnf))
         ratios.append(gbnf_seconds / kbnf_seconds)
         there, here = there + gbnf_seconds, here + kbnf_seconds
     print(
@@ -86,7 +87,7 @@ def compare_schemas(folder: Path) -> None:
             compared += 1
             if not same(made, by_command()):
                 different.append(path.name)
-            library = least_cpu(lambda text=text: Grammar.from_json_schema(text))
+            library = least_cpu(partial(Grammar.from_json_schema, text))
             ratios.append(least_cpu(by_command) / library)
     print(
         f"{compared} schemas, {refused} refused: {len(different)} differ {different[:5]};"

@@ -208,9 +208,8 @@ class Model:
         torch.set_num_threads(1)
         folder, file = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, padding_side="left", **file)
-        self.model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=torch.float32, **file
-        ).eval()
+        model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **file)
+        self.model = model.eval()
         self.vocabulary = Vocabulary.of(self.tokenizer)
 
     def answer(self, batch: list[tuple[int, Item]], ways: Iterable[str]) -> Iterator[Result]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.engines import ENGINES, Adapter, EngineReader, RefusedError
-from kbnf_core.targets.judges import Texts
+from kbnf_core.targets.judges import GrammarTexts
 from kbnf_core.text.errors import KbnfError
 
 STRICTEST: Mapping[str, Mapping[str, Any]] = {
@@ -27,7 +27,7 @@ class Ours:
         """Compile a schema. Raises ``RefusedError``."""
         del language, options
         try:
-            texts = Texts(Grammar.from_json_schema(text))
+            texts = GrammarTexts(Grammar.from_json_schema(text))
             texts.start  # noqa: B018 - the first mask's tables are part of the cost
         except KbnfError as error:
             raise RefusedError(str(error)) from None

@@ -21,7 +21,7 @@ import click
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Fault, examine_grammar, near_misses
-from kbnf_core.targets.judges import Texts
+from kbnf_core.targets.judges import GrammarTexts
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.text.errors import KbnfError
 
@@ -60,7 +60,7 @@ def samples(path: Path) -> list[str]:
     return [each for each in texts if isinstance(each, str)]
 
 
-def faults(texts: list[str], ours: Texts, asked: Asked) -> dict[Fault, str]:
+def faults(texts: list[str], ours: GrammarTexts, asked: Asked) -> dict[Fault, str]:
     """Return the kinds of faults that an engine has with some texts, and a text for each."""
     found: dict[Fault, str] = {}
     for text in texts:
@@ -84,7 +84,7 @@ def main(files: tuple[Path, ...], seed: int, sample: int, engines: tuple[str, ..
     for path in grammars(files, sample, random):
         grammar = _read(path)
         assert grammar is not None  # noqa: S101 - only those that are read are drawn
-        ours = Texts(grammar)
+        ours = GrammarTexts(grammar)
         drawn = list(ours.drawn(LENGTHS, random))
         # Over bytes there are no tokens that a grammar may name.
         beside = [] if grammar.tables.token_terminals else samples(path)

@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, compact, pointer_to
@@ -66,7 +66,7 @@ def _pointer(schema: Json, path: list[str | int]) -> str:
     pointer, place = "", schema
     for step in path:
         while isinstance(place, dict) and step not in place:
-            target = Document(schema, Options()).target_in(place)
+            target = SchemaDocument(schema, Options()).target_in(place)
             if target is None:
                 break
             pointer, place = target.pointer, target.value

@@ -87,7 +87,7 @@ def tools_of(command: list[str], environment: Mapping[str, str]) -> list[Any]:
         while page.get("nextCursor") and len(tools) < _MOST_TOOLS:
             tools += page["tools"]
             page = server.call("tools/list", cursor=page["nextCursor"])
-        return tools + page["tools"]
+        return [*tools, *page["tools"]]
 
 
 @click.command()

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -100,7 +101,7 @@ class Recorder:
         from vllm.parser.abstract_parser import Parser
         from vllm.tool_parsers import ToolParser
 
-        pending: list[type] = [ToolParser, Parser]
+        pending: list[type[Any]] = [ToolParser, Parser]
         for each in pending:
             pending += [kind for kind in each.__subclasses__() if kind not in pending]
             for name in (*METHODS, "parse_delta"):
@@ -129,7 +130,7 @@ class Recorder:
             finally:
                 self._depth -= 1
             if not self._depth and place is not None:
-                request = named.get("request", given[place] if len(given) > place else None)
+                request: Any = named.get("request", given[place] if len(given) > place else None)
                 choice = getattr(request, "tool_choice", None) or "auto"
                 if choice == "auto" or (choice == "none" and not request.tools):
                     self._note(name, parser, (*given, *named.values()), request, found)
@@ -190,11 +191,10 @@ def record(folder: Path) -> list[Text]:
         sys.modules[name] = ModuleType(name)
         sys.modules[name].__spec__ = ModuleSpec(name, None)
     sys.path.insert(0, str(folder))
-    import transformers
-    import vllm.tokenizers
-
+    transformers: Any = import_module("transformers")
+    tokenizers: Any = import_module("vllm.tokenizers")
     transformers.AutoTokenizer.from_pretrained = Tokenizer
-    vllm.tokenizers.get_tokenizer = Tokenizer
+    tokenizers.get_tokenizer = Tokenizer
     recorder = Recorder()
     for part in ("tool_parsers", "parser"):
         tests = folder / "tests" / part

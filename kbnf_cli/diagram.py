@@ -85,5 +85,5 @@ def _draw(reading: "Reading", format_: str) -> str:
     from kbnf_core.kbnf.diagram import render_html, render_svg
 
     if format_ == "svg":
-        return render_svg(reading.parsed.readable())
-    return render_html(reading.parsed.readable(), reading.start)
+        return render_svg(reading.document)
+    return render_html(reading.document, reading.start)

@@ -130,7 +130,7 @@ def explain(
     console.diagnostics(readable.losses)
     reading, document = _read(readable)
     name = rule or reading.start
-    if name not in document.first_names and not _members(reading.explained, name):
+    if name not in document.first_names and not _members(reading.named, name):
         raise click.ClickException(_unknown(name, document))
     vocabulary = None
     if lacks_vocabulary(reading):
@@ -155,7 +155,7 @@ def _read(readable: ReadableText) -> "tuple[Reading, Document]":
     """
     if readable.reading is None:
         reading = read_whole(readable, None)
-        return reading, reading.parsed.readable()
+        return reading, reading.document
     from kbnf_core.kbnf.read import parse_kbnf
 
     return readable.reading, parse_kbnf(readable.source).document
@@ -181,16 +181,16 @@ def _explain_code(console: Console, text: str) -> int:
 def _rules(reading: "Reading", name: str) -> "Grammar | None":
     """Return a grammar with a rule.
 
-    The grammar of explanations exists already, and has all rules with a place in a schema. Rules
-    of JSON, such as those of numbers, are used otherwise in the text, so that these are asked for
-    in its tree, which takes several times as long to translate as a schema to read.
+    The rules with names exist already, and have all rules with a place in a schema. Rules of JSON,
+    such as those of numbers, and of formats are used otherwise in the text, so that these are
+    translated from its tree, which takes several times as long as to read a schema.
     """
-    explained = reading.explained
-    if explained is None or any(
-        explained.rules[rule].span != NOWHERE for rule in _members(explained, name)
-    ):
-        return explained
-    return reading.of_tree
+    named = reading.named
+    if named is None or any(named.rules[rule].span != NOWHERE for rule in _members(named, name)):
+        return named
+    from kbnf_core.lower.translate import translate
+
+    return translate(reading.document, reading.start, reading.limits).grammar or named
 
 
 def _members(grammar: "Grammar | None", name: str) -> list[str]:
@@ -220,7 +220,7 @@ def _explain(
     reading: "Reading", document: "Document", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
     definitions = [d for d in document.definitions if d.name.value == name] or [
-        d for d in reading.written_out.definitions if d.name.value == name
+        d for d in reading.without_families().definitions if d.name.value == name
     ]
     rules = _rules(reading, name)
     first, follow, may_end = _borders(rules, name)

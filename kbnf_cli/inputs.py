@@ -273,7 +273,7 @@ def lacks_vocabulary(reading: "Reading") -> bool:
 def note_vocabulary(console: Console, reading: "Reading") -> None:
     """Say that a text takes tokens where no vocabulary was named."""
     if lacks_vocabulary(reading):
-        name = reading.document.source.name
+        name = reading.parsed.source.name
         console.note(f"{name} takes tokens of a vocabulary, here bytes: name it with --vocab")
 
 

@@ -16,7 +16,7 @@ from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Explanation, Vocabulary
-    from kbnf_core.recognise.explain import LivePlace
+    from kbnf_core.recognise.explain import LiveSite
 
 SCHEMA = "kbnf.mask/1"
 
@@ -182,32 +182,32 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
     failing = explanation.data[explanation.accepted : explanation.accepted + 1]
     if failing and not explanation.allowed:
         yield "refused", f"{describe_bytes([(failing[0], failing[0])])} (0x{failing[0]:02x})"
-    if explanation.places:
+    if explanation.sites:
         yield "expected", describe_bytes(explanation.expected)
     else:
         yield "expected", "nothing: the text is complete"
     for site in sites_of(explanation)[:MOST_SITES]:
         yield "in", describe_site(site, source)
-    if len(explanation.places) > MOST_SITES:
-        yield "", more_sites(len(explanation.places))
+    if len(explanation.sites) > MOST_SITES:
+        yield "", more_sites(len(explanation.sites))
 
 
 def more_sites(count: int) -> str:
-    """Return how many of these places are not shown."""
+    """Return how many of these sites are not shown."""
     return f"... and {count_of(count - MOST_SITES, 'more place')}"
 
 
-def sites_of(explanation: "Explanation") -> list["LivePlace"]:
-    """Return the places in the order of the grammar's text, those of blanks last."""
+def sites_of(explanation: "Explanation") -> list["LiveSite"]:
+    """Return the sites in the order of the grammar's text, those of blanks last."""
 
-    def key(site: "LivePlace") -> tuple[bool, Span, tuple[str, ...]]:
+    def key(site: "LiveSite") -> tuple[bool, Span, tuple[str, ...]]:
         is_blank = bool(site.expected) and are_blanks(site.expected)
         return is_blank, site.span, site.rules
 
-    return sorted(explanation.places, key=key)
+    return sorted(explanation.sites, key=key)
 
 
-def describe_site(site: "LivePlace", source: Source) -> str:
+def describe_site(site: "LiveSite", source: Source) -> str:
     """Return the way from the start to a place, its position, and the symbol there."""
     where = f"{location_of(source, site.span)} {symbol_at(source, site.span)}"
     return f"{' > '.join(site.rules)}, at {where}"
@@ -246,7 +246,7 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
     return {"bytes": [list(bounds) for bounds in ranges], "text": describe_bytes(ranges)}
 
 
-def _site_value(site: "LivePlace", source: Source) -> dict[str, Any]:
+def _site_value(site: "LiveSite", source: Source) -> dict[str, Any]:
     from kbnf_core.text.diagnostics.formats import span_value
 
     pointer = source.pointer(site.span)

@@ -28,7 +28,7 @@ from kbnf_core.vocab.trie import ROOT
 if TYPE_CHECKING:
     from kbnf_cli.mask_report import Mask
     from kbnf_core import Engine
-    from kbnf_core.recognise.explain import LivePlace
+    from kbnf_core.recognise.explain import LiveSite
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -71,67 +71,66 @@ def order_of(vocabulary: "Vocabulary") -> TokenOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceGroup:
+class SiteGroup:
     """The allowed tokens that begin at the same terminals, one or several, the shortest first.
 
-    Without ``places``: those whose terminals were too many to be computed.
+    Without ``sites``: those whose terminals were too many to be computed.
     """
 
-    places: "tuple[LivePlace, ...]"
+    sites: "tuple[LiveSite, ...]"
     ids: npt.NDArray[np.int32]
 
     def title(self, source: Source) -> str:
         """Return the rules and terminals in a few words."""
-        titles = [site_title(site, source) for site in self.places[:_MOST_SITES]]
-        if len(self.places) > _MOST_SITES:
-            titles.append(f"{len(self.places) - _MOST_SITES:,} more places")
+        titles = [site_title(site, source) for site in self.sites[:_MOST_SITES]]
+        if len(self.sites) > _MOST_SITES:
+            titles.append(f"{len(self.sites) - _MOST_SITES:,} more places")
         return " or ".join(titles) or "others"
 
 
 _MOST_SITES = 8
-"""Places of a group that are shown."""
+"""Sites of a group that are shown."""
 
 
-def site_title(site: "LivePlace", source: Source) -> str:
+def site_title(site: "LiveSite", source: Source) -> str:
     """Return the innermost rule and the terminal."""
     return f"{visible(site.rules[-1])} {symbol_at(source, site.span)}"
 
 
-def terminal_sites(engine: "Engine", sites: "Sequence[LivePlace]") -> "list[LivePlace]":
-    """Return the places at terminals; a nonterminal is shown by the terminals inside it."""
+def terminal_sites(engine: "Engine", sites: "Sequence[LiveSite]") -> "list[LiveSite]":
+    """Return the sites at terminals; a nonterminal is shown by the terminals inside it."""
     names = engine.grammar.names
     source = engine.grammar.source
     result = [site for site in sites if source.slice(site.span) not in names]
     return sorted(result, key=lambda site: (site.span, site.rules))
 
 
-def by_site(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
+def by_site(engine: "Engine", ids: Sequence[int]) -> list[SiteGroup]:
     """Return the groups of the ordinary tokens among ``ids``, the largest first."""
-    sites = _shortest_ways(terminal_sites(engine, engine.why(b"").places))
+    sites = _shortest_ways(terminal_sites(engine, engine.why(b"").sites))
     order = order_of(engine.vocabulary)
     flags, _ = order.split(ids)
     ordered = order.by_length[flags[order.by_length]]
     firsts = order.first_byte[ordered]
-    takers: dict[tuple[LivePlace, ...], list[int]] = {}
+    takers: dict[tuple[LiveSite, ...], list[int]] = {}
     for first in np.unique(firsts).tolist():
         takers.setdefault(_taking(sites, first), []).append(first)
     groups = [
-        PlaceGroup(key, ordered[np.isin(firsts, first_bytes)])
-        for key, first_bytes in takers.items()
+        SiteGroup(key, ordered[np.isin(firsts, first_bytes)]) for key, first_bytes in takers.items()
     ]
     return sorted(groups, key=lambda group: -len(group.ids))
 
 
-def _shortest_ways(sites: "list[LivePlace]") -> "list[LivePlace]":
-    """Return one place a terminal, that with the fewest rules on the way."""
-    result: dict[object, LivePlace] = {}
+def _shortest_ways(sites: "list[LiveSite]") -> "list[LiveSite]":
+    """Return one site a terminal, that with the fewest rules on the way."""
+    result: dict[object, LiveSite] = {}
     for site in sorted(sites, key=lambda site: len(site.rules)):
         result.setdefault((site.span, site.offset, site.expected), site)
     return sorted(result.values(), key=lambda site: (site.span, site.rules))
 
 
-def _taking(sites: "list[LivePlace]", byte: int) -> "tuple[LivePlace, ...]":
-    """Return the places that expect a byte; failing that, those that take whole tokens."""
+def _taking(sites: "list[LiveSite]", byte: int) -> "tuple[LiveSite, ...]":
+    """Return the sites that expect a byte; failing that, those that take whole tokens."""
     result = tuple(
         site for site in sites if any(low <= byte <= high for low, high in site.expected)
     )
@@ -248,7 +247,7 @@ _LEAST = 20
 
 
 def _overview(
-    engine: "Engine", groups: Sequence[PlaceGroup], room: int, view: View
+    engine: "Engine", groups: Sequence[SiteGroup], room: int, view: View
 ) -> Iterator[str]:
     """Yield the groups, the largest first, as far as ``room`` lines go; then all others as one."""
     for number, group in enumerate(groups):
@@ -284,15 +283,15 @@ def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
     return kind if name is None else f"{visible(name)} ({kind})"
 
 
-def _group_rows(engine: "Engine", group: PlaceGroup, view: View) -> Iterator[str]:
-    """Yield the places at which a group begins, and below how many tokens and the shortest."""
+def _group_rows(engine: "Engine", group: SiteGroup, view: View) -> Iterator[str]:
+    """Yield the sites at which a group begins, and below how many tokens and the shortest."""
     source = engine.grammar.source
-    if not group.places:
+    if not group.sites:
         yield "elsewhere"
-    for site in group.places[:_MOST_SITES]:
+    for site in group.sites[:_MOST_SITES]:
         yield describe_site(site, source)
-    if len(group.places) > _MOST_SITES:
-        yield f"... and {count_of(len(group.places) - _MOST_SITES, 'more place')}"
+    if len(group.sites) > _MOST_SITES:
+        yield f"... and {count_of(len(group.sites) - _MOST_SITES, 'more place')}"
     yield _counted(engine.vocabulary, group.ids.tolist(), view)
 
 

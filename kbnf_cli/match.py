@@ -82,7 +82,7 @@ class MatchedText:
 class MatchVerdict:
     """The outcome of a text: ``message`` says why it does not fit, at ``offset``.
 
-    ``expected`` are inclusive ranges of bytes, ``places`` those of the grammar that expect them.
+    ``expected`` are inclusive ranges of bytes, ``sites`` those of the grammar that expect them.
     ``with_break``: its last line break is part of it.
     """
 
@@ -90,7 +90,7 @@ class MatchVerdict:
     message: str | None
     offset: int
     expected: tuple[tuple[int, int], ...] = ()
-    places: tuple[str, ...] = ()
+    sites: tuple[str, ...] = ()
     with_break: bool = False
 
     @property
@@ -295,7 +295,7 @@ def lines_of(verdict: MatchVerdict, columns: int | None) -> Segments:
         Segment(f"{_wrapped(describe_bytes(verdict.expected), columns)}\n"),
         *(
             segment
-            for site in verdict.places
+            for site in verdict.sites
             for segment in (
                 Segment("  in        ", Role.LOCATION),
                 Segment(f"{_wrapped(site, columns)}\n"),

@@ -124,7 +124,8 @@ def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation
     beside = examples_path(path)
     if path != STDIN and beside.exists():
         yield from read_toml(_read_text(beside), str(beside))
-    yield from read_comments(grammar.reading.document)
+    if not grammar.language.is_json:
+        yield from read_comments(grammar.reading.document)
 
 
 def _case(outcome: "ExampleOutcome") -> Case:
@@ -148,7 +149,7 @@ def _cover(grammar: "Grammar", outcomes: "list[ExampleOutcome]") -> Covered | No
     texts = [
         example.data for example in passed if isinstance(example, Example) and example.accepted
     ]
-    return Covered(grammar.source, cover(grammar.explained, texts, _authors_names(grammar)))
+    return Covered(grammar.source, cover(grammar.named_rules, texts, _authors_names(grammar)))
 
 
 _NAME = re.compile(r"[\w-]+")

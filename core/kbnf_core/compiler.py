@@ -408,6 +408,7 @@ class Compiler:
 
     def _forget_one(self) -> bool:
         for job, entry in self._kept.items():
+            # One that is being made has no size yet, and somebody waits for it.
             if entry.grammar.done():
                 del self._kept[job]
                 self._bytes -= entry.bytes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
 from kbnf_core.frontend import Language, read_grammar
-from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Example, Loss, Request
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, DifferingText, Loss, Request
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Conversion",
-    "Example",
+    "DifferingText",
     "Loss",
     "convert",
     "detect",

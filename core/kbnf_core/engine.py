@@ -208,6 +208,7 @@ class Engine(EngineCore):
         twin._canonical = self._canonical
         if self._follower is not None:
             twin._follower = copy(self._follower)
+        # A reader moves on with its text, so that two engines cannot share one.
         twin._value_reader = None
         twin._ahead = self._ahead
         return twin
@@ -368,6 +369,7 @@ class Engine(EngineCore):
         """
         wanted = [index(token_id) for token_id in draft]
         first, last, before = index(row), (self._row, self._row_at), len(self._positions)
+        # All of them before anything is written: a row that is missing changes nothing.
         rows = [row_of(out, first + index) for index in range(len(wanted) + 1)]
         fitting = self.validate_tokens(wanted)
         try:
@@ -461,6 +463,8 @@ class Engine(EngineCore):
 
         Returns the logits and the result. Raises what the steps raise, before anything changes.
         """
+        # A token that finishes needs no logits; for any other they are checked before it is
+        # accepted.
         if self._position_after(token_id) >= 0:
             check_logits(self.vocabulary.size, logits)
         result = self.try_accept_new_token(token_id)
@@ -488,6 +492,7 @@ class Engine(EngineCore):
             return
         position = self._positions[-count]
         if self._left >= 0:
+            # Tokens before the grammar took nothing of the budget.
             self._left += sum(undone < WAITING for undone in self._positions[-count:])
         del self._positions[-count:]
         del self._accepted[-count:]

@@ -22,7 +22,7 @@ from kbnf_core.kbnf.parsed import (
     Parsed,
     Request,
 )
-from kbnf_core.kbnf.pragmas import COLUMNS, Pragmas, read_pragmas
+from kbnf_core.kbnf.pragmas import Pragmas, read_pragmas
 from kbnf_core.kbnf.tree import Document, Expression
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import without_collecting
@@ -125,9 +125,11 @@ class Language(ABC):
     def outline(self, source: Source, limits: Limits) -> "Outline":
         """Return where names are defined and used; never raises."""
         # Only editors ask.
-        from kbnf_core.kbnf.outline import outline_document
+        from kbnf_core.kbnf.outline import NOTHING, outline_document
 
-        return outline_document(self.parse(source, Request(limits=limits)).document)
+        parsed = self.parse(source, Request(limits=limits))
+        # Nobody wrote the names of rules that were made of a text.
+        return outline_document(parsed.document) if parsed.rules is None else NOTHING
 
     def parse(self, source: Source, request: Request) -> Parsed:
         """Parse ``source``; findings are in the result.
@@ -168,7 +170,7 @@ class _Kbnf(Language):
             raise GrammarError(reading.diagnostics)
         language = reading.language
         text = print_kbnf(
-            language.arrange(reading.parsed.readable()),
+            language.arrange(reading.document),
             reading.start,
             None if reading.pragmas.finish else reading.finish.value,
             reading.parsed.remark,
@@ -198,8 +200,7 @@ class Reading:
     Spans are in the author's text. ``grammar`` and ``analysis`` are None where errors leave none.
     ``start`` and ``finish`` are the settings in force: given ones, else the pragmas', else the
     defaults of the project (``finish_is_default`` says so of ``finish``), else those of the
-    language. ``request`` has the arguments of the reading. ``plain`` is the tree that ``grammar``
-    was translated from, None where that is ``document`` or there is none.
+    language. ``request`` has the arguments of the reading.
     """
 
     language: Language
@@ -212,7 +213,6 @@ class Reading:
     diagnostics: tuple[Diagnostic, ...]
     request: Request
     finish_is_default: bool
-    plain: Document | None = None
 
     @property
     def limits(self) -> Limits:
@@ -221,16 +221,22 @@ class Reading:
 
     @property
     def document(self) -> Document:
-        """The tree; empty in a language without rules, unless it was asked for."""
+        """The tree, of a schema or a tag made on demand. Raises GrammarError beyond a limit."""
         return self.parsed.document
 
     @property
-    def written_out(self) -> Document:
-        """The tree that people read, where a family is a rule for each number in use.
+    def has_families(self) -> bool:
+        """Whether rules of ``grammar`` are copies of written ones, one for each number."""
+        return self.parsed.rules is None and bool(self.document.families)
 
-        Raises GrammarError for one that passes a limit.
-        """
-        return self.plain or self.parsed.readable()
+    def without_families(self) -> Document:
+        """Return the tree with a rule for each number in use. Raises as ``document``."""
+        from kbnf_core.conversion.families import written_out
+
+        if not self.has_families:
+            return self.document
+        columns, budget = self.pragmas.most_columns, Budget(self.limits.work)
+        return written_out(self.document, self.start, columns, self.limits, budget).document
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -265,34 +271,16 @@ class Reading:
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
-    def explained(self) -> Grammar | None:
-        """The grammar with the names and places for people, which explanations are made of.
-
-        The language is that of ``grammar``, and so are the rules where these are the author's, or
-        where a limit of the tree is passed that the rules keep.
-        """
-        named = None if self.grammar is None else self.parsed.named()
-        return self.of_tree if named is None else Grammar(self.start, named)
-
-    @cached_property
-    def of_tree(self) -> Grammar | None:
-        """The grammar that the tree for people means; ``grammar`` where that passes a limit."""
-        if self.parsed.rules is None or self.grammar is None:
-            return self.grammar
-        from kbnf_core.lower.translate import translate
-
-        try:
-            return (
-                translate(self.parsed.readable(), self.start, self.limits).grammar or self.grammar
-            )
-        except GrammarError:
-            return self.grammar
+    def named(self) -> Grammar | None:
+        """``grammar`` with names and spans for people: parts of its rules may be rules here."""
+        rules = None if self.grammar is None else self.parsed.named()
+        return self.grammar if rules is None else Grammar(self.start, rules)
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes that somebody wrote by their spans, parts before wholes."""
         nodes: dict[Span, list[Expression]] = {}
-        for node in self.document.written_nodes():
+        for node in self.document.written_nodes() if self.parsed.is_written else ():
             nodes.setdefault(node.span, []).append(node)
         return nodes
 
@@ -332,10 +320,9 @@ def read_grammar(
     findings = [*sorted([*parsed.diagnostics, *lost], key=Diagnostic.sort_key), *oddities]
     grammar, analysis = None, None
     budget = Budget(request.limits.work)
-    plain = None
     try:
         if parsed.rules is None:
-            plain, grammar, problems = _translated(parsed.document, start, pragmas, request, budget)
+            grammar, problems = _translated(parsed.document, start, pragmas, request, budget)
             findings.extend(problems)
         else:
             grammar = Grammar(start, parsed.rules)
@@ -363,26 +350,21 @@ def read_grammar(
         tuple(findings),
         request,
         finish_is_default=own is None and defaults.finish is not None,
-        plain=plain,
     )
 
 
 def _translated(
     document: Document, start: str, pragmas: Pragmas, request: Request, budget: Budget
-) -> tuple[Document | None, Grammar | None, Iterable[Diagnostic]]:
-    """Return the tree without families, where it has some, its meaning, and the findings.
-
-    Copies of a node are one place.
-    """
+) -> tuple[Grammar | None, Iterable[Diagnostic]]:
+    """Return the meaning of a tree, and the findings. Copies of a node are one place."""
     from kbnf_core.conversion.families import written_out
     from kbnf_core.lower.translate import translate
 
-    columns = COLUMNS if pragmas.columns is None else pragmas.columns
-    plain, wrong = written_out(document, start, columns, request.limits, budget)
+    plain, wrong = written_out(document, start, pragmas.most_columns, request.limits, budget)
     grammar, problems = translate(plain, start, request.limits, budget=budget)
     if plain is document:
-        return None, grammar, (*wrong, *problems)
-    return plain, grammar, {(problem.code, problem.span): problem for problem in problems}.values()
+        return grammar, (*wrong, *problems)
+    return grammar, {(problem.code, problem.span): problem for problem in problems}.values()
 
 
 def _without_finite_texts(
@@ -434,7 +416,7 @@ def nothing_kept(
     reading: Reading, losses: Sequence[Loss], target: Language
 ) -> tuple[Diagnostic, ...]:
     """Return why nothing of a grammar can be written in another language."""
-    source = reading.document.source
+    source = reading.parsed.source
     return (
         Diagnostic(
             "E105",
@@ -464,7 +446,7 @@ def too_much_work(parsed: Parsed, error: WorkLimitError) -> Diagnostic:
         "E107",
         f"the grammar takes more than {error.limit:,} steps of work",
         parsed.source,
-        name_span(parsed, error.part),
+        name_span(parsed, error.subject),
         label="the limit was passed in this rule",
         helps=("make the rule smaller, or lower its counts; or raise `Limits.work`",),
     )

@@ -159,6 +159,7 @@ class Grammar:
         language = as_language(language)
         wanted = None if finish is None else Finish.parse(finish)
         files: dict[str, str | None] = {}
+        # So a pickle carries the files that were imported, and is read where they are not.
         kept = imports.keeping(files)
         request = Request(start, wanted, limits, kept, defaults, vocabulary, lossy, options)
         grammar = cls.of(read_grammar(Source(text, path), language, request), limits)
@@ -513,14 +514,14 @@ class Grammar:
         """Where each name of the text is defined first."""
         if self._stored is not None and self._stored.reading.has_rules:
             return self._stored.reading.names
-        return self.reading.document.first_names
+        return self.reading.parsed.names
 
     @property
     def written_rules(self) -> ir.Grammar | None:
         """The rules with the places of the text; None where it has no rules of its own."""
         if self._stored is not None:
             return self._stored.reading.rules
-        return self.reading.explained if self.reading.parsed.is_written else None
+        return self.reading.named if self.reading.parsed.is_written else None
 
     @property
     def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
@@ -548,9 +549,9 @@ class Grammar:
         return analyse(self.rules) if analysis is None else analysis
 
     @property
-    def explained(self) -> ir.Grammar:
-        """The rules with the names and places for people, which explanations are made of."""
-        return self.written_rules or self.reading.explained or _usable(self.reading)
+    def named_rules(self) -> ir.Grammar:
+        """The rules with names and spans for people, which explanations are made of."""
+        return self.written_rules or self.reading.named or _usable(self.reading)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -588,7 +589,7 @@ class Grammar:
         """The parser of texts and explainer of places; built on first use. Raises as ``tables``."""
         from kbnf_core.parse.parser import Parser
 
-        return self._build(lambda: Parser(self.explained, self._limits))
+        return self._build(lambda: Parser(self.named_rules, self._limits))
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.

@@ -280,6 +280,8 @@ class Process:
                 if value is not _NOTHING:
                     yield value
         finally:
+            # A caller that goes away leaves answers in the pipe, which the next call would take for
+            # its own.
             if not is_last:
                 self._drop(child)
 
@@ -612,6 +614,8 @@ def _raised(error: BaseException) -> bytes:
     if isinstance(error, Exception):
         with suppress(Exception):
             data = pack((error, text))
+            # Exceptions whose constructors ask for more than a message are pickled, and cannot be
+            # unpickled.
             unpack(data)
             return data
     words = traceback.format_exception_only(error)[-1].strip()

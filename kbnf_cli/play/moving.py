@@ -292,7 +292,7 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
         return _load(session, text, world)
     grammar = session.engine.grammar
     source = grammar.source
-    live = {source.position(site.span.start).line for site in session.engine.why(b"").places}
+    live = {source.position(site.span.start).line for site in session.engine.why(b"").sites}
     lines = [
         f"{'>' if number in live else ' '}{number:>4}  {source.line(number)}"
         for number in range(1, source.line_count + 1)

@@ -24,7 +24,7 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Vocabulary
     from kbnf_core.examples.cases import Symbol
-    from kbnf_core.recognise.explain import LivePlace
+    from kbnf_core.recognise.explain import LiveSite
 
 
 _Ids = npt.NDArray[np.int32]
@@ -272,7 +272,7 @@ def explanation(session: Session, why: "Explanation", world: World) -> Segments:
     if failing and not why.allowed:
         shown += _row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world, Role.REFUSED)
     shown += _row("expected", _expected(why), world)
-    sites = terminal_sites(session.engine, why.places)
+    sites = terminal_sites(session.engine, why.sites)
     for site in sites[:_MOST_SITES]:
         shown += _path(session, site, world)
     if len(sites) > _MOST_SITES:
@@ -281,10 +281,10 @@ def explanation(session: Session, why: "Explanation", world: World) -> Segments:
 
 
 def _expected(why: "Explanation") -> str:
-    return describe_bytes(why.expected) if why.places else "nothing: the text is complete"
+    return describe_bytes(why.expected) if why.sites else "nothing: the text is complete"
 
 
-def _path(session: Session, site: "LivePlace", world: World) -> Segments:
+def _path(session: Session, site: "LiveSite", world: World) -> Segments:
     source = session.engine.grammar.source
     takes = describe_bytes(site.expected) if site.expected else "one token"
     return [
@@ -327,16 +327,16 @@ def stack_rows(session: Session, columns: int) -> Segments:
 def stack_lines(session: Session, columns: int) -> list[str]:
     """Return the open rules as the lines of a tree; the leaves are the bytes that come next."""
     why = session.engine.why(b"")
-    if not why.places:
+    if not why.sites:
         return ["nothing is open: the text is complete"]
     source = session.engine.grammar.source
     root = _RuleNode()
-    for site in terminal_sites(session.engine, why.places):
+    for site in terminal_sites(session.engine, why.sites):
         _add(root, site, source)
     return [clip(line, columns) for line in _draw(root)]
 
 
-def _add(root: _RuleNode, site: "LivePlace", source: Source) -> None:
+def _add(root: _RuleNode, site: "LiveSite", source: Source) -> None:
     node = root
     symbols = [next(iter(spans), NOWHERE) for spans in site.calls] + [site.span]
     for rule, span in zip(site.rules, symbols, strict=True):

@@ -237,15 +237,16 @@ def _check(language: str, text: str, start: str, finish: str) -> list[Diagnostic
 
 def _other_language(reading: Reading) -> str:
     """Return the language that a text with errors is in, where that is another one."""
-    result = detect(reading.document.source.text, "") if reading.errors else reading.language
+    result = detect(reading.parsed.source.text, "") if reading.errors else reading.language
     return result.name if result is not reading.language and result.name in languages() else ""
 
 
 def _rules(reading: Reading) -> list[dict[str, Any]]:
     """Return the rules in written order, with the places of their first definitions."""
-    source = reading.document.source
+    source = reading.parsed.source
     spans: dict[str, Span] = {}
-    for definition in reading.document.definitions[:_RULES]:
+    definitions = reading.document.definitions if reading.parsed.is_written else ()
+    for definition in definitions[:_RULES]:
         spans.setdefault(definition.name.value, definition.span)
     return [{"name": clip(name), **span_fields(source, span)} for name, span in spans.items()]
 
@@ -256,7 +257,7 @@ def _written(reading: Reading, target: Language) -> dict[str, Any]:
         return {"text": _formatted(reading), "losses": [], "language": target.name}
     from kbnf_core.convert import convert
 
-    source = reading.document.source
+    source = reading.parsed.source
     try:
         done = convert(
             source.text,
@@ -276,7 +277,7 @@ def _written(reading: Reading, target: Language) -> dict[str, Any]:
 def _formatted(reading: Reading) -> str | None:
     """Return a text of KBNF in its canonical layout; other languages have none."""
     if reading.language is not KBNF:
-        return reading.document.source.text
+        return reading.parsed.source.text
     from kbnf_core.kbnf.format import format_kbnf
 
     return format_kbnf(reading.document.source).text
@@ -286,7 +287,7 @@ def _diagrams(reading: Reading) -> list[dict[str, Any]]:
     """Return railroad diagrams, each an ``svg`` element without style, with the rule's name."""
     from kbnf_core.kbnf.diagram import Drawing, collect_rules
 
-    document = reading.parsed.readable()
+    document = reading.document
     names = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
     return [
         {
@@ -302,7 +303,7 @@ def _explanation(reading: Reading) -> list[dict[str, Any]]:
     """Return the rules in words: a name, and lines with their depths and places, for each."""
     from kbnf_core.kbnf.describe import describe
 
-    document, explained, left = reading.parsed.readable(), list[dict[str, Any]](), _LINES
+    document, explained, left = reading.document, list[dict[str, Any]](), _LINES
     for definition in document.definitions:
         lines = list(islice(describe(definition.body, document.origins), left))
         left -= len(lines)

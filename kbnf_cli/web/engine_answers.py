@@ -23,7 +23,7 @@ from kbnf_core.text.source import Source
 if TYPE_CHECKING:
     from kbnf_core import Explanation, Tree
     from kbnf_core.frontend import Reading
-    from kbnf_core.recognise.explain import LivePlace
+    from kbnf_core.recognise.explain import LiveSite
 
 _TOKENS, _MOST_SITES, _NODES = 200, 8, 1_000
 """Entries that a list shows."""
@@ -237,7 +237,7 @@ def _name(vocabulary: Vocabulary, symbol: int | str) -> str:
 
 
 def _explained(why: "Explanation", source: Source) -> dict[str, Any]:
-    sites = sorted(why.places, key=lambda site: (site.span, site.rules))
+    sites = sorted(why.sites, key=lambda site: (site.span, site.rules))
     return {
         "allowed": why.allowed,
         "reason": clip(why.reason),
@@ -247,7 +247,7 @@ def _explained(why: "Explanation", source: Source) -> dict[str, Any]:
     }
 
 
-def _sites(sites: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, Any]]:
+def _sites(sites: "Iterable[LiveSite]", source: Source) -> Iterator[dict[str, Any]]:
     for site, _ in zip(sites, range(_MOST_SITES), strict=False):
         yield {
             "path": [name[:80] for name in site.rules],
@@ -265,7 +265,7 @@ def _targets(question: Question, reading: "Reading") -> dict[str, Any]:
     panel = Panel([ALL])
     try:
         if reading.language.is_json:
-            checked = check_targets(reading.document.source, reading.language, panel)
+            checked = check_targets(reading.parsed.source, reading.language, panel)
         else:
             checked = check_grammar(_grammar(reading), panel)
     finally:

@@ -93,7 +93,7 @@ def expected(extension: str, source: Source) -> Iterator[tuple[str, Span]]:
 
 def _of_lark(source: Source) -> Iterator[tuple[str, Span]]:
     for statement in parse_lark(source).document.statements:
-        if isinstance(statement, lark_tree.Definition | lark_tree.Ignore):
+        if isinstance(statement, lark_tree.LarkDefinition | lark_tree.IgnoreStatement):
             for node in lark_tree.postorder(statement.body):
                 if isinstance(node, lark_tree.Regexp):
                     yield "string.regexp", node.span

@@ -107,7 +107,7 @@ def choices_in(text: str, language: Language) -> Iterator[tuple[Span, list[list[
     """Yield the place of each choice, and of its branches with their brackets and without."""
     if language is LARK:
         for statement in parse_lark(Source(text)).document.statements:
-            body = statement.body if isinstance(statement, lark.Definition) else None
+            body = statement.body if isinstance(statement, lark.LarkDefinition) else None
             for node in lark.postorder(body) if body is not None else ():
                 if isinstance(node, Choice):
                     yield node.span, [[*_within(branch)] for branch in node.branches]

@@ -101,7 +101,7 @@ def _words(recognisers: tuple[Recogniser, Recogniser], random: Random) -> Iterat
 def _judge(answer: Answer, has: Recogniser, lacks: Recogniser, words: list[str]) -> None:
     only = [word for word in words if has.contains(word) and not lacks.contains(word)]
     match answer.verdict:
-        case Verdict.NONE:
+        case Verdict.EMPTY:
             assert not only
         case Verdict.UNKNOWN:
             assert all(len(word) > answer.searched for word in only)

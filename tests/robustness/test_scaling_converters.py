@@ -12,7 +12,7 @@ import pytest
 from kbnf_core import GrammarError
 from kbnf_core.convert import from_gbnf, from_json_schema, from_lark
 from kbnf_core.languages.json_schema import Options, SchemaLimits
-from kbnf_core.languages.json_schema.document import Document, read_json
+from kbnf_core.languages.json_schema.document import SchemaDocument, read_json
 from kbnf_core.languages.json_schema.parse import embed_json_schema
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -43,7 +43,7 @@ def test_the_counted_work_of_schemas_is_in_proportion_too(
     monkeypatch.setattr(Budget, "spend", noted)
     for size in (SMALL, 2 * SMALL):
         spent.append(0)
-        document = Document(read_json(SCHEMAS[family](size)), Options())
+        document = SchemaDocument(read_json(SCHEMAS[family](size)), Options())
         embed_json_schema(document, Options())
     assert spent[1] < MOST * spent[0]
 

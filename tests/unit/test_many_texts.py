@@ -39,8 +39,8 @@ def test_many_are_one_terminal_with_the_place_of_all() -> None:
     assert text[body.span.start : body.span.end] == alternatives(WORDS)
     assert all(body.dfa.accepts(word.encode()) for word in WORDS)
     assert not body.dfa.accepts(b"w")
-    (place,) = Engine(text, Vocabulary.bytes()).why(b"").places
-    assert place.span == body.span
+    (site,) = Engine(text, Vocabulary.bytes()).why(b"").sites
+    assert site.span == body.span
 
 
 def test_what_is_no_text_stays_beside_the_others() -> None:

@@ -188,7 +188,7 @@ def test_what_can_come_as_a_whole_is_not_walked(
     engine = Engine(grammar, mine)
     engine.try_accept_new_bytes(before)
     engine.compute_allowed_token_ids()
-    *read, rest = (each.part.trie.node_count for each in slices_of(mine).parts)
+    *read, rest = (each.subset.trie.node_count for each in slices_of(mine).slices)
     # Those that no machine reads, and the way to tokens longer than anybody looks ahead.
     assert engine._automaton.masks.visited <= rest + sum(read) / 4
 
@@ -222,7 +222,7 @@ def test_only_what_leads_elsewhere_is_walked(grammar: str, monkeypatch: pytest.M
     engine.try_accept_new_bytes(b'"/a@b' if grammar == "address" else b'"/a')
     engine.compute_allowed_token_ids()
     signs = b"@. " if grammar == "address" else b"/"
-    *read, rest = (each.part.trie for each in slices_of(mine).parts)
+    *read, rest = (each.subset.trie for each in slices_of(mine).slices)
     walked = sum(
         len(data)
         for trie in read
@@ -285,10 +285,10 @@ def test_slices_hold_each_token_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     mine = vocabulary()
     found = slices_of(mine)
-    ids = np.concatenate([each.part.trie.token_ids for each in found.parts])
+    ids = np.concatenate([each.subset.trie.token_ids for each in found.slices])
     assert sorted(ids.tolist()) == sorted(mine.trie.token_ids.tolist())
-    for each in found.parts:
-        trie = each.part.trie
+    for each in found.slices:
+        trie = each.subset.trie
         for block in each.blocks[-1:]:
             assert np.flatnonzero(unpack(block, mine.size)).tolist() == sorted(trie.token_ids)
         for node in range(trie.node_count):
@@ -299,10 +299,10 @@ def test_slices_hold_each_token_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tails_follow_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     *_, text = MACHINES
-    *_, rest = (found := slices_of(VOCABULARY)).parts
+    *_, rest = (found := slices_of(VOCABULARY)).slices
     number = numbers_of(text)
     expected = {}
-    for token_id in rest.part.trie.token_ids.tolist():
+    for token_id in rest.subset.trie.token_ids.tolist():
         data = VOCABULARY.token(token_id) or b""
         longest = max(end for end in range(len(data)) if runs(text, data[:end]))
         if longest and text[1, data[longest]] == 0:
@@ -321,7 +321,7 @@ def test_tails_follow_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen == expected
     assert expected
     for node, part in enumerate(rest.height.tolist()):
-        ids = rest.part.trie.subtree_ids(node).tolist()
+        ids = rest.subset.trie.subtree_ids(node).tolist()
         assert (part == ENDLESS) == (not expected.keys() >= set(ids))
 
 

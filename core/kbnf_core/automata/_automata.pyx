@@ -420,6 +420,8 @@ def leave_out(list rows, words):
             count = cells[count * width + symbol]
             if count == DEAD:
                 break
+        # A word that the automaton does not read needs no leaving out, and its trie nodes would
+        # have no state beside them.
         if count == DEAD:
             continue
         node = 0
@@ -446,6 +448,7 @@ def leave_out(list rows, words):
             key.push_back(trie[node].symbols[i])
             key.push_back(state_of[trie[node].below[i]])
         name.assign(<const char*> key.data(), key.size() * sizeof(int32_t))
+        # From the leaves on, so that equal ends of words are one state, as in a minimal automaton.
         entry = states.find(name)
         if entry != states.end():
             state_of[node] = dereference(entry).second

@@ -25,9 +25,9 @@ R = TypeVar("R")
 
 @dataclass(slots=True, eq=False)
 class Sequence(Generic[N_co]):
-    """One part after the other; none at all is the empty word."""
+    """The operands one after the other; no operand at all is the empty word."""
 
-    parts: tuple[N_co, ...]
+    operands: tuple[N_co, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -54,10 +54,10 @@ NOTHING: Choice[Never] = Choice(())
 
 
 def children(node: N) -> tuple[N, ...]:
-    """Return the direct parts of ``node``."""
+    """Return the direct operands of ``node``."""
     match node:
         case Sequence():
-            return node.parts
+            return node.operands
         case Choice():
             return node.branches
         case Repeat():
@@ -67,13 +67,13 @@ def children(node: N) -> tuple[N, ...]:
 
 
 def rebuild(node: N, operands: Iterable[N]) -> N:
-    """Return ``node`` with other parts; itself where they are the same."""
+    """Return ``node`` with other operands; itself where they are the same."""
     new = tuple(operands)
     if new == children(node):
         return node
     match node:
         case Sequence():
-            return replace(node, parts=new)
+            return replace(node, operands=new)
         case Choice():
             return replace(node, branches=new)
         case Repeat():
@@ -88,7 +88,7 @@ def postorder(root: N) -> Iterator[N]:
 
 
 def fold(root: N, combine: Callable[[N, list[R]], R]) -> R:
-    """Return the value that ``combine`` makes of ``root``, given those of its parts."""
+    """Return the value that ``combine`` makes of ``root``, given those of its operands."""
     return traversal.fold(root, children, combine)
 
 

@@ -30,12 +30,19 @@ def members(mask: int) -> tuple[int, ...]:
 @lru_cache(maxsize=4096)
 def exits(dfa: Dfa) -> tuple[int, ...]:
     """Return, for each state, the bytes that lead on."""
-    return tuple([_leading_on(row, dfa.classes) for row in dfa.rows])
+    live = [bytes([_ONE if target != DEAD else _ZERO for target in row]) for row in dfa.rows]
+    # Many states lead on by the same classes.
+    masks = {digits: _bytes_of(digits, dfa.classes) for digits in set(live)}
+    return tuple(map(masks.__getitem__, live))
 
 
 def _leading_on(row: Sequence[int], classes: ByteClasses) -> int:
     """Return the bytes whose class leads to a state: the digits of a number, byte 0 the last."""
-    digits = bytes([_ONE if target != DEAD else _ZERO for target in row])
+    return _bytes_of(bytes([_ONE if target != DEAD else _ZERO for target in row]), classes)
+
+
+def _bytes_of(digits: bytes, classes: ByteClasses) -> int:
+    """Return the bytes of the classes that have a digit one."""
     return int(classes.translate(digits.ljust(256))[::-1], 2)
 
 

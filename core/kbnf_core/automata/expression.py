@@ -85,7 +85,7 @@ class Builder:
         for operand in operands:
             if operand is NOTHING:
                 return NOTHING
-            for item in operand.parts if isinstance(operand, Sequence) else (operand,):
+            for item in operand.operands if isinstance(operand, Sequence) else (operand,):
                 self._append(items, item)
         if len(items) < 2:
             return items[0] if items else EMPTY
@@ -197,7 +197,7 @@ def _adjoining(left: tuple[int, int | None], right: tuple[int, int | None]) -> b
 
 
 def _items(item: Expression) -> tuple[Expression, ...]:
-    return item.parts if isinstance(item, Sequence) and item.parts else (item,)
+    return item.operands if isinstance(item, Sequence) and item.operands else (item,)
 
 
 Spell = Callable[[CodePoints], str]
@@ -274,7 +274,7 @@ def _operands_and_signs(
     if node is NOTHING:
         return ["[^\\s\\S]"]
     if isinstance(node, Sequence):
-        return [token for item in node.parts for token in _grouped(item, (Choice,))]
+        return [token for item in node.operands for token in _grouped(item, (Choice,))]
     return [token for item in node.branches for token in ("|", item)][1:]
 
 

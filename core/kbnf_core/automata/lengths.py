@@ -378,13 +378,13 @@ def without_count(whole: str) -> tuple[str, Length | None]:
 
 def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]:
     """Return the items of a sequence; beside any text it is enough to repeat as often as needed."""
-    items = list(read.parts if isinstance(read, Items) else (read,))
+    items = list(read.operands if isinstance(read, Items) else (read,))
     for index, item in enumerate(items):
         beside = [*items[max(index - 1, 0) : index], *items[index + 1 : index + 2]]
         if isinstance(item, Repeat) and item.high is not None and any(map(_is_any, beside)):
             items[index] = builder.repetition(item.body, item.low, item.low)
     whole = builder.sequence(items)
-    return list(whole.parts if isinstance(whole, Items) else (whole,))
+    return list(whole.operands if isinstance(whole, Items) else (whole,))
 
 
 def _is_any(item: Expression) -> bool:

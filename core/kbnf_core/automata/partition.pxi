@@ -40,6 +40,8 @@ cdef inline uint64_t _random(uint64_t value) noexcept nogil:
 
 
 cdef inline uint64_t _factor(int32_t block) noexcept nogil:
+    # The bit keeps numbers of blocks apart from those of symbols, with which they are multiplied:
+    # else symbol 1 to block 2 and symbol 2 to block 1 had one product.
     return _random(<uint64_t> 1 << 63 | <uint64_t> block)
 
 
@@ -155,6 +157,8 @@ cdef void _refine(
     looked_at.reserve(count)
     moved.reserve(count)
     for i in range(count):
+        # States with different tags have different sums from the beginning, so that tags need no
+        # pass of their own.
         sums.push_back(_random(tags[i]))
     for i in range(<Py_ssize_t> runs.source.size()):
         sums[runs.source[i]] += runs.weight[i] * _factor(0)
@@ -346,6 +350,8 @@ cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept
         if live[i]:
             numbers[i] = count
             count += 1
+    # Edges to a state that reaches no end count in the sums, and would make their source differ
+    # from a state without them.
     if count < <int32_t> tags.size():
         _keep(edges, tags, starts, numbers)
         _find_runs(edges, seed, runs)
@@ -355,6 +361,7 @@ cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept
             _refine(runs, tags, blocks)
         if _are_alike(edges, tags, blocks):
             break
+        # Symbols are below 2 ** 32, so that all of them get numbers that were not used before.
         seed += <uint64_t> 1 << 32
         _find_runs(edges, seed, runs)
     _number_blocks(edges, starts, blocks, numbers)

@@ -181,6 +181,8 @@ cdef void _spell_state(
         elif node.empty():
             targets.push_back(DEAD)
         else:
+            # Nodes with the same targets are one, of whichever state: most states leave by the same
+            # characters.
             key.assign(<const char*> node.data(), node.size() * sizeof(int32_t))
             if not numbers.count(key):
                 numbers[key] = count + <int32_t> nodes.first.size()
@@ -277,6 +279,8 @@ def literals(words, bytes classes, int64_t limit):
             below.low = below.high
     edges.first.push_back(<int32_t> edges.symbol.size())
     starts.push_back(0)
+    # The trie does not outgrow the list of words, which exists already; the limit is one for the
+    # result.
     _make_minimal(edges, tags, starts)
     if <int64_t> tags.size() > limit:
         return None
@@ -313,6 +317,7 @@ def count(targets, shortest, longest, int64_t low, int64_t high, stops, int64_t 
         if not stopped[state]:
             for i in range(<Py_ssize_t> after[state].size()):
                 to = after[state][i]
+                # Longer than the bound whatever comes: a dead end that need not be made.
                 if high >= 0 and reached + least[to] > high:
                     continue
                 there = _counted(to, reached, least, farthest, low, high)

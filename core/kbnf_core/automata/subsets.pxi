@@ -92,6 +92,8 @@ cdef class _Subsets:
             sort(self.queue.begin(), self.queue.end())
         self.closure_first[state] = <int32_t> self.closed.size()
         for here in self.queue:
+            # States with free edges alone would only make subsets differ that read and accept the
+            # same.
             if self.useful[here]:
                 self.closed.push_back(here)
         self.closure_end[state] = <int32_t> self.closed.size()
@@ -164,6 +166,8 @@ cdef class _Subsets:
             if self.universal == UNKNOWN:
                 self.universal = self.add(subset, count, 0)
             return self.universal
+        # Most subsets have one state, for most of an automaton is deterministic already: no hash
+        # for these.
         if count == 1:
             if self.alone[subset[0]] == UNKNOWN:
                 self.alone[subset[0]] = self.add(subset, count, 0)
@@ -221,6 +225,8 @@ cdef class _Subsets:
         ):
             return -2
         self.spent += 1
+        # What following the subset will cost, so that a limit stops a large one before its edges
+        # are sorted.
         for i in range(count):
             self.spent += self.weights[subset[i]]
         if self.is_spent():
@@ -286,6 +292,8 @@ cdef class _Subsets:
                 other = move + 1
                 while other != end and other[0] >> 32 == move[0] >> 32:
                     other += 1
+                # Sorted by symbol and target: where first and last are equal, all targets are one.
+                # Most are.
                 if move[0] == (other - 1)[0]:
                     target = self.after(<int32_t> move[0])
                 else:

@@ -10,7 +10,7 @@ Tests: tests/unit/conversion
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.ir import Grammar
-from kbnf_core.kbnf.parsed import Example
+from kbnf_core.kbnf.parsed import DifferingText
 from kbnf_core.kernel import has_engine
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def example_of_loss(
     grammar: Grammar, converted: Grammar, limits: Limits = DEFAULT_LIMITS
-) -> Example | None:
+) -> DifferingText | None:
     """Return a shortest text that only one of two grammars takes; None if none was found."""
     one, other = _states(grammar, limits), _states(converted, limits)
     if one is None or other is None:
@@ -29,14 +29,14 @@ def example_of_loss(
     from kbnf_core.conversion.running import shortest_difference
 
     difference = shortest_difference(one, other)
-    return None if difference is None else Example(*difference)
+    return None if difference is None else DifferingText(*difference)
 
 
 class GoingOn(NamedTuple):
     """Whether a complete text may go on to another one, and a text that does."""
 
     may_be: bool
-    example: Example | None
+    example: DifferingText | None
 
 
 def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
@@ -49,7 +49,7 @@ def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     if is_prefix_free(states.tables):
         return GoingOn(False, None)
     longer = shortest_longer(states, MOST_STATES)
-    return GoingOn(True, None if longer is None else Example(longer, kept_out=False))
+    return GoingOn(True, None if longer is None else DifferingText(longer, kept_out=False))
 
 
 def _states(grammar: Grammar, limits: Limits) -> "StateTable | None":

@@ -13,7 +13,7 @@ A call of a number above ``columns`` or below 0 matches nothing; so does a count
 Tests: tests/unit/conversion/test_families.py
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ from kbnf_core.kbnf.tree import (
     postorder,
 )
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Span
 
@@ -68,18 +68,23 @@ def written_out(
         definitions = _FamilyWriter(document, start, columns, limits, budget).definitions()
     except TooManyMembersError as error:
         return WrittenOut(document, (_too_many(document, columns, limits, error.family),))
-    alternatives = dict(_alternatives(document))
-    plain = replace(document, definitions=definitions, alternatives=alternatives)
-    return WrittenOut(plain, ())
+    return WrittenOut(replace(document, definitions=definitions), ())
 
 
-def _alternatives(document: Document) -> Iterator[tuple[Span, tuple[Span, bool]]]:
-    """Yield the place of each alternative with that of its choice; any may go."""
+def alternatives_in(document: Document) -> Mapping[Span, tuple[Span, bool]] | None:
+    """Return ``Document.alternatives``; of a tree with families all its alternatives.
+
+    Any of those can go: rules of families are copies without any change.
+    """
+    if not document.families:
+        return document.alternatives
+    result = {}
     for definition in document.definitions:
-        yield definition.body.span, (document.first_names[definition.name.value], True)
+        result[definition.body.span] = document.first_names[definition.name.value], True
         for node in postorder(definition.body):
             if isinstance(node, Alternation):
-                yield from ((branch.span, (node.span, True)) for branch in node.branches)
+                result.update((branch.span, (node.span, True)) for branch in node.branches)
+    return result
 
 
 def _too_many(document: Document, columns: int, limits: Limits, family: str) -> Diagnostic:
@@ -268,11 +273,13 @@ class _Check:
     def _without_number(self, name: str, span: Span, definition: Definition) -> Diagnostic:
         variable = definition.variable
         number = "0" if variable is None else variable.value
-        fix = Fix(f"write `{name}@{number}`", (Edit(span, f"{name}{MARK}{number}"),), safe=False)
+        fix = Fix(
+            f"write `{name}@{number}`", (TextEdit(span, f"{name}{MARK}{number}"),), safe=False
+        )
         return self._finding(f"the family `{name}` needs a number", span, fixes=(fix,))
 
     def _no_family(self, name: str, number: Number) -> Diagnostic:
-        fix = Fix(f"write `{name}`", (Edit(number.span, ""),), safe=False)
+        fix = Fix(f"write `{name}`", (TextEdit(number.span, ""),), safe=False)
         labels = (Label(self._document.first_names[name], "its definition"),)
         message = f"`{name}` is defined without a number"
         return self._finding(message, number.span, labels=labels, fixes=(fix,))
@@ -289,10 +296,10 @@ class _Check:
             return  # Its head is reported.
         if own is None:
             end = definition.name.span.end
-            edits = (Edit(Span(end, end), f"{MARK}{variable.value}"),)
+            edits = (TextEdit(Span(end, end), f"{MARK}{variable.value}"),)
             fix = Fix(f"make `{definition.name.value}` a family", edits, safe=False)
         else:
-            fix = Fix(f"write `{own.value}`", (Edit(variable.span, own.value),), safe=False)
+            fix = Fix(f"write `{own.value}`", (TextEdit(variable.span, own.value),), safe=False)
         message = f"`{variable.value}` is not the variable of `{definition.title}`"
         yield self._finding(message, variable.span, fixes=(fix,))
 

@@ -18,7 +18,7 @@ from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.expression import Expression as Texts
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import only_text
-from kbnf_core.conversion.scannerless import Scannerless, Token, without_lexer
+from kbnf_core.conversion.scannerless import Scannerless, TokenKind, without_lexer
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
@@ -123,7 +123,7 @@ class ForeignReader(ABC):
     def without_lexer(
         self,
         rules: Sequence[Definition],
-        tokens: Sequence[Token],
+        tokens: Sequence[TokenKind],
         start: str,
         everywhere: Collection[str] | None = None,
     ) -> Scannerless:

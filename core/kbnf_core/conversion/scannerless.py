@@ -92,7 +92,7 @@ LARGEST = 20_000
 
 
 @dataclass(slots=True, eq=False)
-class Token:
+class TokenKind:
     """A kind of token and its texts; those of one ``mode`` are told apart by the lexer.
 
     Nothing is skipped before a token that is ``immediate``; one that is ``last`` is skipped only at
@@ -143,7 +143,7 @@ class Scannerless:
 
 def without_lexer(
     rules: Sequence[Definition],
-    tokens: Sequence[Token],
+    tokens: Sequence[TokenKind],
     start: str,
     limits: Limits,
     budget: Budget,
@@ -184,13 +184,15 @@ def _key(leaf: Expression) -> str:
     return leaf.name.value if isinstance(leaf, Reference) else print_expression(leaf)
 
 
-def _written_in(rules: Iterable[Definition]) -> Iterable[Token]:
+def _written_in(rules: Iterable[Definition]) -> Iterable[TokenKind]:
     """Return the tokens that are written as texts or patterns in rules, each once."""
-    tokens: dict[str, Token] = {}
+    tokens: dict[str, TokenKind] = {}
     for rule in rules:
         for leaf in _leaves(rule.body):
             if not isinstance(leaf, Reference) and not is_empty(leaf):
-                tokens.setdefault(_key(leaf), Token(Name(_key(leaf), leaf.span), leaf, leaf.span))
+                tokens.setdefault(
+                    _key(leaf), TokenKind(Name(_key(leaf), leaf.span), leaf, leaf.span)
+                )
     return tokens.values()
 
 
@@ -198,7 +200,7 @@ def _leaves(root: Expression) -> Iterator[Expression]:
     return (node for node in postorder(root) if not children(node))
 
 
-def _split(token: Token, names: FreshNames) -> Iterator[Token]:
+def _split(token: TokenKind, names: FreshNames) -> Iterator[TokenKind]:
     """Yield a skipped token as one for each way in which its texts may go on.
 
     A line comment and a block comment may be one token, and end otherwise.
@@ -224,7 +226,7 @@ def _split(token: Token, names: FreshNames) -> Iterator[Token]:
         yield replace(token, name=Name(name, token.name.span), body=body)
 
 
-def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iterator[Loss]:
+def _tell_apart(tokens: Sequence[TokenKind], limits: Limits, budget: Budget) -> Iterator[Loss]:
     """Take the texts of each token from those after it in the same mode; yield where it cannot."""
     words: dict[str, set[bytes]] = {}
     patterns: dict[str, dict[int, list[Dfa]]] = {}
@@ -236,6 +238,7 @@ def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> Iter
         mode = words.setdefault(token.mode, set())
         others = patterns.setdefault(token.mode, {})
         first = _beginning_bytes(dfa)
+        # Tokens without a common first byte share no text, and most pairs have none.
         rivals_in_form = {id(rival): rival for byte in first for rival in others.get(byte, ())}
         word = only_word(dfa)
         rivals = mode if word is None else (word,)
@@ -263,7 +266,7 @@ def _beginning_bytes(dfa: Dfa) -> list[int]:
     return [*result, 256] if dfa.accepting[0] else result
 
 
-def take(token: Token, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
+def take(token: TokenKind, words: Sequence[Dfa], limits: Limits, budget: Budget) -> Iterator[Loss]:
     """Take words from a token; yield a loss where the rest has no pattern of moderate size."""
     dfa = token.dfa
     if dfa is None:
@@ -286,8 +289,8 @@ class _Kinds:
     Tokens of one name are one kind.
     """
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens: dict[str, list[Token]] = {}
+    def __init__(self, tokens: Sequence[TokenKind]) -> None:
+        self.tokens: dict[str, list[TokenKind]] = {}
         for token in tokens:
             self.tokens.setdefault(token.name.value, []).append(token)
         self.numbers = {name: number for number, name in enumerate(self.tokens)}
@@ -489,7 +492,7 @@ class _Boundaries:
 
 def _rivals(
     kinds: _Kinds, everywhere: Collection[str] | None
-) -> Iterator[tuple[list[Token], list[Token]]]:
+) -> Iterator[tuple[list[TokenKind], list[TokenKind]]]:
     """Yield tokens, and those that the lexer looks for beside each of them at its position."""
     tokens = [token for same in kinds.tokens.values() for token in same]
     if everywhere is not None:
@@ -500,7 +503,7 @@ def _rivals(
         yield of_mode, of_mode
 
 
-def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
+def _union(tokens: Iterable[TokenKind], limits: Limits) -> Dfa | None:
     """Return the automaton of all tokens; None where it is too large."""
     automata = [dfa for dfa in (token.dfa for token in tokens) if dfa is not None]
     try:
@@ -620,7 +623,11 @@ class _ScannerlessWriter:
         self._losses: list[Loss] = []
 
     def write(
-        self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: FreshNames
+        self,
+        rules: Sequence[Definition],
+        tokens: Sequence[TokenKind],
+        start: str,
+        names: FreshNames,
     ) -> Scannerless:
         """Return the rules, and those of the tokens."""
         self._gap, self._space, text = (

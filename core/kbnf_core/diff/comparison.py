@@ -47,8 +47,8 @@ from kbnf_core.text.errors import GrammarError, WorkLimitError
 class Verdict(enum.Enum):
     """The result for the texts that one grammar has and the other lacks."""
 
-    NONE = "none"
-    """Proved: there are none."""
+    EMPTY = "none"
+    """Proved: there is no such text."""
     SOME = "some"
     """There is a witness."""
     UNKNOWN = "unknown"
@@ -114,9 +114,9 @@ class Comparison:
 
 
 _RELATIONS = {
-    (Verdict.NONE, Verdict.NONE): Relation.EQUAL,
-    (Verdict.NONE, Verdict.SOME): Relation.SUBSET,
-    (Verdict.SOME, Verdict.NONE): Relation.SUPERSET,
+    (Verdict.EMPTY, Verdict.EMPTY): Relation.EQUAL,
+    (Verdict.EMPTY, Verdict.SOME): Relation.SUBSET,
+    (Verdict.SOME, Verdict.EMPTY): Relation.SUPERSET,
     (Verdict.SOME, Verdict.SOME): Relation.DIFFERENT,
 }
 
@@ -234,7 +234,7 @@ class _GrammarComparison:
                 self._witnesses[side] = Witness((text,), len(text), ())
         is_given_up = False
         try:
-            answers = self._answers(Answer(Verdict.NONE)) if short.complete else self._decide()
+            answers = self._answers(Answer(Verdict.EMPTY)) if short.complete else self._decide()
         except WorkLimitError:
             answers = self._answers(Answer(Verdict.UNKNOWN))
             is_given_up = True
@@ -250,12 +250,14 @@ class _GrammarComparison:
     def _decide(self) -> list[Answer]:
         """Return the answers of the machine of both. Raises WorkLimitError."""
         machine = merge(self._machine(), self._budget)
+        # Equal components have one number after ``merge``: equal starts are a proof.
         if machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1:
-            return [Answer(Verdict.NONE), Answer(Verdict.NONE)]
+            return [Answer(Verdict.EMPTY), Answer(Verdict.EMPTY)]
         return self._search(machine)
 
     def _compare_empty(self, answers: list[Answer]) -> None:
         """Put the empty text first: it is shorter than any other."""
+        # The searches look at nonempty texts only.
         takes = [
             grammar.finish is Finish.EOS and grammar.analysis.facts[grammar.start].nullable
             for grammar in self._grammars
@@ -308,6 +310,8 @@ class _GrammarComparison:
         ends_itself = [
             not eager or _is_closed(machine, side) for side, eager in enumerate(self._eager)
         ]
+        # Where no text goes on to another one an eager end changes nothing. Only then may
+        # components be symbols, for a complete text could hide in one.
         eager = (False, False) if all(ends_itself) else self._eager
         subject = _Subject(machine, StateTable(tables), texts, eager)
         refinement = _Refinement(subject, all(ends_itself), self._witnesses, self._budget)
@@ -376,6 +380,8 @@ class _Refinement:
     def _walk(self, search: Search, doubtful: list[Witness]) -> bool:
         """Walk edges on possible ways to a witness; return whether there are new ones."""
         before = len(self._walked)
+        # First those that may read the same bytes otherwise, for each edge that is walked makes the
+        # search larger.
         for competing_only in (True, False):
             for witness in doubtful:
                 for state, symbol in witness.passed:
@@ -408,6 +414,7 @@ class _Refinement:
         return self._first[component]
 
     def _answers(self, outcome: SearchOutcome, doubtful: list[Witness]) -> list[Answer]:
+        # At the length of a witness that proved doubtful there may be another one.
         searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
         answers = []
         for side in (LEFT, RIGHT):
@@ -416,7 +423,7 @@ class _Refinement:
                 shorter = Answer(Verdict.UNKNOWN, searched=min(searched, earlier.length - 1))
                 answers.append(_some(earlier, self._subject.machine.terminals, shorter))
             elif outcome.complete and outcome.witnesses[side] is None:
-                answers.append(Answer(Verdict.NONE))
+                answers.append(Answer(Verdict.EMPTY))
             else:
                 answers.append(Answer(Verdict.UNKNOWN, searched=max(searched, 0)))
         return answers

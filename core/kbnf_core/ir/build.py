@@ -15,10 +15,13 @@ Tests: tests/unit/test_ir_build.py, tests/unit/languages/json_schema/test_counts
 
 from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Sequence as Several
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TYPE_CHECKING, TypeGuard
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     Call,
@@ -37,6 +40,9 @@ from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, Span
 
+if TYPE_CHECKING:
+    from kbnf_core.automata.expression import Expression as Texts
+
 EMPTY: Node = Sequence((), NOWHERE)
 """The empty word, which the other functions leave out."""
 
@@ -51,20 +57,50 @@ def call(name: str) -> Node:
     return Call(name, NOWHERE)
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Uncompiled(Regular):
+    """A regular expression, its ``notation``, that is compiled where its automaton is first used.
+
+    ``parsed`` is the expression, where it is known. Compiling raises LimitError.
+    """
+
+    dfa: Dfa = field(init=False)
+    parsed: "Texts | None" = None
+
+    def __getattr__(self, name: str) -> Dfa:
+        # Called where an attribute has no value yet.
+        if name != "dfa":
+            raise AttributeError(name)
+        compiled = compile_regex(str(self.notation))
+        if compiled.dfa is None:
+            raise LimitError("states", DEFAULT_LIMITS.regex_states)
+        self.dfa = compiled.dfa
+        return self.dfa
+
+
+def pattern(written: str, parsed: "Texts | None" = None) -> Node:
+    """Return the texts of a regular expression, which is compiled on demand."""
+    return Uncompiled(NOWHERE, written, parsed=parsed)
+
+
 def sequence(*nodes: Node) -> Node:
-    """Return the sequence of the parts; adjacent literals are joined."""
+    """Return the sequence of the parts; adjacent literals without places are joined."""
     items: list[Node] = []
     for node in nodes:
         inner: tuple[Node, ...] = (node,)
         if type(node) is Sequence and node.notation is None:
-            inner = node.parts if node.span is NOWHERE else _inner(node, node.parts)
-        if items and inner and type(items[-1]) is Literal and type(inner[0]) is Literal:
-            items[-1] = Literal(items[-1].data + inner[0].data, NOWHERE)
+            inner = node.operands if node.span is NOWHERE else _inner(node, node.operands)
+        if items and inner and _is_made(first := items[-1]) and _is_made(second := inner[0]):
+            items[-1] = Literal(first.data + second.data, NOWHERE)
             inner = inner[1:]
         items += inner
     if not items:
         return EMPTY
     return items[0] if len(items) == 1 else Sequence(tuple(items), NOWHERE)
+
+
+def _is_made(node: Node) -> TypeGuard[Literal]:
+    return type(node) is Literal and node.span is NOWHERE
 
 
 def alternation(nodes: Iterable[Node]) -> Node:
@@ -123,7 +159,11 @@ def repeated(body: Node, low: int, high: int | None) -> Node:
     """Return ``low`` to ``high`` times the part."""
     if body is EMPTY or high == 0:
         return EMPTY
-    return body if (low, high) == (1, 1) else Repeat(body, low, high, NOWHERE)
+    if (low, high) == (1, 1):
+        return body
+    if type(body) is Repeat and (low, high) == (0, 1) and body.low < 2:
+        return body if body.low == 0 else Repeat(body.body, 0, body.high, NOWHERE)
+    return Repeat(body, low, high, NOWHERE)
 
 
 def distinct(nodes: Iterable[Node]) -> Iterable[Node]:
@@ -141,6 +181,8 @@ def structure(node: Node, keys: Several[Hashable]) -> Hashable:
             return data
         case Call(name):
             return name
+        case Uncompiled(notation=written):
+            return "regex", written
         case Regular(dfa):
             return id(dfa)
         case Token(terminal):
@@ -158,14 +200,14 @@ def placed(root: Node, span: Span) -> Node:
     return replace(root, span=span)
 
 
-def moved(root: Node, names: Mapping[str, str]) -> Node:
-    """Return an expression without places, of another grammar in which names are others."""
+def moved(root: Node, names: Mapping[str, str], span: Span = NOWHERE) -> Node:
+    """Return an expression of another grammar, at one place, in which names are others."""
 
     def one(node: Node, operands: list[Node]) -> Node:
         if isinstance(node, Call):
-            return Call(names.get(node.nonterminal, node.nonterminal), NOWHERE)
+            return Call(names.get(node.nonterminal, node.nonterminal), span)
         node = rebuild(node, operands)
-        return node if node.span is NOWHERE else replace(node, span=NOWHERE)
+        return node if node.span is span else replace(node, span=span)
 
     return fold(root, children, one)
 

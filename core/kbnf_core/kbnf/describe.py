@@ -175,7 +175,7 @@ def _regex_lines(root: Node) -> list[_Words]:
             case str():
                 lines.append((depth, f"the text {quote(node)}"))
             case algebra.Sequence():
-                children = _joined(node.parts)
+                children = _joined(node.operands)
                 if len(children) != 1:
                     lines.append((depth, "one after the other:" if children else "nothing"))
                 pending += [(child, depth + (len(children) != 1)) for child in reversed(children)]

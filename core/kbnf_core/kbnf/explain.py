@@ -24,7 +24,7 @@ from kbnf_core.kbnf.statements import (
     shown,
     span_of,
 )
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.source import Source, Span
 
 _PAIR = re.compile(r"\\u(?P<first>[0-9a-fA-F]{4})\\u(?P<second>[0-9a-fA-F]{4})")
@@ -77,7 +77,7 @@ def meant_for_regex(source: Source, character: QuotedPiece) -> Diagnostic:
 def _doubled(source: Source, span: Span, written: str, message: str = "") -> Diagnostic:
     r"""Explain ``#"\\d"``, where the backslash is meant for the regex."""
     start = Span(span.start, span.start)
-    fix = Fix("double the backslash", (Edit(start, "\\"),))
+    fix = Fix("double the backslash", (TextEdit(start, "\\"),))
     help_ = (
         f"write {shown(chr(92) + written)}, because string escapes are decoded before the regex;"
         ' or a raw pattern, `#r"..."`'
@@ -104,7 +104,7 @@ def _unknown(source: Source, span: Span, written: str) -> Diagnostic:
 
 
 def _replaced(source: Source, span: Span, whole: Span, text: str, message: str) -> Diagnostic:
-    fix = Fix(f"write `{text}`", (Edit(whole, text),))
+    fix = Fix(f"write `{text}`", (TextEdit(whole, text),))
     return Diagnostic("E007", message, source, span, helps=(f"write `{text}`",), fixes=(fix,))
 
 
@@ -144,6 +144,7 @@ def foreign_form(mistake: Mistake) -> ForeignWords | None:
 
 def _alternative(mistake: Mistake) -> ForeignWords | None:
     words, index = mistake.words, mistake.index
+    # A bar in a bracket, or after a text that does not end, need not be one of the rule.
     if mistake.open_brackets or any(word.type in _OPEN for word in words):
         return None
     bars = [i for i, word in enumerate(words) if word.type == "_OR"]
@@ -171,7 +172,7 @@ def class_fix(written: str, span: Span) -> Fix:
     """Return the fix that makes a pattern of a character class, in which `[` is the sign itself."""
     inside = _BRACKET.sub(lambda match: match[1] or r"\[", written[1:])
     pattern = '#"[' + inside.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return Fix(f"write `{pattern}`", (Edit(span, pattern),))
+    return Fix(f"write `{pattern}`", (TextEdit(span, pattern),))
 
 
 def _class(source: Source, span: Span) -> Diagnostic:
@@ -236,15 +237,17 @@ def _slashed(mistake: Mistake) -> Diagnostic | None:
         return None
     touches = span_of(mistake.before).end == mistake.span.start
     match = _SLASHES.match(source.text, mistake.span.start)
+    # Without blanks, `a/b` is an alternative of PEG.
     if match is None or (touches and mistake.before.type in _ENDS_OPERAND):
         return None
+    # `except!` takes no pattern: written as ours it would be the next mistake.
     if mistake.inside is not None and mistake.words[mistake.open_brackets[-1] - 1].type == "EXCEPT":
         return None
     flags = "".join(flag for flag in dict.fromkeys(match["flags"]) if flag in _FLAGS)
     regex = (f"(?{flags})" if flags else "") + match["regex"].replace("\\/", "/")
     pattern = '#r"' + regex.replace('"', '""') + '"'
     span = Span(*match.span())
-    fix = Fix(f"write `{pattern}`", (Edit(span, pattern),))
+    fix = Fix(f"write `{pattern}`", (TextEdit(span, pattern),))
     message = "patterns are not written between slashes"
     return Diagnostic("E001", message, source, span, helps=(fix.message,), fixes=(fix,))
 
@@ -278,7 +281,7 @@ def _label(mistake: Mistake) -> ForeignWords | None:
     if not touching or symbol.type not in _BEGINS_SYMBOL:
         return None
     span = span_of(label).cover(mistake.span)
-    fix = Fix(f"remove `{label.value}:`", (Edit(span, ""),))
+    fix = Fix(f"remove `{label.value}:`", (TextEdit(span, ""),))
     finding = Diagnostic(
         "E001",
         "symbols have no labels",
@@ -313,7 +316,7 @@ def _slash(mistake: Mistake) -> ForeignWords | None:
         return None
     if behind >= len(mistake.words) or mistake.words[behind].value in ("/", "*", ";"):
         return None
-    fix = Fix("write `|`", (Edit(mistake.span, "|"),))
+    fix = Fix("write `|`", (TextEdit(mistake.span, "|"),))
     finding = Diagnostic(
         "E001",
         "alternatives are divided by `|`, not `/`",
@@ -370,8 +373,9 @@ def line_comment(source: Source, span: Span) -> Diagnostic:
     """Return the finding for a comment after ``#`` or ``//``, up to the end of its line."""
     inner = source.slice(span).lstrip("#/!").strip()
     fixes: tuple[Fix, ...] = ()
+    # In a comment of ours this would be its end.
     if "*)" not in inner:
-        fixes = (Fix(f"write `(* {inner} *)`", (Edit(span, f"(* {inner} *)"),)),)
+        fixes = (Fix(f"write `(* {inner} *)`", (TextEdit(span, f"(* {inner} *)"),)),)
     mark = "//" if source.slice(span).startswith("//") else "#"
     return Diagnostic(
         "E001",
@@ -393,7 +397,7 @@ def _behind(words: list[Word], index: int, end: int) -> int:
 def angled_names(source: Source, words: list[Word]) -> tuple[list[Word], list[Diagnostic]]:
     """Return the words without the marks of ``<name>``, and the findings about them."""
     kept: list[Word] = []
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     index = 0
     while index < len(words):
         name = _angled(words, index)
@@ -402,7 +406,7 @@ def angled_names(source: Source, words: list[Word]) -> tuple[list[Word], list[Di
             index += 1
             continue
         kept.append(name)
-        edits += (Edit(span_of(words[index]), ""), Edit(span_of(words[index + 2]), ""))
+        edits += (TextEdit(span_of(words[index]), ""), TextEdit(span_of(words[index + 2]), ""))
         index += 3
     if not edits:
         return words, []
@@ -485,7 +489,7 @@ def missing_last_semicolon(source: Source, last: Word) -> Diagnostic:
 
 def _missing(source: Source, last: Word, code: str, message: str) -> Diagnostic:
     end = Span(span_of(last).end, span_of(last).end)
-    fix = Fix("insert `;`", (Edit(end, ";"),))
+    fix = Fix("insert `;`", (TextEdit(end, ";"),))
     return Diagnostic(code, message, source, end, "expected `;`", fixes=(fix,))
 
 
@@ -499,7 +503,7 @@ def no_definition(source: Source, statement: Statement) -> Diagnostic:
         case "OPEN_STRING":
             return open_string(source, first)
         case "END":
-            fix = Fix("remove it", (Edit(span_of(first), ""),))
+            fix = Fix("remove it", (TextEdit(span_of(first), ""),))
             message = "this `;` ends no rule"
             return Diagnostic("E001", message, source, span_of(first), fixes=(fix,))
         case _ if first.type in NAMES:
@@ -616,7 +620,8 @@ def _empty_alternative(mistake: Mistake) -> Diagnostic | None:
         mistake.span,
         "expected a symbol before this point",
         helps=("write `''` for the empty text, or `[x]` for an optional part",),
-        fixes=(Fix("write `''`", (Edit(start, "'' "),), safe=False),),
+        # Not safe: the bar may be one too many.
+        fixes=(Fix("write `''`", (TextEdit(start, "'' "),), safe=False),),
     )
 
 
@@ -701,7 +706,10 @@ def _straight_quotes(mistake: Mistake) -> tuple[Fix, ...]:
     match = re.compile(f'[^\\n"\\\\]*?[{_OPENING[text[start]]}]').match(text, start + 1)
     if match is None:
         return ()
-    edits = (Edit(Span(start, start + 1), '"'), Edit(Span(match.end() - 1, match.end()), '"'))
+    edits = (
+        TextEdit(Span(start, start + 1), '"'),
+        TextEdit(Span(match.end() - 1, match.end()), '"'),
+    )
     return (Fix("write straight quotes", edits),)
 
 

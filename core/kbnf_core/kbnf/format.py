@@ -615,6 +615,7 @@ def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIM
     contents = contents_of(source, words)
     ignores = read_pragmas(parsed.document)[0].ignores
     kept: frozenset[int] = frozenset()
+    # Each round keeps more definitions as they are, so this ends.
     while True:
         text = _write(source, contents, width, kept)
         moved = moved_statements(contents, source, ignores, text) - kept if ignores else set()

@@ -1,8 +1,8 @@
 """Reads the notations of other tools to trees of KBNF: what rules in the style of EBNF share.
 
-A ``Notation`` has the methods that a parser calls, by the names in its ``grammar.lark``. Names,
-texts in quotes, groups and repetitions mean the same in most of them. ``Rules`` splits nothing: it
-says which statements are rules (a name and a sign), and explains those that are not.
+A ``NotationBuilder`` has the methods that a parser calls, by the names in its ``grammar.lark``.
+Names, texts in quotes, groups and repetitions mean the same in most of them. ``Rules`` splits
+nothing: it says which statements are rules (a name and a sign), and explains those that are not.
 
 Tests: tests/unit/kbnf
 """
@@ -41,7 +41,7 @@ _COUNTS = {"?": (0, 1), "*": (0, None)}
 """How often an operator repeats; any other one is once or more."""
 
 
-class Notation:
+class NotationBuilder:
     """The methods that a parser calls; stateless, so one serves every parse."""
 
     def name(self, word: Word) -> Name:
@@ -158,7 +158,7 @@ class Rules(Metasyntax[Tree]):
         source: Source,
         limits: Limits,
         parser: StatementParser,
-        notation: Notation,
+        notation: NotationBuilder,
         hints: Hints,
     ) -> None:
         super().__init__(source, limits)

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.ir import Node
+from kbnf_core.ir import Grammar, Node
 from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
@@ -39,7 +40,7 @@ the original lacks them, and likely mistakes in a schema, which are seldom check
 """
 
 
-class Example(NamedTuple):
+class DifferingText(NamedTuple):
     """A text on which the two languages differ.
 
     ``kept_out`` says how: the original takes it and the result does not (True), or the result
@@ -67,7 +68,7 @@ class Loss(NamedTuple):
     code: str
     message: str
     span: Span
-    example: Example | None = None
+    example: DifferingText | None = None
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
 
@@ -153,14 +154,14 @@ class Mark(NamedTuple):
 class Marked(NamedTuple):
     """The description by which values are read: a ``language`` of calls, or else a marked grammar.
 
-    The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
-    grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
-    is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
+    The language is values of JSON (``languages.structural_tag.reading``). ``grammar`` has the same
+    texts and others, and rules in it mark what values are made of; JSON in it is any JSON: what a
+    text may be is in the grammar itself. ``messages`` is JSON: the response
     template that messages are read by, and the tools; empty where there is none. ``syntax`` is that
     of values that are not JSON (``parse.block_values``).
     """
 
-    document: Document | None
+    grammar: Grammar | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None
@@ -191,13 +192,23 @@ class Attributes(NamedTuple):
 NO_ATTRIBUTES = Attributes()
 
 
+NO_AUTOMATA: Mapping[str, Dfa] = MappingProxyType({})
+
+
+class Expressed(NamedTuple):
+    """Rules with expressions in place of automata; ``automata`` are those of some of the rules."""
+
+    rules: Mapping[str, Node]
+    automata: Mapping[str, Dfa] = NO_AUTOMATA
+
+
 class Parsed:
     """The result of a reader: a tree of KBNF, and the findings in order of position.
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are the constructs that the tree does not keep, ``remark`` is a note for readers of the tree.
-    ``rules`` stand for the tree in a language without rules of its own: there is a tree beside them
-    only where an author wrote its parts (``is_written``), made on demand. ``ends_itself`` says
+    ``rules`` are the result in a language without rules of its own, whose tree is made of them on
+    demand; ``is_written`` says whether an author wrote parts of the tree. ``ends_itself`` says
     whether no text is known to be the beginning of another one.
     """
 
@@ -222,7 +233,11 @@ class Parsed:
 
     @property
     def document(self) -> Document:
-        """The tree; without definitions in a text that nobody wrote rules or parts of."""
+        """The tree, which is made of ``rules`` where there are some.
+
+        Raises GrammarError where that passes a limit. It takes longer to make than the rules to
+        read: code that needs written parts only checks ``is_written`` first.
+        """
         return self._document
 
     @property
@@ -230,18 +245,25 @@ class Parsed:
         """The text."""
         return self._document.source
 
-    def readable(self) -> Document:
-        """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""
-        return self.document
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """Where each name of a rule is defined first; a schema has none."""
+        return self.document.first_names
 
     def named(self) -> Mapping[str, Node] | None:
-        """Return the rules with names and places for people; None where they are the tree's."""
+        """Return the rules with names and spans for people; None where they have those already."""
+        return None
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules with expressions in place of automata, for writers of notations.
+
+        None where the rules are those of the tree, or where they pass a limit.
+        """
         return None
 
     def rule_span(self, rule: str) -> Span:
         """Return where a rule is defined first, or the start of the text."""
-        names = self.document.first_names
-        return names.get(rule) or names.get(family_of(rule), NOWHERE)
+        return self.names.get(rule) or self.names.get(family_of(rule), NOWHERE)
 
     def empty(self) -> Diagnostic | None:
         """Return why no text ends, where the language knows better than its rules do."""

@@ -56,6 +56,11 @@ class Pragmas:
         self.columns: int | None = None
         self.ignores: list[Ignore] = []
 
+    @property
+    def most_columns(self) -> int:
+        """The greatest number of families in force."""
+        return COLUMNS if self.columns is None else self.columns
+
 
 def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
     """Return the settings in the comments of ``document``, and a W002 for each invalid one."""

@@ -64,7 +64,7 @@ from kbnf_core.kbnf.tree import (
     TokenSet,
     postorder,
 )
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Severity
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity, TextEdit
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -177,6 +177,8 @@ class Words:
         """Return whether the last of ``words`` and ``sign`` start another definition."""
         if len(words) < 2 or words[-1].type not in NAMES:
             return False
+        # Other signs than ours occur within a rule of other languages, too: there only a name at
+        # the start of a line begins a definition.
         between = span_of(words[-2]).end, span_of(words[-1]).start
         return sign.value == "::=" or self._text.find("\n", *between) >= 0
 
@@ -205,6 +207,7 @@ def parse_kbnf(
         from kbnf_core.kbnf import explain as about
 
         findings.append(about.no_rules(source))
+    # A text without errors is KBNF, whatever else it may look like.
     if any(finding.severity is Severity.ERROR for finding in findings):
         from kbnf_core.kbnf.detect import other_language
 
@@ -344,6 +347,8 @@ class _KbnfStatements(Metasyntax[Definition]):
             if line_break < 0:
                 continue
             line = DEFINITION_LINE.search(word.value, line_break + 1)
+            # A text may have a line like `a = b`; that is a definition only where a quote is
+            # missing.
             if line is None or (line["sign"] != "::=" and unclosed is None):
                 continue
             if self._words.go_back(span_of(word).start + line.start()):
@@ -420,7 +425,7 @@ def _lacks_mark(words: list[Word], index: int) -> bool:
 
 
 def _lacking_mark(source: Source, mark: Word) -> Diagnostic:
-    fix = Fix("insert `#`", (Edit(Span(span_of(mark).start, span_of(mark).start), "#"),))
+    fix = Fix("insert `#`", (TextEdit(Span(span_of(mark).start, span_of(mark).start), "#"),))
     message = 'a raw pattern is written `#r"..."`'
     return Diagnostic("E001", message, source, span_of(mark), helps=(fix.message,), fixes=(fix,))
 
@@ -454,23 +459,26 @@ def _bad_name(source: Source, word: Word, defined: Set[str]) -> Diagnostic:
     intended = intended_name(word.value)
     fixes: tuple[Fix, ...] = ()
     if word.value in _EMPTY:
-        help_, fixes = "the empty text is written `''`", (Fix("write `''`", (Edit(span, "''"),)),)
+        help_, fixes = (
+            "the empty text is written `''`",
+            (Fix("write `''`", (TextEdit(span, "''"),)),),
+        )
     elif intended is not None:
         help_ = f"write `{intended}`: {help_}"
         if not {word.value, intended} <= defined:
             # Else the two rules would become one.
-            fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
+            fixes = (Fix(f"write `{intended}`", (TextEdit(span, intended),)),)
     return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
 
 def _wrong_sign(source: Source, word: Word) -> Diagnostic:
-    fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
+    fix = Fix("write `::=`", (TextEdit(span_of(word), "::="),))
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
     return Diagnostic("E006", message, source, span_of(word), "expected `::=`", fixes=(fix,))
 
 
 def _odd_blank(source: Source, word: Word) -> Diagnostic:
-    fix = Fix("write a space", (Edit(span_of(word), " "),))
+    fix = Fix("write a space", (TextEdit(span_of(word), " "),))
     message = f"{character(word.value)} is not a blank inside a rule"
     helps = ("use a space, a tab or a line break",)
     return Diagnostic("E001", message, source, span_of(word), helps=helps, fixes=(fix,))
@@ -673,6 +681,7 @@ def _bound(word: Word) -> tuple[int, Number | None]:
 
 def number(digits: str) -> int:
     """Return the value of decimal ``digits``, however many there are; at most `MANY`."""
+    # Python refuses to convert more than 4,300 digits.
     significant = digits.lstrip("0")
     return int(significant or "0") if len(significant) <= len(str(MANY)) - 1 else MANY
 

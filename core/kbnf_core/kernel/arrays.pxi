@@ -13,6 +13,7 @@ cdef class _Tables:
         self.edge_start, self.edge_class = tables.edge_start, tables.edge_class
         self.edge_target = tables.edge_target
         self.call_start, self.call_nonterminal = tables.call_start, tables.call_nonterminal
+        # A memoryview of uint8 does not take NumPy's bool.
         self.call_return, self.call_tail = tables.call_return, tables.call_tail.view("uint8")
         self.token_start, self.token_terminal = tables.token_start, tables.token_terminal
         self.token_target, self.entry = tables.token_target, tables.entry

@@ -66,6 +66,7 @@ cdef extern from *:
     public:
         std::atomic<unsigned> gone{0};
 
+        /* All room at once: ``add`` may not move rows that another thread is reading. */
         Rows(std::ptrdiff_t count, std::ptrdiff_t bytes) : width(bytes) { rows.reserve(count); }
 
         void add(const Row &row) {
@@ -118,7 +119,8 @@ cdef extern from *:
         }
 
     public:
-        /* A fork copies no threads, but a lock that one may have taken: so a child has its own. */
+        /* A fork copies no threads, but a lock that one may have taken: so a child has its own.
+           Called with the GIL only, which guards the two variables. */
         static Helpers &of_process(long process) {
             static Helpers *helpers = nullptr;
             static long owner = -1;
@@ -196,6 +198,7 @@ def fill_rows(
         # Asking the system takes longer than writing a row.
         threads = min(threads, processors() or threads)
     if threads <= 1:
+        # One thread needs neither the list nor its atomic counters.
         _check_rows(cnp.PyArray_DIM(out, 0), cnp.PyArray_DIM(out, 1), rows, engines)
         _list_rows(NULL, out, rows, engines, None)
         return
@@ -209,6 +212,7 @@ def fill_rows(
         _list_rows(work.get(), out, rows, engines, masks)
         helpers.call_back(work)
     finally:
+        # Also after an error: a helper may still be writing rows of ``out``.
         with nogil:
             work.get().finish()
 
@@ -258,6 +262,7 @@ cdef int _list_rows(
             row.copy(width * 4)
         else:
             if engine is not None:
+                # An engine that is asked later may renew the caches that this row is copied from.
                 masks.append(engine.masks if row.operands != NULL else words)
             work.add(row)
     return 0

@@ -109,6 +109,7 @@ def columns(table, trie, const int32_t[::1] states, bint eager, int64_t work):
         after = vectors.step(at[nodes.depth[node] - 1], classes[nodes.byte[node]])
         if after < 0:
             return None
+        # No state of the list reads on: the tokens below have the dead column.
         if after == _NOWHERE:
             node = nodes.skip[node]
             continue
@@ -132,6 +133,8 @@ cdef _dense(_Vectors vectors, vector[int32_t]& of, Py_ssize_t width):
                 number[of[i]] = <int32_t> used.size()
                 used.push_back(of[i])
             of[i] = number[of[i]]
+    # The matrix has a cell also for each state that a vector leaves out, so it can be the larger
+    # one.
     if used.size() * <size_t> width > _MOST_STORED:
         return None
     cdef cnp.npy_intp[2] shape = [<cnp.npy_intp> used.size(), width]

@@ -242,6 +242,7 @@ cdef class Counting:
                 if loop < 0:
                     continue
                 counted = member
+                # A number beside the state can be that of one item only.
                 if kind != _UNCOUNTED or not self.is_plain[loop]:
                     kind = _MANY
                 else:
@@ -320,6 +321,8 @@ cdef class Counting:
         cdef int32_t row, loop, begun, i
         if kind == _UNCOUNTED:
             return state
+        # The table stepped from the row, without a number: what began within the token is counted
+        # here.
         if count and kind != _COUNTED:
             loop = self._loop_at(<int32_t> before)
             begun = self._begun(<int32_t> before, data, size, loop)
@@ -369,6 +372,8 @@ cdef class Counting:
             byte_class = explorer.classes[data[i]]
             edge = items._first_edge(row, byte_class)
             while edge < items.edge_start[row + 1] and items.edge_class[edge] == byte_class:
+                # Where two edges of the class stay in the loop the state after them has two rows,
+                # which the next look at the state reports.
                 if items.loop_of[items.edge_target[edge]] == loop:
                     result += items.loop_begins[items.edge_target[edge]]
                     break

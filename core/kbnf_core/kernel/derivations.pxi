@@ -2,7 +2,7 @@
 #
 # **Layer.** The lowest of ``_trees``.
 #
-# Recognition runs over position automata (``parse.positions``) and keeps the number of the state at
+# Recognition runs over position automata (``lower.positions``) and keeps the number of the state at
 # each place of the text. A state has the items that are possible there; those at the end lead back:
 # an item of a state came from items of the state before, or from a rule that was complete there,
 # whose items lead back to where it began, and to an item that called it. Stack nodes are named by

@@ -176,6 +176,7 @@ cdef class EndCosts(_Tables):
         for position in range(self.positions if self.loops else 0):
             if self.loop_begins[position] and not self.loop_below[self.loop_row[position]]:
                 loop = self.loop_of[position]
+                # The edge that leads here has begun the first one.
                 missing = max(0, self.loop_low[loop] - 1)
                 anchors.push_back(
                     _Anchor(
@@ -370,6 +371,7 @@ cdef class EndCosts(_Tables):
         cdef vector[int64_t] spelled
         cdef int32_t node = self.again(loop), at = 0, count = 0, k, j
         cdef size_t i
+        # With an anchor in it a repetition is spelled by no token: none crosses one.
         if self.trie is None or self.ways[node].rest:
             return 0
         if self.ways[node].length > self.longest:
@@ -448,6 +450,7 @@ cdef class EndCosts(_Tables):
             return 0
         if k:
             return _sum(missing // k, self.few[loop][missing % k])
+        # Bounds go up to 2 ** 30, so the product of two costs may pass 64 bits.
         one = self.cost(self.again(loop))
         return _NEVER if one >= _NEVER // missing else one * missing
 
@@ -487,6 +490,8 @@ cdef class EndCosts(_Tables):
         if loop < 0:
             return self.cost(position)
         times = self.repeated(loop, self.loop_low[loop])
+        # The largest count need not cost most: where a token spells k repetitions, k - 1 that are
+        # left over may cost more than k.
         for r in range(self.few[loop].size()):
             cost = _sum(self.loop_low[loop] // <int64_t> self.few[loop].size(), self.few[loop][r])
             times = max(times, cost)
@@ -508,6 +513,8 @@ cdef class EndCosts(_Tables):
             for edge in range(self.call_start[position], self.call_start[position + 1]):
                 before.add(self.call_return[edge], position, 0)
                 if self.call_tail[edge]:
+                    # A callee in tail position is in the same item set as its caller, so a token
+                    # reaches its positions from here.
                     before.add(self.entry[self.call_nonterminal[edge]], position, 0)
             if self.loops and self.loop_of[position] >= 0:
                 row = self.loop_row[position]

@@ -18,6 +18,7 @@
 cdef enum:
     # The end of the text, among the classes that can follow a nonterminal.
     _TEXT_END = 256
+    # At most 256 classes, and the end of the text.
     _WORDS = 5
 
 
@@ -128,6 +129,7 @@ cdef class _Crossings(_Tables):
         for name in range(self.names):
             is_entry[self.entry[name]] = True
         for position in range(self.positions):
+            # Tables number the positions of a nonterminal one after the other, its entry first.
             last = position if is_entry[position] else last
             self.owner.push_back(last)
         self._find_first()
@@ -145,6 +147,8 @@ cdef class _Crossings(_Tables):
             for edge in range(self.edge_start[position], self.edge_start[position + 1]):
                 self.first.add(position, self.edge_class[edge])
             for edge in range(self.call_start[position], self.call_start[position + 1]):
+                # No further than the callee: a call reads a nonempty text, and where the callee can
+                # be empty the position has the edges of the return, too.
                 self.first.contain(position, self.callee(edge))
         self.first.close()
         return 0

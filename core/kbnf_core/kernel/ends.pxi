@@ -161,6 +161,7 @@ cdef class Ends(_StateCosts):
         """The cost of an item's position, with its counts."""
         cdef Pair counted
         if position < self.items.states:
+            # A row by itself does not count since enough came: more than any bound asks for.
             return self.costs.of_row(position, <int64_t> 1 << 32)
         counted = self.items.counted_states[position - self.items.states]
         return self.costs.of_row(counted.first, counted.second)
@@ -203,6 +204,7 @@ cdef class Ends(_StateCosts):
         """What a position costs by way of at least one edge."""
         cdef int64_t result = self._of_position(position)
         cdef int32_t row = self.items.row_of(position), edge
+        # A position that costs something is not complete, so that all its ways are nonempty.
         if result:
             return result
         if position < self.items.states and self.costs.first_name[position] >= 0:
@@ -714,6 +716,8 @@ cdef class EndWalker:
             reading = work[i] if i else 1
             for entry in readings[0][reading]:
                 after = self.explorer.step_alone(here[reading] if i else state, entry.first)
+                # A text that is complete within a character ends there, so its tokens differ by
+                # more than characters.
                 if self.eager and after != DEAD and self.explorer.completions[after]:
                     return False
                 if here[entry.second] == UNKNOWN:

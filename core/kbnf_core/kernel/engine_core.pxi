@@ -55,6 +55,7 @@ cdef class TokenSteps:
             self.knows_tokens = True
         if overflow or token < 0 or token >= self.ends.shape[0]:
             return UNKNOWN
+        # Empty, special, or matched by a token terminal: ``Engine`` decides which.
         if self.starts[token] == self.ends[token]:
             return UNKNOWN
         # Counts are in the upper half of a position.
@@ -271,6 +272,7 @@ cdef class EngineCore:
             after = self.steps.after(self._position, token_id)
         if after == UNKNOWN:
             after = self._position_after(token_id)
+        # All that raises comes first: a token that is refused leaves the engine as it was.
         if self._left >= 0:
             self._left = self._left_checked(after, token_id)
         self._accepted.append(token_id)
@@ -453,6 +455,7 @@ cdef class EngineCore:
         cdef Py_ssize_t node
         cdef int64_t parent, state
         cdef char* target
+        # A node comes after its parent, so that its position is known.
         for node in range(parents.shape[0]):
             target = <char*> cnp.PyArray_DATA(out) + (first + node) * width
             parent = parents[node]

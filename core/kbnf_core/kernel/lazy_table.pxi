@@ -110,15 +110,19 @@ cdef class LazyTable:
             state[0] = states
             return read
         self._move(state[0], byte_class, reached)
-        # Several go on in few places only.
+        # Two pairs would have to be united after each byte, as ``_settle`` does; and where the
+        # first byte leads to a known state, its row may know the rest.
         if reached.size() != 1 or self.settled.get(_key_of(reached[0])) != UNKNOWN:
             count = 1
+        # Above a single stack node an item set that neither completes nor calls anything is all of
+        # the state, so that the positions between need none.
         while read < count and reached.size() == 1 and self.items.kind(reached[0].second) == _READS:
             reached[0].second = self.items.move(reached[0].second, self.classes[data[read]])
             read += 1
             if reached[0].second == EMPTY:
                 reached.clear()
         states = self._settle_moved(reached)
+        # After a longer run the state is not the one that the first byte leads to.
         if read == 1:
             self._spread(state[0], byte_class, states)
         state[0] = states
@@ -285,6 +289,7 @@ cdef class LazyTable:
         cdef Span[Pair] pairs
         if state >= <int32_t> self.cursors.size():
             self.cursors.resize(max(2 * state, 64), 0)
+        # 0 marks a state that nobody asked about: it is DEAD, from which no walk goes on.
         if self.cursors[state] == 0:
             self.cursors[state] = state
             pairs = self.configurations.all_pairs.at(state)
@@ -479,6 +484,7 @@ cdef class LazyTable:
             self.predicting.resize(state + 1)
         if not self.predicting[state]:
             self.predicting[state] = 1 + self._predict(pairs)
+        # The predicted pair lies in the spare place after the pairs, so that sources are one span.
         return Span[Pair](pairs.begin(), pairs.size() + self.predicting[state] - 1)
 
     cdef int _bury(self, int32_t state, int32_t* row) except -1:

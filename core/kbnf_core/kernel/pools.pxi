@@ -126,6 +126,8 @@ cdef class Pool:
     cdef int find_operands(self, vector[int32_t]& numbers, vector[Operand]& operands) except -1:
         """Find what the union of masks is written from; they stay where they are."""
         if not self._take_operands(numbers, operands):
+            # Blocks less some characters, of which no more unions are kept: the union of the masks
+            # is interned instead, once for the state that asks.
             numbers.assign(1, self._united(numbers))
             self._take_operands(numbers, operands)
         return 0
@@ -147,6 +149,7 @@ cdef class Pool:
                 operands.push_back(Operand(<const uint32_t*> words))
             elif count:
                 operands.push_back(Operand(<const Pair*> words, count // 2))
+        # Masks of several pairs share blocks, and a block is united word by word: each once.
         sort(blocks.begin(), blocks.end())
         for i in range(blocks.size()):
             if i == 0 or blocks[i] != blocks[i - 1]:
@@ -291,6 +294,7 @@ cdef int _take_new(
 cdef bint _is_root(const vector[int32_t]& content, int32_t width) noexcept:
     """Whether 0 is the only number in a content without blocks."""
     if content.size() == <size_t> width:
+        # A single word is stored with all others where there are two at most.
         return content[0] == 1 and (width == 1 or (width == 2 and content[1] == 0))
     return content.size() == 2 and content[0] == 0 and content[1] == 1
 

@@ -205,8 +205,8 @@ cdef class Repairs:
         self.growth = min(self.growth, self.closed, self.chosen)
         for row in weights.rewrites:
             self.row_costs.push_back(_thousandths(row.cost))
-            self.row_costs_by_byte.push_back(_thousandths(row.each))
-            self.row_loses.push_back(_STRIPPED if row.strips else row.each > 0)
+            self.row_costs_by_byte.push_back(_thousandths(row.byte_cost))
+            self.row_loses.push_back(_STRIPPED if row.strips else row.byte_cost > 0)
         # Rewrites are tried at the first level, whatever they cost.
         if not self.row_costs.empty():
             levels.insert(min(self.row_costs))

@@ -129,7 +129,7 @@ cdef class _Slice(_Trie):
     cdef int read(self, source, _Slice whole) except -1:
         """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = source.machine
-        cdef const int32_t[::1] parent = source.part.trie.parent
+        cdef const int32_t[::1] parent = source.subset.trie.parent
         cdef int32_t byte, node, inner
         memset(&self.read_first, 0, sizeof(_Bytes))
         for byte in range(256):
@@ -176,8 +176,8 @@ cdef class SliceSet:
         self.slices = []
         for source in slices:
             slice_ = _Slice()
-            slice_.lay_out(source.part.trie)
-            slice_.nodes = source.part.nodes
+            slice_.lay_out(source.subset.trie)
+            slice_.nodes = source.subset.nodes
             slice_.number = <int32_t> len(self.slices)
             slice_.blocks = source.blocks
             slice_.height, slice_.around = source.height, source.around

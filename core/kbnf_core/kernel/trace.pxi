@@ -140,6 +140,8 @@ cdef class Trace:
         cdef size_t i
         if state == DEAD:
             return False
+        # Offsets and places part with the first token that is more than a byte; until then the
+        # columns are left out.
         if self.tokens.empty():
             for i in range(self.states.size()):
                 self.offsets.push_back(i)
@@ -652,6 +654,7 @@ cdef class Trace:
                     continue
                 if ways.empty():
                     raise AssertionError(f"no way back from place {here.at} of a text")
+                # Only where several ways lead back: a text without ambiguity makes no region.
                 region = _Region()
                 meeting = self._follow_back(region, here, -1, False)
                 self._choose(region, meeting, 0, chosen)
@@ -659,6 +662,8 @@ cdef class Trace:
                     ways_through = self._count(region, meeting, most)
                     if ways_through != 1:
                         last = regions
+                    # Regions follow each other in the text, so that each way through one goes with
+                    # all of the others.
                     if count[0] != _ENDLESS:
                         count[0] = min(most, count[0] * ways_through)
                     if ways_through == _ENDLESS:

@@ -47,11 +47,11 @@ from kbnf_core.lint.rules import (
     unused_number,
 )
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, Severity, TextEdit
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 def check(
@@ -193,6 +193,10 @@ LINTS: tuple[Lint, ...] = (
 """All lints, in the order in which they share their budget."""
 
 
+_OF_RULES = (cost, unbounded_loops)
+"""Lints that need no tree."""
+
+
 def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of the lints, and those that ``options`` ask for.
 
@@ -203,7 +207,7 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     result = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:
         result = (replace(finding, fixes=()) for finding in result)
-    if reading.language.is_converted or reading.plain is not None:
+    if reading.language.is_converted or reading.has_families:
         first = {(finding.code, finding.span): finding for finding in reversed(list(result))}
         return reversed(first.values())
     return result
@@ -212,7 +216,10 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
 def _run(subject: Subject) -> Iterator[Diagnostic]:
     # A schema has no rules that somebody wrote: of its grammar only the cost is a finding, and what
     # never ends. Its text as KBNF is not searched for what could be written otherwise.
-    lints = LINTS if subject.reading.parsed.is_written else (cost, unbounded_loops)
+    lints = LINTS if subject.has_tree else _OF_RULES
+    if subject.reading.parsed.is_written and not subject.has_tree:
+        for rule in (rule for lint in LINTS if lint not in _OF_RULES for rule in lint.RULES):
+            subject.stop(rule.code, "its rules are too large to be written", NOWHERE)
     if subject.reading.pragmas.origin is not None:
         lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:
@@ -279,7 +286,7 @@ def _choose(
 ) -> list[tuple[Diagnostic, Fix]]:
     """Return the first fix of each finding, those left out that touch an earlier one."""
     comments = _comments(findings[0].source, language) if findings else []
-    taken: list[Edit] = []
+    taken: list[TextEdit] = []
     chosen = []
     for diagnostic in sorted(findings, key=Diagnostic.sort_key):
         fix = next((fix for fix in diagnostic.fixes if fix.safe or unsafe), None)
@@ -292,11 +299,12 @@ def _choose(
 
 
 def _comments(source: Source, language: Language) -> list[Span]:
-    parsed = language.parse(source, Request())
-    return [comment.span for comment in parsed.document.comments]
+    if language.is_json:
+        return []
+    return [comment.span for comment in language.parse(source, Request()).document.comments]
 
 
-def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
+def _loses(edit: TextEdit, source: Source, comments: list[Span]) -> bool:
     return any(
         span.start < edit.span.end
         and edit.span.start < span.end
@@ -305,12 +313,12 @@ def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
     )
 
 
-def _touch(first: Edit, second: Edit) -> bool:
+def _touch(first: TextEdit, second: TextEdit) -> bool:
     """Return whether two edits overlap or meet: where they meet, their order would matter."""
     return first.span.start <= second.span.end and second.span.start <= first.span.end
 
 
-def _apply(text: str, edits: list[Edit]) -> str:
+def _apply(text: str, edits: list[TextEdit]) -> str:
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
         text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
     return text

@@ -21,7 +21,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.segments import in_quotes
 from kbnf_core.text.diagnostics.text import count_of
-from kbnf_core.text.errors import VocabularyError, WorkLimitError
+from kbnf_core.text.errors import GrammarError, VocabularyError, WorkLimitError
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
@@ -99,9 +99,20 @@ class Subject:
     def __init__(self, reading: Reading, options: LintOptions) -> None:
         self.reading = reading
         self.options = options
-        self._generated = reading.document.generated
         self.budget = LintBudget(options)
         self._stops: dict[Stop, None] = {}
+
+    @cached_property
+    def has_tree(self) -> bool:
+        """Whether there is a tree for lints of notation: that of a tag may pass a limit."""
+        try:
+            return self.reading.parsed.is_written and self.reading.document is not None
+        except GrammarError:
+            return False
+
+    @cached_property
+    def _generated(self) -> frozenset[Span]:
+        return self.reading.document.generated if self.has_tree else frozenset()
 
     def is_generated(self, finding: Diagnostic) -> bool:
         """Return whether a finding, not an error, is about a part that the author did not write."""
@@ -160,7 +171,7 @@ class Subject:
 
     @property
     def grammar(self) -> Grammar:
-        """The meaning of the text: of its tree, where its parts are places that somebody wrote."""
+        """The meaning of the text, with the spans of the parts that somebody wrote."""
         return _there(self._meaning[0])
 
     @property
@@ -171,8 +182,8 @@ class Subject:
     @cached_property
     def _meaning(self) -> tuple[Grammar | None, Analysis | None]:
         reading = self.reading
-        is_read = reading.parsed.rules is None or not reading.parsed.is_written
-        grammar = reading.grammar if is_read or reading.is_endless else reading.of_tree
+        has_spans = reading.parsed.rules is None or not reading.parsed.is_written
+        grammar = reading.grammar if has_spans or reading.is_endless else reading.named
         if grammar is None or grammar is reading.grammar:
             return reading.grammar, reading.analysis
         return grammar, analyse(grammar)
@@ -301,7 +312,7 @@ def show_name(reading: Reading, nonterminal: str) -> str:
     """Return the name of a nonterminal, ``this`` where a conversion generated it."""
     span = reading.name_span(nonterminal)
     nonterminal = reading.document.origins.get(nonterminal, nonterminal)
-    written = reading.document.source.slice(span)
+    written = reading.parsed.source.slice(span)
     # A name may be written with marks around it, as in `?sum` or `<sum>`.
     return f"`{nonterminal}`" if nonterminal and nonterminal in written else "this"
 

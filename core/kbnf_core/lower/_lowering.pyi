@@ -6,7 +6,8 @@ from kbnf_core.ir import Node, TokenTerminal
 from kbnf_core.kbnf.tree import Expression, Leaf
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.facts import Facts
-from kbnf_core.lower.nfa import Bounds, ClosedAutomaton, Connected, NfaBuilder
+from kbnf_core.lower.nfa import Alphabet, Bounds, ClosedAutomaton, Connected, NfaBuilder
+from kbnf_core.lower.positions import Origin
 from kbnf_core.text.budget import Budget
 
 Nodes = Mapping[str, list[Node]]
@@ -61,3 +62,23 @@ def split_edges(
     automata: list[ClosedAutomaton], class_count: int, numbers: list[int], terminals: int
 ) -> tuple[bytes, ...]: ...
 def give_back() -> None: ...
+
+class RuleGraphs:
+    preorders: list[tuple[tuple[int, int], ...]]
+    def __init__(
+        self,
+        names: list[str],
+        bodies: list[Node],
+        facts: Mapping[str, Facts],
+        labels: list[int],
+        most: int,
+        budget: Budget,
+    ) -> None: ...
+    def variants(self) -> list[int]: ...
+    def preorder_of(self, rule: int) -> tuple[tuple[int, int], ...]: ...
+
+class PositionAutomata:
+    state_origins: list[tuple[Origin, ...]]
+    def __init__(self, graphs: RuleGraphs, alphabet: Alphabet, variants: list[int]) -> None: ...
+    def automaton(self, variant: int) -> tuple[Column, Column, Column, bytes, list[int]]: ...
+    def columns(self) -> tuple[Column, Column, bytes, bytes]: ...

@@ -89,6 +89,8 @@ cdef inline const int32_t* _numbers(bytes column) noexcept:
 include "nodes.pxi"
 include "connect.pxi"
 include "counts.pxi"
+include "graphs.pxi"
+include "positions.pxi"
 
 
 # Automata of nonterminals as columns, put into tables.

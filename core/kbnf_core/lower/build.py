@@ -5,7 +5,7 @@ The automata of all nonterminals are made one by one (``nfa``) and assembled int
 Tests: tests/unit/test_build.py
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import accumulate
 from operator import add
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kbnf_core.automata.dfa import join, separate
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Regular
+from kbnf_core.ir import NEVER, Grammar, Node, Regular
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.circles import contract_circles
 from kbnf_core.lower.counts import UncountableError, mark_counts
@@ -37,15 +37,20 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
-    """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
+    """Return the symbols of everything that the start reaches."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    classes, written, listed = lowering.leaves_of([analysis.nodes[name] for name in reached])
-    names = [name for name in reached if name not in inlined.names]
+    names = (name for name in reached if name not in inlined.names)
+    return alphabet_of([analysis.nodes[name] for name in reached], names)
+
+
+def alphabet_of(bodies: list[list[Node]], nonterminals: Iterable[str]) -> Alphabet:
+    """Return the symbols of the parts of some rules; ``NEVER`` is the last of them."""
+    classes, written, listed = lowering.leaves_of(bodies)
     if NEVER in listed:
         listed = [*(terminal for terminal in listed if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(listed)}
     joined = join([separate(written), *classes])
-    return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
+    return Alphabet(joined, {name: i for i, name in enumerate(nonterminals)}, terminals)
 
 
 def build_automata(

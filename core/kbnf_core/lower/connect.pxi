@@ -123,7 +123,7 @@ cdef class _Connection:
         elif kind is _Call:
             self.call(node.nonterminal, begin, end)
         elif kind is _Sequence:
-            self.sequence(node.parts, begin, end)
+            self.sequence(node.operands, begin, end)
         elif kind is _Choice:
             for branch in <tuple> node.branches:
                 self.add(branch, begin, end)
@@ -183,6 +183,8 @@ cdef class _Connection:
     cdef repeat(self, node, int32_t begin, int32_t end):
         cdef int32_t here = begin, there
         body, high = node.body, node.high
+        # Copies that can each be empty would lead on to all later ones: of n, a square of edges
+        # once they are closed.
         if high is not None and type(body) is _Call and self.is_nullable(body.nonterminal):
             self.optional(body.nonterminal, high, begin, end)
             return
@@ -191,6 +193,7 @@ cdef class _Connection:
             self.add(body, here, there)
             here = there
         if high is None:
+            # A state of its own for the loop: on ``here``, `b* | c` would read `bc` as well.
             there = self.state()
             _free(self.nfa, here, there)
             self.add(body, there, there)

@@ -107,7 +107,7 @@ def infinite_texts(grammar: Grammar) -> Grammar | None:
     def combine(node: Node, operands: list[Node | None]) -> Node | None:
         match node:
             case Sequence((*_, Token(terminal))) if terminal is NEVER:
-                *before, last = node.parts[:-1]
+                *before, last = node.operands[:-1]
                 some = [operand for operand in operands[: len(before)] if operand]
                 if not isinstance(last, Repeat):
                     loops.append(last)
@@ -292,14 +292,14 @@ def _in_sequence(
     ``before_others`` returns what counts of a part's ways where a later part has some, too.
     """
     last = next(
-        (i for i, operand in enumerate(node.parts) if not facts[id(operand)].productive),
-        len(node.parts) - 1,
+        (i for i, operand in enumerate(node.operands) if not facts[id(operand)].productive),
+        len(node.operands) - 1,
     )
     rest: Node | None = None
     for operand, way in zip(
-        reversed(node.parts[: last + 1]), reversed(endless[: last + 1]), strict=True
+        reversed(node.operands[: last + 1]), reversed(endless[: last + 1]), strict=True
     ):
-        after = rest.parts if isinstance(rest, Sequence) else (rest,)
+        after = rest.operands if isinstance(rest, Sequence) else (rest,)
         behind = rest and Sequence((operand, *after), node.span)
         here = before_others(operand, way) if rest else way
         rest = _choice((here, behind), node.span)
@@ -319,4 +319,4 @@ def _without_loops(node: Node, way: Node | None) -> Node | None:
 
 def _is_loop(way: Node | None) -> bool:
     """Return whether a way goes round in a part that can end after each turn."""
-    return isinstance(way, Sequence) and isinstance(way.parts[-1], Token)
+    return isinstance(way, Sequence) and isinstance(way.operands[-1], Token)

@@ -192,7 +192,7 @@ def where(
     for node in nodes:
         match node:
             case algebra.Sequence():
-                is_true = all(truths[id(inner)] for inner in node.parts)
+                is_true = all(truths[id(inner)] for inner in node.operands)
             case algebra.Choice():
                 is_true = any(truths[id(branch)] for branch in node.branches)
             case algebra.Repeat():
@@ -265,7 +265,7 @@ def without_empty(
             case Sequence():
                 # Each branch has one part that is not empty, and none before it.
                 return any_of(
-                    None if operand is None else sequence(operand, *node.parts[index + 1 :])
+                    None if operand is None else sequence(operand, *node.operands[index + 1 :])
                     for index, operand in enumerate(operands)
                 )
             case _:

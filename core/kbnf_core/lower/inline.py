@@ -144,7 +144,7 @@ class _RuleSplitter:
     def _group(self, node: Sequence[Node], optional: list[bool]) -> Sequence[Node]:
         """Call the optional parts in a row by groups, and those by groups in turn."""
         grouped: list[Node] = []
-        flags = zip(optional, node.parts, strict=True)
+        flags = zip(optional, node.operands, strict=True)
         for is_optional, run in groupby(flags, key=itemgetter(0)):
             items = [operand for _, operand in run]
             while is_optional and len(items) > LONG_RUN:

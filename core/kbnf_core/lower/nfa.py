@@ -410,6 +410,7 @@ def compact(builder: NfaBuilder, name: str) -> ClosedAutomaton:
         states,
         GrowingNfa.START,
         GrowingNfa.ACCEPT,
+        # A handful of states may grow by more than the factor, and costs nothing.
         GROWTH * states + 16,
         CLOSURE_LIMIT,
         builder.budget.left,

@@ -50,7 +50,7 @@ def nodes_and_calls(root):
         nodes.append(node)
         kind = type(node)
         if kind is _Sequence:
-            stack.extend(node.parts)
+            stack.extend(node.operands)
         elif kind is _Choice:
             stack.extend(node.branches)
         elif kind is _Repeat or kind is _Counted:
@@ -113,7 +113,7 @@ cdef int _facts_in(nodes, facts) except -1:
         elif kind is _Literal:
             flags = FILLED if node.data else NULLABLE
         elif kind is _Sequence:
-            first -= len(<tuple> node.parts)
+            first -= len(<tuple> node.operands)
             flags = _both(values, first)
         elif kind is _Choice:
             first -= len(<tuple> node.branches)
@@ -139,6 +139,8 @@ def solve(dict nodes, dict callees, budget):
     """See ``facts``: ``ir.analysis.fixpoint``."""
     cdef dict values = {}, callers = {}
     cdef tuple facts = _facts()
+    # Callees first: then all facts but those of recursive rules are final when they are first asked
+    # for.
     cdef list queue = _order(callees, callees), again
     cdef set waiting = set(queue)
     cdef Py_ssize_t at = 0
@@ -158,6 +160,7 @@ def solve(dict nodes, dict callees, budget):
         budget.subject = name
         budget.spend(len(<list> nodes[name]))
         value = facts[_facts_in(nodes[name], values)]
+        # There are four facts, each one object: identity is equality.
         if value is not values[name]:
             values[name] = value
             for caller in callers.get(name, ()):
@@ -205,6 +208,8 @@ def large_ones(names, nodes, facts, Py_ssize_t most, states, repeated):
     cdef list large = [], body
     for name in names:
         body = nodes[name]
+        # A rule that is one automaton is a nonterminal of its own already: nothing is left to split
+        # off.
         if type(body[len(body) - 1]) is not _Regular and _may_split(
             body, facts, most, states, repeated
         ):
@@ -218,7 +223,7 @@ cdef bint _may_split(list nodes, facts, Py_ssize_t most, states, repeated) excep
     for node in nodes:
         kind = type(node)
         if kind is _Sequence:
-            if len(<tuple> node.parts) > most and _may_be_empty(node.parts, facts) > most:
+            if len(<tuple> node.operands) > most and _may_be_empty(node.operands, facts) > most:
                 return True
         elif kind is _Repeat:
             copies = max(node.low, node.high or 1)
@@ -268,7 +273,7 @@ cdef bint _may_pass_on(node, facts) except -1:
     kind = type(node)
     if kind is not _Sequence:
         return kind is not _Literal and kind is not _Regular and kind is not _Token
-    for item in <tuple> node.parts:
+    for item in <tuple> node.operands:
         kind = type(item)
         if kind is _Literal:
             if item.data:
@@ -344,7 +349,7 @@ def estimate_size(nodes, sizes, inlined):
         elif kind is _Token:
             size = 1
         else:
-            first -= len(<tuple> (node.parts if kind is _Sequence else node.branches))
+            first -= len(<tuple> (node.operands if kind is _Sequence else node.branches))
             size = 1
             for i in range(first, <Py_ssize_t> values.size()):
                 size += values[i]
@@ -436,7 +441,7 @@ def count_uses(names, nodes, callees):
             elif kind is _Repeat:
                 stack.append((node.body, times * max(node.low, node.high or 1, 1)))
             elif kind is _Sequence or kind is _Choice:
-                for inner in <tuple> (node.parts if kind is _Sequence else node.branches):
+                for inner in <tuple> (node.operands if kind is _Sequence else node.branches):
                     stack.append((inner, times))
     return uses
 

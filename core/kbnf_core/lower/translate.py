@@ -36,7 +36,7 @@ from kbnf_core.kbnf.tree import (
 )
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.remembered import Remembering
@@ -86,6 +86,7 @@ class ExcludedWords:
             try:
                 words = self._expanded(Reference(excluded, excluded.span))
             except _RefusedError as error:
+                # The error left names open that were being expanded.
                 self._open.clear()
                 return (), [self._not_plain(excluded, error)]
             branches = self._branches.get(excluded.value, [])
@@ -133,6 +134,7 @@ class ExcludedWords:
 
     def _joined(self, before: Words, after: Words, node: Expression) -> Words:
         size = len(after) * sum(map(len, before)) + len(before) * sum(map(len, after))
+        # A single text is the result, and not a product, however long it may be.
         if size > MAX_EXPANDED and len(before) * len(after) > 1:
             raise _RefusedError(node, f"this has more than {MAX_EXPANDED:,} bytes of texts")
         self._spend(len(before) * len(after), node)
@@ -213,7 +215,7 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     fixes: tuple[Fix, ...] = ()
     if guess.casefold() == start.casefold():
         label = "this is another name"
-        edit = Edit(Span(0, 0), f"(* kbnf: start={guess} *)\n")
+        edit = TextEdit(Span(0, 0), f"(* kbnf: start={guess} *)\n")
         fixes = (Fix(f"say that `{guess}` is the start", (edit,)),)
     return (
         Diagnostic(
@@ -301,6 +303,7 @@ class Translator:
         name = node.name.value
         if name not in self._defined:
             slip = slip_at(self._source, node.span)
+            # An undefined name is reported once, but each slip, which has a fix of its own.
             if slip is not None or name not in self._reported:
                 self._reported.add(name)
                 self._undefined(node, slip)
@@ -320,7 +323,7 @@ class Translator:
             written = self._source.slice(node.span)
             has_number = "@" in written.replace(name, "")
             written = written.replace(name, close.partition("@")[0] if has_number else close)
-            fixes = (Fix(f"write `{close}`", (Edit(node.span, written),), safe=False),)
+            fixes = (Fix(f"write `{close}`", (TextEdit(node.span, written),), safe=False),)
         self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
@@ -467,13 +470,13 @@ def slip_at(source: Source, span: Span) -> Fix | None:
     if not name.isidentifier():  # It has the marks of another language.
         return None
     if name == "except" and text[span.end :].lstrip().startswith("("):
-        return Fix("write `except!`", (Edit(Span(span.end, span.end), "!"),))
+        return Fix("write `except!`", (TextEdit(Span(span.end, span.end), "!"),))
     if before == "[" and after == "]":
         pattern = f'#"[{name}]"'
-        edit = Edit(Span(span.start - 1, span.end + 1), pattern)
+        edit = TextEdit(Span(span.start - 1, span.end + 1), pattern)
         return Fix(f"if a character class is meant, write `{pattern}`", (edit,))
     if name == "r" and after in ("'", '"'):
-        return Fix("a raw pattern begins with `#r`", (Edit(Span(span.start, span.start), "#"),))
+        return Fix("a raw pattern begins with `#r`", (TextEdit(Span(span.start, span.start), "#"),))
     if name == "i" and before in ("'", '"'):
         line = text.rfind("\n", 0, span.start) + 1
         all_quoted = list(_QUOTED.finditer(text, line, span.start))
@@ -485,9 +488,9 @@ def slip_at(source: Source, span: Span) -> Fix | None:
     if name == "i":
         return _any_case(source, span, quoted)
     if name == "b":
-        return Fix("exact bytes begin with `#b`", (Edit(Span(span.start, span.start), "#"),))
+        return Fix("exact bytes begin with `#b`", (TextEdit(Span(span.start, span.start), "#"),))
     if name in "fu":
-        return Fix(f"a text has no prefix: remove `{name}`", (Edit(span, ""),))
+        return Fix(f"a text has no prefix: remove `{name}`", (TextEdit(span, ""),))
     return _quotes_inside(span, quoted) if before == quoted[0][0] else None
 
 
@@ -495,7 +498,7 @@ def _quotes_inside(span: Span, quoted: "re.Match[str]") -> Fix:
     """Return the fix for ``"say "hi""``: the name is between two texts, without a blank."""
     quote = quoted[0][0]
     ends = (Span(span.start - 1, span.start - 1), Span(span.end, span.end))
-    edits = tuple(Edit(end, "\\") for end in ends)
+    edits = tuple(TextEdit(end, "\\") for end in ends)
     return Fix(f"a quote inside a text is written `\\{quote}`", edits, safe=False)
 
 
@@ -521,4 +524,4 @@ def _any_case(source: Source, span: Span, quoted: "re.Match[str]") -> Fix | None
     else:
         spelled = "".join("\\\\" * (c in _SIGNIFICANT) + c for c in inner)
         pattern = f"#{quote}(?i-u:{spelled}){quote}"
-    return Fix(f"for any case write `{pattern}`", (Edit(Span(start, end), pattern),))
+    return Fix(f"for any case write `{pattern}`", (TextEdit(Span(start, end), pattern),))

@@ -118,7 +118,7 @@ def _has(row: Bitmask, token_id: int) -> bool:
 def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
     merged = {
         token_id: data
-        for token_id, data in pairs.pieces.items()
+        for token_id, data in pairs.spellings.items()
         if vocabulary.token(token_id) == data
     }
     bytes_of = {

@@ -60,7 +60,7 @@ leave out, begin with 0xC2, 0xE1, 0xE2, 0xE3 and 0xEF, separators of lines with 
 
 
 class Slice(NamedTuple):
-    """``part``: the trie of some tokens.
+    """``subset``: the trie of some tokens.
 
     ``blocks``: uint32[k, words], the sets that may be admitted at once: the bits of the tokens of
     at most 0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is the text that the
@@ -79,7 +79,7 @@ class Slice(NamedTuple):
     ``ENDLESS`` where some token at the node or below it has no tail.
     """
 
-    part: TrieSubset
+    subset: TrieSubset
     blocks: Bitmask
     number: npt.NDArray[np.uint8]
     having: Bitmask
@@ -107,7 +107,7 @@ class Tails(NamedTuple):
 class Slices(NamedTuple):
     """A vocabulary: its slices, and the tails of the last one."""
 
-    parts: tuple[Slice, ...]
+    slices: tuple[Slice, ...]
     tails: Tails
 
 
@@ -142,9 +142,9 @@ def to_arrays(slices: Slices) -> dict[str, npt.NDArray[Any]]:
     tails = slices.tails
     arrays = trie_to_arrays(tails.trie, "tails")
     arrays |= {"tails.nodes": tails.nodes, "tails.before": tails.before}
-    for index, slice_ in enumerate(slices.parts):
-        arrays |= trie_to_arrays(slice_.part.trie, f"{index}.trie")
-        arrays[f"{index}.nodes"] = slice_.part.nodes
+    for index, slice_ in enumerate(slices.slices):
+        arrays |= trie_to_arrays(slice_.subset.trie, f"{index}.trie")
+        arrays[f"{index}.nodes"] = slice_.subset.nodes
         arrays |= {f"{index}.{name}": getattr(slice_, name) for name in _STORED}
     return arrays
 

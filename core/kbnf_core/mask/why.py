@@ -12,7 +12,7 @@ from kbnf_core.lower.positions import Positions
 from kbnf_core.mask.boundary import WaitingAutomaton
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
-from kbnf_core.recognise.explain import Explainer, LivePlace
+from kbnf_core.recognise.explain import Explainer, LiveSite
 from kbnf_core.recognise.states import DEAD, Migration, StateTable
 from kbnf_core.text.errors import FinishedError, RejectedError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -27,7 +27,7 @@ class Explanation:
     """Why something is, or is not, allowed at a position.
 
     ``accepted``: how many bytes of ``data`` can occur. ``expected``: inclusive ranges of the bytes
-    expected at that point; ``places``: where in the grammar each is expected. ``reason``
+    expected at that point; ``sites``: where in the grammar each is expected. ``reason``
     is one sentence.
     """
 
@@ -36,13 +36,13 @@ class Explanation:
     data: bytes
     accepted: int
     expected: Ranges
-    places: tuple[LivePlace, ...]
+    sites: tuple[LiveSite, ...]
     reason: str
 
     @property
     def rules(self) -> frozenset[str]:
-        """The rules of the places."""
-        return frozenset(name for site in self.places for name in site.rules)
+        """The rules of the sites."""
+        return frozenset(name for site in self.sites for name in site.rules)
 
 
 class Why:
@@ -126,7 +126,7 @@ class Why:
             return self._automaton.append(position, symbol)
         return self._automaton.step(position, symbol)
 
-    def places(self, position: int) -> tuple[LivePlace, ...]:
+    def sites(self, position: int) -> tuple[LiveSite, ...]:
         """Return where in the grammar a position is."""
         return self._explainer.live_sites(position) if position >= 0 else ()
 
@@ -192,10 +192,10 @@ class RuleFollower:
         self._position = self._why.after(self._position, symbol)
 
     def rule(self) -> str:
-        """Return the innermost rule of the first place at which the text may go on."""
+        """Return the innermost rule of the first site at which the text may go on."""
         name = self._names.get(self._position)
         if name is None:
-            sites = self._why.places(self._position)
+            sites = self._why.sites(self._position)
             name = self._names[self._position] = sites[0].rules[-1] if sites else ""
         return name
 

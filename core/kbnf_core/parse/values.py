@@ -9,12 +9,11 @@ Tests: tests/unit/parse/test_calls.py, tests/unit/parse/test_values.py
 
 from kbnf_core.kbnf.parsed import Marked
 from kbnf_core.languages.structural_tag.reading import loaded
-from kbnf_core.lower.translate import translate
 from kbnf_core.parse.block_values import BlockReader
 from kbnf_core.parse.calls import CallParser, CallReader
 from kbnf_core.parse.follow import ValueReader
 from kbnf_core.parse.messages import MessageReader
-from kbnf_core.text.errors import GrammarError, NoValueError, ParseError
+from kbnf_core.text.errors import NoValueError, ParseError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -38,7 +37,7 @@ class Readers:
         return self._language is None
 
     def reader(self, vocabulary: Vocabulary | None, *, any_name: bool) -> Reader:
-        """Return the reader of one text. Raises ``GrammarError`` for marks that it cannot parse."""
+        """Return the reader of one text."""
         if self._language is not None:
             return MessageReader(self._language, vocabulary, any_name=any_name)
         if self._marked is not None and self._marked.syntax:
@@ -49,12 +48,9 @@ class Readers:
     @cached_property
     def _call_parser(self) -> CallParser | None:
         marked = self._marked
-        if marked is None or marked.document is None:
+        if marked is None or marked.grammar is None:
             return None
-        rules, problems = translate(marked.document, "start", self._limits)
-        if rules is None:
-            raise GrammarError(problems)
-        return CallParser(rules, marked.marks, self._limits)
+        return CallParser(marked.grammar, marked.marks, self._limits)
 
 
 def value_of(reader: Reader, data: bytes, *, partial: bool) -> object:

@@ -26,7 +26,7 @@ MOST_SITES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class LivePlace:
+class LiveSite:
     """One item of the grammar at which the text may continue.
 
     ``rules`` is the path of nonterminals from the start down; ``calls`` has, for each but the
@@ -55,9 +55,9 @@ class Explainer:
         self._origins = positions.origins
         self._states = states
 
-    def live_sites(self, state: int) -> tuple[LivePlace, ...]:
+    def live_sites(self, state: int) -> tuple[LiveSite, ...]:
         """Return the items that expect a byte or token, without duplicates."""
-        result: dict[LivePlace, None] = {}
+        result: dict[LiveSite, None] = {}
         for stack_node, item_set in self._states.sources(state):
             for item in self._states.items.items(item_set):
                 position, report = self._states.items.unpack(item)
@@ -68,7 +68,7 @@ class Explainer:
                 outside = _innermost(calls)
                 for origin in self._origins[position]:
                     span, offset, _ = origin if origin.span != NOWHERE else outside
-                    result[LivePlace(rules, calls, span, offset, expected)] = None
+                    result[LiveSite(rules, calls, span, offset, expected)] = None
                 if len(result) >= MOST_SITES:
                     return tuple(result)
         return tuple(result)

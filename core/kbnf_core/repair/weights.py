@@ -37,8 +37,8 @@ class Rewrite(NamedTuple):
     of ``re.sub``, or a function of the match. ``cost``: a rewrite that adds bytes applies only if
     it costs at least a quarter of ``Weights.forced`` for each. ``where``: ``ANYWHERE``,
     ``OUTSIDE`` or ``INSIDE`` of free text. ``strips``: the text is beside the data, as a comment
-    is; it is reported as lost. ``each``: beside ``cost``, for each byte of the match, which is data
-    that is lost. ``uncertain``: the rewrite decides where a value begins or ends.
+    is; it is reported as lost. ``byte_cost``: of a match that is data, which is lost: the cost of
+    each byte, beside ``cost``. ``uncertain``: the rewrite decides where a value begins or ends.
     """
 
     pattern: bytes
@@ -46,7 +46,7 @@ class Rewrite(NamedTuple):
     cost: float
     where: int = ANYWHERE
     strips: bool = False
-    each: float = 0.0
+    byte_cost: float = 0.0
     uncertain: bool = False
 
 

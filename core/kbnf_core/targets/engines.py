@@ -228,9 +228,9 @@ class OurReading:
 
     def __init__(self, grammar: str) -> None:
         from kbnf_core.grammar import Grammar
-        from kbnf_core.targets.judges import Texts
+        from kbnf_core.targets.judges import GrammarTexts
 
-        self.read = Texts(Grammar.from_gbnf(grammar)).read
+        self.read = GrammarTexts(Grammar.from_gbnf(grammar)).read
 
 
 _Converted = tuple[Callable[[str], str], Callable[[str], "str | None"]]

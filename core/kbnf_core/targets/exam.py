@@ -25,9 +25,9 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages import GBNF, LARK, Language
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.judges import (
+    GrammarTexts,
     Json,
     Judges,
-    Texts,
     at,
     compact,
     pointer_to,
@@ -141,10 +141,10 @@ class Exam:
         ]
         return [d for d in valid if not (self.closed and undeclared(self.judges, d))]
 
-    def _usual(self) -> Texts | None:
+    def _usual(self) -> GrammarTexts | None:
         """Return the documents as programs write them, None where we cannot keep the schema."""
         try:
-            return Texts(Grammar.from_json_schema(self.text))
+            return GrammarTexts(Grammar.from_json_schema(self.text))
         except KbnfError:
             return None
 
@@ -210,6 +210,7 @@ class _Examination:
 
     def run(self) -> Examined:
         answer = self._asked.compile(self._exam.text)
+        # Time of processors, of both processes: an engine is not late because the machine is busy.
         self._until = time.thread_time() + self._asked.spent() + self._seconds
         with self._asked.less_time_than(answer):
             if not answer.takes:
@@ -319,6 +320,8 @@ class _Examination:
             return lambda _: False
         if stop is None or ordered_stop is None:
             return lambda _: False
+        # The engine gets further with required members first: it is not their order that is
+        # explained.
         if ordered_stop > stop:
             document, stop = ordered, ordered_stop
         text = compact(document)
@@ -351,6 +354,7 @@ class _Examination:
 
     def _takes_by(self, text: str, options: dict[str, Any], document: Json) -> bool:
         """Return whether the engine takes a document by another schema, or with options."""
+        # An engine has one schema at a time, so that its own is compiled again.
         answer = self._asked.compile(text, options=options)
         taken = answer.takes and self._takes(document)
         self._asked.compile(self._exam.text)
@@ -606,7 +610,7 @@ def _written(grammar: Grammar, language: Language) -> str | None:
 
 
 def _differences(grammar: Grammar, asked: Asked, version: str) -> Iterator[Finding]:
-    texts = Texts(grammar)
+    texts = GrammarTexts(grammar)
     random = Random(0)  # noqa: S311 - the same texts each time
     passed_texts = dict.fromkeys((*texts.shortest(_SHORTEST), *texts.drawn(_LENGTHS, random)))
     rejected = [text for text in passed_texts if texts.has(text) and not asked.accepts(text)]

@@ -1,8 +1,8 @@
 """Which documents are valid: judged by ``jsonschema`` and by our own engine, never by one alone.
 
 A document is *valid* where neither refuses it, *invalid* where neither accepts it; what one of the
-two cannot judge, the other one does. All else is in doubt, and nothing is reported of it. ``Texts``
-asks a grammar of this library as engines are asked.
+two cannot judge, the other one does. All else is in doubt, and nothing is reported of it.
+``GrammarTexts`` asks a grammar of this library as engines are asked.
 
 Tests: tests/unit/targets/test_documents.py
 """
@@ -22,14 +22,14 @@ from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import VALIDATOR, Options, as_mapping
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.text.json_text import escape, steps_of
 from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
-class Texts:
+class GrammarTexts:
     """The texts of a grammar, wherever generation would end."""
 
     def __init__(self, grammar: Grammar) -> None:
@@ -145,9 +145,9 @@ class Judges:
         self._changed: dict[str, Judges] = {}
 
     @cached_property
-    def document(self) -> Document:
+    def document(self) -> SchemaDocument:
         """The reader of the schema, which follows its references."""
-        return Document(self.schema, Options())
+        return SchemaDocument(self.schema, Options())
 
     @cached_property
     def validator(self) -> Any:
@@ -184,7 +184,7 @@ class Judges:
             return None
 
     @cached_property
-    def ours(self) -> Texts | None:
+    def ours(self) -> GrammarTexts | None:
         """Our own reading of the schema, None where it cannot be kept as a whole.
 
         It is as wide as that of a validator: other spellings of an engine do not count.
@@ -197,7 +197,7 @@ class Judges:
             grammar.tables  # noqa: B018 - lowered here, since a grammar past a limit cannot judge
         except KbnfError:
             return None
-        return Texts(grammar)
+        return GrammarTexts(grammar)
 
     def we_take(self, text: str) -> bool | None:
         """Return whether our engine takes a text, None where it cannot say."""
@@ -264,7 +264,7 @@ def removed(value: Json, pointer: str) -> Json:
 @lru_cache(maxsize=4096)
 def _strings(text: str, count: int) -> tuple[str, ...]:
     try:
-        texts = Texts(Grammar.from_json_schema(text, whitespace="compact"))
+        texts = GrammarTexts(Grammar.from_json_schema(text, whitespace="compact"))
     except KbnfError:
         return ()
     random = Random(0)  # noqa: S311 - the same strings each time

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.targets.judges import Json, at, pointer_to, removed
 from kbnf_core.targets.process import Asked, EngineAnswer, How
 from kbnf_core.text.json_text import steps_of
@@ -140,7 +140,7 @@ class _RefusalSearch:
     def _locate(self, least: Json) -> _Least:
         """Return where the only path of a least schema leads: to a keyword, or to a schema."""
         pointer, value, keyword = "", _apart_from_definitions(least), ""
-        document = Document(least, Options())
+        document = SchemaDocument(least, Options())
         is_schema, seen = True, set[str]()
         while isinstance(value, dict | list):
             members = _members(value)

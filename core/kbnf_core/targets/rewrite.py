@@ -17,7 +17,7 @@ from typing import Any
 from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages.json_schema import Formats, Options, Standard
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.targets.exam import Exam, Examined, Fault, Finding, examine
 from kbnf_core.targets.judges import Json, at, replaced, shown
@@ -154,7 +154,7 @@ def _proof(old: Json, new: Json, node: Json, spelt: Json) -> str:
     except KbnfError:
         return _WIDER
     if (
-        comparison.new_only.verdict is not Verdict.NONE
+        comparison.new_only.verdict is not Verdict.EMPTY
         or comparison.old_only.verdict is Verdict.UNKNOWN
     ):
         return _WIDER
@@ -371,7 +371,7 @@ def _all_of(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spellin
 
 
 def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
-    target = Document(root, Options()).target_in(node, keyword)
+    target = SchemaDocument(root, Options()).target_in(node, keyword)
     rest = {key: inner for key, inner in node.items() if key != keyword}
     if target is not None:
         yield "`$ref` written out", {**rest, **target.value}
@@ -383,7 +383,7 @@ def _reference(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
 def _merged(root: Json, schemas: list[Json]) -> Json | None:
     """Return one schema for several that apply together, None where keywords clash."""
     merged: dict[str, Any] = {}
-    document = Document(root, Options())
+    document = SchemaDocument(root, Options())
     for schema in schemas:
         if not isinstance(schema, dict):
             return None

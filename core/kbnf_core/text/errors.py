@@ -123,12 +123,12 @@ class ConfigError(KbnfError, ValueError):
 
 
 class WorkLimitError(KbnfError, RuntimeError):
-    """More work than ``Limits.work`` allows; ``part`` names what it was spent on, if known."""
+    """More work than ``Limits.work`` allows; ``subject`` names the rule or terminal, if known."""
 
-    def __init__(self, limit: int, part: str = "", advice: str = "") -> None:
+    def __init__(self, limit: int, subject: str = "", advice: str = "") -> None:
         self.limit = limit
-        self.part = part
-        where = f" in `{part}`" if part else ""
+        self.subject = subject
+        where = f" in `{subject}`" if subject else ""
         rest = f": {advice}" if advice else ""
         super().__init__(
             f"this takes more than {limit:,} steps of work{where} (`Limits.work`){rest}"
@@ -136,12 +136,12 @@ class WorkLimitError(KbnfError, RuntimeError):
 
 
 class LimitError(KbnfError, ValueError):
-    """A construction that passed its bound; ``what`` is counted, ``limit`` is the bound."""
+    """A construction that passed its bound: more than ``limit`` of ``unit``."""
 
-    def __init__(self, what: str, limit: int) -> None:
-        self.what = what
+    def __init__(self, unit: str, limit: int) -> None:
+        self.unit = unit
         self.limit = limit
-        super().__init__(f"more than {limit} {what}")
+        super().__init__(f"more than {limit} {unit}")
 
 
 class InternalError(KbnfError, RuntimeError):

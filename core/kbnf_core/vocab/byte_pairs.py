@@ -30,14 +30,14 @@ Cut = Callable[[str], Sequence[int]]
 class BytePairs:
     """The merges of a tokenizer of byte pairs.
 
-    ``pieces``: the tokens that are merged and their bytes, those of one byte, or of one character
-    (``characters``), among them. ``merges``: left and right part and what they make, by rank; None
-    where ``ranks`` (token to number) says it. ``fallback``: tokens that are a byte of a character
-    without a token. ``cut``: the pretokenizer, None where a text is one word. All other tokens are
-    searched in a text before it is cut, and separate the texts beside them.
+    ``spellings``: the bytes of the tokens that are merged, those of one byte, or of one character
+    (``characters``), among them. ``merges``: the left, the right and the merged token, by rank;
+    None where ``ranks`` (token to number) gives it. ``fallback``: tokens that are a byte of a
+    character without a token. ``cut``: the pretokenizer, None where a text is one word. All other
+    tokens are searched in a text before it is cut, and separate the texts beside them.
     """
 
-    pieces: Mapping[int, bytes]
+    spellings: Mapping[int, bytes]
     merges: Sequence[tuple[int, int, int]] | None = None
     ranks: Mapping[int, int] = field(default_factory=dict)
     characters: bool = False

@@ -184,6 +184,7 @@ class Vocabulary:
             )
         try:
             words = text if isinstance(text, str) else text.decode()
+            # Half of a surrogate pair is a ``str``, and no text.
             words.encode()
         except UnicodeError:
             from kbnf_core.vocab.trie import longest_match
@@ -225,6 +226,7 @@ class Vocabulary:
         if eos == self._eos:
             return self
         cached = self._variants.get(eos)
+        # Of two threads that make one at once the first counts for both.
         return cached or self._variants.setdefault(eos, self._ending_with(eos))
 
     @cached_property
@@ -447,6 +449,7 @@ class Vocabulary:
 
     @cached_property
     def _special_names(self) -> dict[int, str]:
+        # Of several names for one id the first counts.
         return {token_id: name for name, token_id in reversed(self._special.items())}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.diagnostics.formats import render_json
 from kbnf_core.text.diagnostics.segments import plain
 from kbnf_core.text.diagnostics.text import render_concise, render_text
@@ -51,8 +51,8 @@ CASES = {
         notes=("a note\nof two lines",),
         helps=("did you mean `item`?",),
         fixes=(
-            Fix("rename it", (Edit(_in_grammar("itme"), "item"),)),
-            Fix("did you mean `item`?", (Edit(_in_grammar("itme"), "item"),), safe=False),
+            Fix("rename it", (TextEdit(_in_grammar("itme"), "item"),)),
+            Fix("did you mean `item`?", (TextEdit(_in_grammar("itme"), "item"),), safe=False),
         ),
     ),
     "secondary": Diagnostic(

@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -80,6 +81,14 @@ def _bonus() -> torch.Tensor:
     for token_id, spelling in spellings.items():
         bonus[token_id] = 9.0 * (len(spelling) == 1) + 3.0 * (spelling in CLOSING)
     return bonus
+
+
+class InOrder(dict[Any, None]):
+    """A set whose elements stay in the order in which they were added."""
+
+    def add(self, element: object) -> None:
+        """Add an element."""
+        self[element] = None
 
 
 class RWKV:
@@ -150,3 +159,6 @@ def pytest_configure() -> None:
         return made
 
     put(torch, "empty", unpinned)
+    # It collects the types of a list in a set of classes, whose order is that of their addresses:
+    # two processes wrote two grammars by chance.
+    put(import_module("formatron.schemas.dict_inference"), "set", InOrder)

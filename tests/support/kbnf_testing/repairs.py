@@ -37,7 +37,7 @@ WEIGHTS = (
             Rewrite(rb"(?<!b)b{1,3}", rb'"\g<0>"', 0.6, OUTSIDE),
             Rewrite(rb"[a<]", rb",\g<0>", 0.3, INSIDE),
             Rewrite(b",", b"", 0.4, INSIDE),
-            Rewrite(rb"[a-b]{2,3}", b"", 0.5, OUTSIDE, each=0.1),
+            Rewrite(rb"[a-b]{2,3}", b"", 0.5, OUTSIDE, byte_cost=0.1),
             Rewrite(b"x", b"11111", 0.4),
         ),
     ),
@@ -119,7 +119,7 @@ class Judge:
             (
                 re.compile(each.pattern),
                 each.written,
-                (_thousandths(each.cost), _thousandths(each.each)),
+                (_thousandths(each.cost), _thousandths(each.byte_cost)),
                 each.where,
             )
             for each in self._weights.rewrites

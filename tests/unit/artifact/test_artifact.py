@@ -153,7 +153,7 @@ def test_reasons_work_on_an_artifact(artifact: Path) -> None:
     engine.try_accept_new_bytes(b'{"a"')
     explanation = engine.why(b"}")
     assert not explanation.allowed
-    assert explanation.places[0].rules[0] == "start"
+    assert explanation.sites[0].rules[0] == "start"
 
 
 def test_tables_begun_anew_go_on_without_the_artifact(artifact: Path) -> None:

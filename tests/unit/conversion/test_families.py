@@ -20,7 +20,7 @@ word ::= #'[b-z]+';
 
 
 def names(text: str) -> list[str]:
-    return [each.name.value for each in read_grammar(Source(text)).written_out.definitions]
+    return [each.name.value for each in read_grammar(Source(text)).without_families().definitions]
 
 
 def test_only_numbers_that_are_reached_are_made() -> None:
@@ -35,15 +35,17 @@ def test_a_family_that_nothing_calls_is_read_for_its_mistakes() -> None:
 
 def test_parts_without_a_number_are_not_copied() -> None:
     reading = read_grammar(Source("start ::= a@0 a@1; a@n ::= ('x' | 'y')+ 'z'{@n};"))
-    bodies = [each.body for each in reading.written_out.definitions if each.name.value != "start"]
+    bodies = [
+        each.body for each in reading.without_families().definitions if each.name.value != "start"
+    ]
     first, second = (body.items[0] for body in bodies)  # type: ignore[union-attr]
     assert first is second
 
 
 def test_a_grammar_without_families_is_the_tree_that_was_read() -> None:
     reading = read_grammar(Source("start ::= 'a@b';"))
-    assert reading.plain is None
-    assert reading.written_out is reading.document
+    assert not reading.has_families
+    assert reading.without_families() is reading.document
 
 
 @pytest.mark.parametrize("limit", [3, 4])

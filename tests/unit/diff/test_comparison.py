@@ -33,7 +33,7 @@ def said(answer: Answer) -> str | None:
     """Return a witness as text, nothing where there is none, None where that is unknown."""
     if answer.verdict is Verdict.UNKNOWN:
         return None
-    return NONE if answer.verdict is Verdict.NONE else (answer.data or b"").decode() or "empty"
+    return NONE if answer.verdict is Verdict.EMPTY else (answer.data or b"").decode() or "empty"
 
 
 @pytest.mark.parametrize(

@@ -100,5 +100,5 @@ def test_pairs_of_states_that_are_all_met_are_a_proof(monkeypatch: pytest.Monkey
     monkeypatch.setattr(comparison, "merge", None)
     one, two = (Grammar(f"start ::= #'[ab]{{2,{most}}}';", finish="eos") for most in (30, 31))
     found = compare(one, two)
-    assert found.old_only.verdict is Verdict.NONE
+    assert found.old_only.verdict is Verdict.EMPTY
     assert found.new_only.data == b"a" * 31

@@ -15,7 +15,7 @@ x ::= #e"yz";
 
 def lines(text: str) -> list[tuple[str, str]]:
     """Return the words of each line and the text that it is about."""
-    document = read_grammar(Source(text, "g.kbnf"), KBNF).parsed.readable()
+    document = read_grammar(Source(text, "g.kbnf"), KBNF).document
     found = (line for each in document.definitions for line in describe(each.body, {}))
     return [(str(line), document.source.slice(line.span)) for line in found]
 

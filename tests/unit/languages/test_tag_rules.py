@@ -108,6 +108,9 @@ def test_a_tree_is_made_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPat
     assert found.tables.state_count
     assert not made
     assert {"start", "a", "a_json"} <= found.names.keys()
+    assert found.parse('<a>{"a": "b"}</>')
+    assert not made
+    assert "a_json ::= " in found.to_kbnf()
     assert made
 
 
@@ -183,6 +186,21 @@ def test_a_property_that_nothing_satisfies_is_an_error(style: str, excludes: lis
     text = json.dumps(tags(tag("t", schema(value, style=style, excludes=excludes))))
     [error] = [each for each in check(text, language=STRUCTURAL_TAG) if each.code == "E803"]
     assert "/json_schema/properties/a" in error.message
+
+
+def test_a_tree_that_passes_a_limit_is_a_finding_of_a_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_large(tree: TagTree) -> tuple[()]:
+        tree._report.error("", "too large", code="E203")
+        return ()
+
+    monkeypatch.setattr(TagTree, "definitions", too_large)
+    found = rules_of(tags(tag("a", schema(NAMED))))
+    [finding] = check(found.source.text, language=STRUCTURAL_TAG)
+    assert finding.code == "I901"
+    with pytest.raises(GrammarError):
+        found.to_kbnf()
 
 
 def test_lints_look_at_the_formats_of_a_tag() -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.lower.nfa import TooManyStatesError
+from kbnf_core.lower.positions import build_positions
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
@@ -93,3 +95,20 @@ def test_an_engine_goes_on_after_a_text_that_was_refused() -> None:
     events += engine.events()
     assert events == list(grammar.parse("<xx").events())[: len(events)]
     assert len(events) > 1
+
+
+CHAIN = "start ::= '[' items ']'; items ::= 'x'{1,100} name; name ::= #'[a-z]+' | '';"
+
+
+@pytest.mark.parametrize("states", [50, 250, 330])
+def test_a_rule_with_too_many_positions_is_named(states: int) -> None:
+    with pytest.raises(TooManyStatesError, match="items"):
+        build_positions(Grammar(CHAIN).rules, None, Limits(grammar_states=states))
+
+
+@pytest.mark.parametrize("work", [150, 1_000, 2_000])
+def test_the_work_of_positions_is_limited(work: int) -> None:
+    rules = Grammar(CHAIN).rules
+    with pytest.raises(WorkLimitError, match="`items`"):
+        build_positions(rules, None, Limits(work=work))
+    assert build_positions(rules, None, Limits(work=10_000)).tables.state_count > 100

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kbnf_core.text.diagnostics
-from kbnf_core.text.diagnostics import CATALOGUE, Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import CATALOGUE, Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.diagnostics.formats import findings_value, render_json
 from kbnf_core.text.source import Source, Span
 
@@ -17,7 +17,7 @@ _SCHEMA = json.loads((_FOLDER / "check.schema.json").read_text(encoding="utf-8")
 
 def _everything(code: str) -> Diagnostic:
     source = Source("é你\n𝄞x", "dir/a.kbnf")
-    edit = Edit(Span(4, 4), "\ud800")
+    edit = TextEdit(Span(4, 4), "\ud800")
     return Diagnostic(
         code, "m", source, Span(1, 4), "label", (Label(Span(4, 5), "x is here"),),
         ("note",), ("do this",), (Fix("fix", (edit,), safe=False),),

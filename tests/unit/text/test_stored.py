@@ -3,7 +3,7 @@
 import json
 from dataclasses import fields
 
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.diagnostics.stored import from_stored, to_stored
 from kbnf_core.text.source import Source, Span
 
@@ -18,7 +18,7 @@ FULL = Diagnostic(
     (Label(Span(3, 4), "beside"),),
     ("note", "another"),
     ("help",),
-    (Fix("mend", (Edit(Span(5, 5), "x"), Edit(Span(6, 7), "")), safe=False),),
+    (Fix("mend", (TextEdit(Span(5, 5), "x"), TextEdit(Span(6, 7), "")), safe=False),),
     (("engine", "name"),),
 )
 

@@ -7,7 +7,7 @@ import re
 
 from kbnf_core.kbnf.statements import CLOSERS, CLOSING, Mistake, Word, shown, span_of
 from kbnf_core.kbnf.tree import Name
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions
 
@@ -43,7 +43,7 @@ def no_name(source: Source, word: Word) -> Diagnostic:
 
 def wrong_sign(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a sign that is not ``=``."""
-    fix = Fix("write `=`", (Edit(span_of(word), "="),))
+    fix = Fix("write `=`", (TextEdit(span_of(word), "="),))
     message = f"a rule is defined with `=`, not {shown(word.value)}"
     return Diagnostic("E006", message, source, span_of(word), "expected `=`", fixes=(fix,))
 
@@ -66,7 +66,7 @@ def defined_again(source: Source, name: Word, first: Word) -> Diagnostic:
 def nothing_to_add_to(source: Source, sign: Word, name: str) -> Diagnostic:
     """Return the finding for ``=/`` before any definition."""
     message = f"there is no earlier rule `{name}` to add to"
-    fix = Fix("write `=`", (Edit(span_of(sign), "="),))
+    fix = Fix("write `=`", (TextEdit(span_of(sign), "="),))
     return Diagnostic("E432", message, source, span_of(sign), fixes=(fix,))
 
 

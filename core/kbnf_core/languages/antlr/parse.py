@@ -25,7 +25,7 @@ from kbnf_core.automata import traversal
 from kbnf_core.automata.codepoints import CodePoints, complement
 from kbnf_core.automata.regex.unicode import named_property, property_value
 from kbnf_core.kbnf import build, tree
-from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
+from kbnf_core.kbnf.notation import Hints, NotationBuilder, Rules, cover, one_of, words_of
 from kbnf_core.kbnf.statements import (
     Lexer,
     Statement,
@@ -52,7 +52,7 @@ _CODE = re.compile(r"""[{}]|//[^\n]*+|/\*(?s:.*?)\*/|"(?:[^"\\\n]|\\.)*+"|'(?:[^
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Rule(tree.Definition):
+class AntlrRule(tree.Definition):
     """A rule; ``mode`` is that of a token, empty for the one that a text begins in."""
 
     is_fragment: bool = False
@@ -107,7 +107,7 @@ class NamedReference(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class File:
+class AntlrFile:
     """A parsed file.
 
     ``imports`` are the grammars whose rules are those of this one, too; ``tokens`` are names of
@@ -115,7 +115,7 @@ class File:
     """
 
     source: Source
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[AntlrRule] = field(default_factory=list)
     options: dict[str, NamedReference] = field(default_factory=dict)
     imports: list[NamedReference] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
@@ -124,9 +124,9 @@ class File:
     comments: list[tree.Comment] = field(default_factory=list)
 
 
-def parse_file(source: Source, limits: Limits, budget: Budget) -> File:
+def parse_file(source: Source, limits: Limits, budget: Budget) -> AntlrFile:
     """Parse the text of a file. Raises WorkLimitError for one with too many words."""
-    file = File(source)
+    file = AntlrFile(source)
     statements: list[Statement] = []
     modes: dict[int, str] = {}
     mode = ""
@@ -139,7 +139,7 @@ def parse_file(source: Source, limits: Limits, budget: Budget) -> File:
             mode = statement.words[1].value
         else:
             _read_head(file, statement.words)
-    rules: Rules[Rule] = Rules(source, limits, _parser(), _NOTATION, _HINTS)
+    rules: Rules[AntlrRule] = Rules(source, limits, _parser(), _NOTATION, _HINTS)
     read = parse_statements(statements, rules)
     file.rules = [replace(rule, mode=modes[rule.span.start]) for rule in read.trees]
     file.findings, file.broken = read.findings, read.broken
@@ -198,7 +198,7 @@ def _without_prologue(statement: Statement) -> Statement:
     return Statement(words)
 
 
-def _read_head(file: File, words: list[Word]) -> None:
+def _read_head(file: AntlrFile, words: list[Word]) -> None:
     """Take a statement that is not a rule into account; code is left out."""
     first = words[0]
     if first.type == "OPTIONS":
@@ -224,13 +224,13 @@ def _within(word: Word, pattern: str) -> Iterator[tuple[tuple[str, ...], Span]]:
         yield match.groups(), Span(word.start_pos + match.start(), word.start_pos + match.end())
 
 
-class _AntlrBuilder(Notation):
+class _AntlrBuilder(NotationBuilder):
     """The methods that the parser calls, beside those of every notation."""
 
-    def definition(self, values: list[Any]) -> Rule:
+    def definition(self, values: list[Any]) -> AntlrRule:
         """``fragment? name : alternation``."""
         made = super().definition(values)
-        return Rule(made.name, made.body, made.span, is_fragment=len(values) > 3)
+        return AntlrRule(made.name, made.body, made.span, is_fragment=len(values) > 3)
 
     def command(self, words: list[Word]) -> tree.Expression:
         """``skip`` or ``type(ID)``."""

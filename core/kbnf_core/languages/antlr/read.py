@@ -21,7 +21,7 @@ from posixpath import dirname, join, normpath
 
 from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import at, placed
-from kbnf_core.conversion.scannerless import Scannerless, Token
+from kbnf_core.conversion.scannerless import Scannerless, TokenKind
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.outline import NOTHING, Outline, OutlineUse, Symbol
@@ -31,16 +31,16 @@ from kbnf_core.kbnf.tree import Definition, Expression, Name, Reference, Termina
 from kbnf_core.languages.antlr.parse import (
     ANYTHING,
     END_OF_TEXT,
+    AntlrFile,
+    AntlrRule,
     Command,
-    File,
     NamedReference,
     Negation,
     Predicate,
-    Rule,
     leaves,
     parse_file,
 )
-from kbnf_core.languages.antlr.tokens import Lexer
+from kbnf_core.languages.antlr.tokens import AntlrLexer
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
@@ -70,7 +70,7 @@ def outline_antlr(source: Source, limits: Limits) -> Outline:
     )
 
 
-def _uses(rule: Rule) -> Iterator[Reference]:
+def _uses(rule: AntlrRule) -> Iterator[Reference]:
     """Yield the uses of rules."""
     for leaf in leaves(rule.body):
         if type(leaf) is Reference and leaf.name.value not in (END_OF_TEXT, ANYTHING):
@@ -82,7 +82,7 @@ class _AntlrReader(ForeignReader):
 
     def __init__(self, source: Source, request: Request) -> None:
         super().__init__(source, request)
-        self._rules: dict[str, list[Rule]] = {}
+        self._rules: dict[str, list[AntlrRule]] = {}
         """By name, in order of priority, with places of the main file."""
         self._ignores_case = False
         self._declared: set[str] = set()
@@ -107,7 +107,7 @@ class _AntlrReader(ForeignReader):
             return None
         start = self.start(self._root(names))
         lexical = {name: same for name, same in self._rules.items() if name not in names}
-        lexer = Lexer(lexical, self._ignores_case, self)
+        lexer = AntlrLexer(lexical, self._ignores_case, self)
         scanned = [rule for same in lexical.values() for rule in same]
         solid = [rule for rule in scanned if not rule.is_fragment]
         tokens = [token for rule in solid for token in self._tokens(rule, lexer)]
@@ -124,7 +124,7 @@ class _AntlrReader(ForeignReader):
         ]
         return result.reached()
 
-    def _gather(self, file: File, site: Span | None) -> None:
+    def _gather(self, file: AntlrFile, site: Span | None) -> None:
         """Add the rules of a file, and of those that it names, which give way to them."""
         self._ignores_case |= file.options.get("caseInsensitive", _NO)[0] == "true"
         self._declared |= file.tokens
@@ -142,7 +142,7 @@ class _AntlrReader(ForeignReader):
             if other is not None:
                 self._gather(other, importing)
 
-    def _load(self, named: NamedReference, source: Source, site: Span) -> File | None:
+    def _load(self, named: NamedReference, source: Source, site: Span) -> AntlrFile | None:
         path = normpath(join(dirname(source.path or ""), f"{named.value}.g4"))
         imports = self.request.imports
         if path in self._loaded:
@@ -177,7 +177,7 @@ class _AntlrReader(ForeignReader):
         roots = [name for name in names if name not in used] or names
         return next((name for name in roots if name in ending), roots[0])
 
-    def _tokens(self, rule: Rule, lexer: Lexer) -> Iterator[Token]:
+    def _tokens(self, rule: AntlrRule, lexer: AntlrLexer) -> Iterator[TokenKind]:
         """Yield the token of a rule, and that of its texts that end the text."""
         is_skipped, name = False, rule.name
         commands = [leaf for leaf in leaves(rule.body) if isinstance(leaf, Command)]
@@ -194,12 +194,12 @@ class _AntlrReader(ForeignReader):
                 self.refuse(message, command.span, instead="is left out")
         form = lexer.form(rule)
         before_end = lexer.form_before_end(rule) if is_skipped else None
-        yield Token(name, before_end or form, rule.span, is_skipped, rule.mode)
+        yield TokenKind(name, before_end or form, rule.span, is_skipped, rule.mode)
         if before_end is not None:
             last = Name(self.made.fresh(f"{name.value}_EOF"), name.span)
-            yield Token(last, form, rule.span, is_skipped, rule.mode, is_last=True)
+            yield TokenKind(last, form, rule.span, is_skipped, rule.mode, is_last=True)
 
-    def _check(self, rules: list[Rule]) -> None:
+    def _check(self, rules: list[AntlrRule]) -> None:
         """Report predicates, tokens that only code makes, and once that there are modes."""
         changes: list[Span] = []
         for leaf in (leaf for rule in rules for leaf in leaves(rule.body)):
@@ -218,7 +218,7 @@ class _Parser:
     """Rules of the parser as trees of KBNF, whose leaves are tokens and rules."""
 
     def __init__(
-        self, rules: list[Rule], lexer: Lexer, tokens: list[Token], unmade: set[str]
+        self, rules: list[AntlrRule], lexer: AntlrLexer, tokens: list[TokenKind], unmade: set[str]
     ) -> None:
         self._lexer = lexer
         self._unmade = unmade
@@ -233,7 +233,7 @@ class _Parser:
         every += [build.call(token.name.value) for token in solid]
         self._all = {print_expression(leaf): leaf for leaf in every}
 
-    def body(self, rule: Rule) -> Expression:
+    def body(self, rule: AntlrRule) -> Expression:
         """Return the body of a rule."""
         return build.changed(rule.body, self._symbol)
 
@@ -264,11 +264,11 @@ class _Parser:
         return build.alternation(kept, leaf.span) if kept else build.nothing(leaf.span)
 
 
-def _with_body(rule: Rule, body: Expression) -> Definition:
+def _with_body(rule: AntlrRule, body: Expression) -> Definition:
     return Definition(rule.name, body, rule.span)
 
 
-def _moved(rule: Rule, site: Span) -> Rule:
+def _moved(rule: AntlrRule, site: Span) -> AntlrRule:
     """Return a rule of another file, shown where this one names that."""
     moved = placed(rule, at(site))
     return replace(rule, name=moved.name, body=moved.body, span=site)

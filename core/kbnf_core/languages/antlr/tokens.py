@@ -52,9 +52,9 @@ from kbnf_core.kbnf.tree import (
 from kbnf_core.languages.antlr.parse import (
     ANYTHING,
     END_OF_TEXT,
+    AntlrRule,
     Lazy,
     Negation,
-    Rule,
     children,
     leaves,
 )
@@ -76,11 +76,11 @@ class _Loop(Repeat[Texts]):
     options: Sequence[Texts] = ()
 
 
-class Lexer:
+class AntlrLexer:
     """The texts of the lexer's rules."""
 
     def __init__(
-        self, rules: Mapping[str, Sequence[Rule]], ignores_case: bool, reader: ForeignReader
+        self, rules: Mapping[str, Sequence[AntlrRule]], ignores_case: bool, reader: ForeignReader
     ) -> None:
         self._ignores_case = ignores_case
         self._reader = reader
@@ -107,14 +107,14 @@ class Lexer:
             reader.budget.spend(size)
             self._named[name] = whole if None not in options and size <= LARGEST else None
 
-    def form(self, rule: Rule) -> Expression:
+    def form(self, rule: AntlrRule) -> Expression:
         """Return the body of a rule as a tree of KBNF: a text, a pattern, or a body of rules."""
         texts = self._texts[id(rule)]
         if texts is not None:
             return self._pattern(texts if rule.is_fragment else self._filled(texts, rule), rule)
         return build.changed(rule.body, self._symbol)
 
-    def form_before_end(self, rule: Rule) -> Expression | None:
+    def form_before_end(self, rule: AntlrRule) -> Expression | None:
         """Return the texts of a rule that do not end the text; None where none of them has to."""
         texts = self._texts[id(rule)]
         if texts is None or not any(map(_may_end, algebra.postorder(texts))):
@@ -124,7 +124,7 @@ class Lexer:
     def _before_end(self, points: CodePoints) -> Texts:
         return self._builder.characters(difference(points, _END))
 
-    def is_called(self, rule: Rule) -> bool:
+    def is_called(self, rule: AntlrRule) -> bool:
         """Return whether tokens call a rule, which is written out in others."""
         return self._named[rule.name.value] is None
 
@@ -136,7 +136,7 @@ class Lexer:
             build.text(node.text.value, node.span) if texts is None else self._pattern(texts, node)
         )
 
-    def _pattern(self, texts: Texts, node: Rule | Expression) -> Expression:
+    def _pattern(self, texts: Texts, node: AntlrRule | Expression) -> Expression:
         """Return texts as a symbol, without the character of the end of the text."""
         return self._reader.pattern(self._rebuilt(texts, self._without_end), node.span)
 
@@ -242,7 +242,7 @@ class Lexer:
         texts = self._builder.sequence((self._builder.repetition(body, loop.low, loop.high), *end))
         return self._by_automaton(texts, operations.shortest_matches) or texts
 
-    def _filled(self, texts: Texts, rule: Rule) -> Texts:
+    def _filled(self, texts: Texts, rule: AntlrRule) -> Texts:
         """Return the texts of a token that are not empty: no lexer makes such a token."""
         if not _beginning(texts)[0]:
             return texts

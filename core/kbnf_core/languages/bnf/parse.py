@@ -73,7 +73,7 @@ from kbnf_core.kbnf.tree import (
 )
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.text.diagnostics import Diagnostic, Fix, TextEdit
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -191,6 +191,7 @@ def with_loops(document: Document) -> Document:
     return replace(
         document,
         definitions=tuple(
+            # Of several definitions each is an alternative of the others, too.
             _loop(definition) if counts[definition.name.value] == 1 else definition
             for definition in document.definitions
         ),
@@ -286,6 +287,8 @@ def _split(text: str) -> list[Statement]:
     ended = True
     for index, word in enumerate(words):
         following = words[index + 1].type if index + 1 < len(words) else ""
+        # A production that lacks its end is a mistake of its own, and does not swallow the next
+        # one.
         begins = word.type == "NAME" and following == "DEFINE"
         if begins or ended:
             productions.append(Statement())
@@ -306,7 +309,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     bare = _BARE.match(source.text, word.start_pos)
     if word.type == "JUNK" and bare is not None and "STRING" in mistake.expected:
         span, written = Span(*bare.span()), f"'{bare[0]}'"
-        fix = Fix(f"write `{written}`", (Edit(span, written),))
+        fix = Fix(f"write `{written}`", (TextEdit(span, written),))
         message = f"the text {shown(bare[0])} has no quotes"
         helps = (f"{fix.message}; a name is written `<{bare[0]}>`",)
         return Diagnostic("E001", message, source, span, helps=helps, fixes=(fix,))
@@ -390,6 +393,7 @@ def fill_vocabulary(
 
     ``rough`` is the whole text without them, of which the first tokens of excluded rules are asked.
     """
+    # Several ids may spell one text, and their order means nothing.
     tokens = sorted(data for data in set(vocabulary.tokens.values()) if data)
     filled = []
     for definition in made:

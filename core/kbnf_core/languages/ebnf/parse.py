@@ -26,7 +26,7 @@ from typing import Any
 
 from kbnf_core.automata.codepoints import complement, from_ranges
 from kbnf_core.kbnf import build
-from kbnf_core.kbnf.notation import Hints, Notation, Rules, cover, one_of, words_of
+from kbnf_core.kbnf.notation import Hints, NotationBuilder, Rules, cover, one_of, words_of
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     Lexer,
@@ -72,7 +72,7 @@ class Prose(Reference):
 
 
 @dataclass(slots=True)
-class File:
+class EbnfFile:
     """A parsed text. ``has_words`` says whether words in it are tokens."""
 
     read: Read[Definition]
@@ -80,7 +80,7 @@ class File:
     has_words: bool
 
 
-def parse_ebnf(source: Source, limits: Limits, budget: Budget) -> File:
+def parse_ebnf(source: Source, limits: Limits, budget: Budget) -> EbnfFile:
     """Return the rules of a text in the notation that its rules have, and the comments.
 
     Raises WorkLimitError for a text with too many words.
@@ -96,7 +96,7 @@ def parse_ebnf(source: Source, limits: Limits, budget: Budget) -> File:
     hints = Hints(f"a rule is written `name {notation.sign} ...`", notation.sign)
     rules: Rules[Definition] = Rules(source, limits, notation.parser(), notation, hints)
     read = parse_statements(statements, rules)
-    return File(read, comments, any(map(_has_word, statements)))
+    return EbnfFile(read, comments, any(map(_has_word, statements)))
 
 
 def _has_word(statement: Statement) -> bool:
@@ -108,7 +108,7 @@ def is_word(text: str) -> bool:
     return text[:2].isalpha() and len(text) > 1
 
 
-class Ebnf(Notation):
+class Ebnf(NotationBuilder):
     """A notation: how a text is split, and the methods that its parser calls."""
 
     sign = "="

@@ -23,7 +23,7 @@ from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.conversion.automata import write_dfa
 from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, take
+from kbnf_core.conversion.scannerless import Scannerless, TokenKind, take
 from kbnf_core.ir.analysis import callers_of, reachable
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
@@ -180,7 +180,7 @@ class _EbnfReader(ForeignReader):
             self.losses += take(token, literals, self.request.limits, self.budget)
         # A lexer would look for words everywhere, so that one does not end inside another one.
         blank, word = (
-            Token(
+            TokenKind(
                 Name(self.made.fresh(name), span),
                 self.regex(pattern, span),
                 span,
@@ -194,7 +194,7 @@ class _EbnfReader(ForeignReader):
             bodies, [*tokens.values(), blank, word], start, everywhere
         ).reached()
 
-    def _tokens(self, definitions: Iterable[Definition]) -> dict[str, Token]:
+    def _tokens(self, definitions: Iterable[Definition]) -> dict[str, TokenKind]:
         """Return the rules that are tokens."""
         graph = {
             definition.name.value: {use.value for use in uses_in(definition.body)}
@@ -210,13 +210,13 @@ class _EbnfReader(ForeignReader):
             if definition.name.value not in wordy
         }
         regulars = Regulars(self._rules([*candidates.values()]), self.request.limits, self.budget)
-        tokens: dict[str, Token] = {}
+        tokens: dict[str, TokenKind] = {}
         shape = compile_regex(_TOKEN).dfa
         for name, definition in candidates.items():
             try:
                 dfa = regulars.of(ir.Call(name, definition.span))
                 if shape is not None and operations.difference(dfa, shape).is_empty:
-                    tokens[name] = Token(
+                    tokens[name] = TokenKind(
                         definition.name, _written(dfa, definition.span), definition.span
                     )
             except NotRegularError:

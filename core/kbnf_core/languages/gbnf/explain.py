@@ -4,7 +4,7 @@ Tests: tests/unit/languages/gbnf
 """
 
 from kbnf_core.kbnf.statements import Mistake, Word, shown, span_of
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.source import Source, Span
 
 _OPERATORS = frozenset({"STAR", "PLUS", "QUESTION", "COUNT"})
@@ -48,7 +48,7 @@ def no_name(source: Source, word: Word) -> Diagnostic:
 
 def wrong_sign(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a sign that is not ``::=``."""
-    fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
+    fix = Fix("write `::=`", (TextEdit(span_of(word), "::="),))
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
     notes = (llama_says("expecting ::= at"),)
     return Diagnostic("E006", message, source, span_of(word), notes=notes, fixes=(fix,))
@@ -107,7 +107,7 @@ def class_escape(source: Source, span: Span, word: str) -> Diagnostic:
     members = CLASSES[source.slice(span)[1]]
     written = members if word == "CLASS" else f"[{members}]"
     # In a text there is no place for a class.
-    fixes = () if word == "STRING" else (Fix(f"write `{written}`", (Edit(span, written),)),)
+    fixes = () if word == "STRING" else (Fix(f"write `{written}`", (TextEdit(span, written),)),)
     message = f"{shown(source.slice(span))} is an escape of regular expressions, not of GBNF"
     is_inside = word in ("CLASS", "STRING")
     notes = (llama_says("unknown escape at" if is_inside else "expecting newline or end at"),)

@@ -369,8 +369,8 @@ def _cut_sequence(
 ) -> _Split:
     """Cut at the first item, and at those after it that only empty ones are before."""
     result: list[_Split] = []
-    for index, (item, split) in enumerate(zip(node.parts, splits, strict=True)):
-        behind = sequence(*node.parts[index + 1 :])
+    for index, (item, split) in enumerate(zip(node.operands, splits, strict=True)):
+        behind = sequence(*node.operands[index + 1 :])
         result.append(_followed(split, behind, nullable[id(item)], nonempty))
         if not nullable[id(item)]:
             break

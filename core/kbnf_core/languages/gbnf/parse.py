@@ -295,6 +295,8 @@ class GbnfBuilder:
         """``x`` and its operator; an invalid count has a finding of its own."""
         body, operator = values
         low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
+        # llama.cpp takes a bound above its limit for none. It is kept as it is written as long as
+        # it can be counted here, as other readers do.
         if high is not None and low <= LLAMA_LIMIT and high > DEFAULT_LIMITS.repetition:
             high = None
         operator_span = span_of(operator)
@@ -323,6 +325,7 @@ class GbnfBuilder:
         excluded = words[0].value.startswith("!")
         text = words[0].value.removeprefix("!")
         if text.startswith("<["):
+            # A larger number is reported later; it has to fit 32 bits until then.
             token_id = min(number(text[2:-2]), MAX_TOKEN_ID)
             return TokenSet(((token_id, token_id),), excluded, span)
         if excluded:

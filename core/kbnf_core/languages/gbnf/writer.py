@@ -229,9 +229,9 @@ def _symbols_of(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> Several[s
         case Sequence(()):
             return ('""',)
         case _:
-            return [symbol for item in node.parts for symbol in (" ", *_grouped(item, (Choice,)))][
-                1:
-            ]
+            return [
+                symbol for item in node.operands for symbol in (" ", *_grouped(item, (Choice,)))
+            ][1:]
 
 
 def _grouped(item: Node, looser: tuple[type, ...]) -> Several[str | Node]:
@@ -263,6 +263,7 @@ def print_set(dfa: Dfa) -> str:
     if points == ANY:
         return r"[\u0000-\U0010FFFF]"
     rest = complement(points)
+    # A set that goes up to the last character was nearly always written as a negated one.
     if points[-1][1] == ANY[-1][1] and len(rest) <= len(points):
         return f"[^{_ranges(rest)}]"
     return f"[{_ranges(points)}]"
@@ -514,13 +515,14 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     """
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
-    written = dict.fromkeys(definition.name.value for definition in reading.written_out.definitions)
+    document = reading.without_families()
+    written = dict.fromkeys(definition.name.value for definition in document.definitions)
     chosen = gbnf_names(written, {reading.start: gbnf.start})
     names = {name: chosen[name] for name in written}
-    rules, lost = _rules(reading, names, limits)
+    rules, lost = _rules(reading, document, names, limits)
     if gbnf.start not in rules:
         raise GrammarError(nothing_kept(reading, lost, gbnf))
-    text = _print(reading.written_out, rules, names)
+    text = _print(document, rules, names)
     if lost:
         # The written text is read again, to find a text on which the two grammars differ.
         converted = read_grammar(Source(text), gbnf, Request(limits=limits))
@@ -532,10 +534,12 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     return Conversion(text, not losses, losses, reading.diagnostics)
 
 
-def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[Rules, list[Loss]]:
+def _rules(
+    reading: Reading, document: Document, names: Mapping[str, str], limits: Limits
+) -> tuple[Rules, list[Loss]]:
     """Return the rules of the converted grammar, none where nothing is kept, and what they lost."""
-    unfolder = Unfolder(reading.written_out, names, limits)
-    for definition in reading.written_out.definitions:
+    unfolder = Unfolder(document, names, limits)
+    for definition in document.definitions:
         unfolder.add(definition)
     rules, start, lost = unfolder.rules, names[reading.start], list[Loss]()
     if unfolder.losses:
@@ -553,8 +557,9 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         generate_nonempty(rules, start, nonempty)
     repeat_nonempty(rules, nonempty)
     for members in eliminate_left_recursion(rules, nonempty):
-        lost.append(_lost_cycle(reading, names, {name.partition(JOINT)[0] for name in members}))
+        lost.append(_lost_cycle(document, names, {name.partition(JOINT)[0] for name in members}))
     factor(rules, start, nonempty.nullable)
+    # After rewriting there are rules that nothing calls any more.
     if rules != before:
         rules = reduced(rules, names.values(), endless=reading.is_endless)
     keep_limits(rules)
@@ -573,9 +578,9 @@ def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
     return {names[name]: moved(body, names) for name, body in whole.rules.items()}
 
 
-def _lost_cycle(reading: Reading, names: Mapping[str, str], members: set[str]) -> Loss:
+def _lost_cycle(document: Document, names: Mapping[str, str], members: set[str]) -> Loss:
     """Return the W404 of rules that begin with each other, at the first of them."""
-    defined = (definition.name for definition in reading.written_out.definitions)
+    defined = (definition.name for definition in document.definitions)
     first = next(name for name in defined if names[name.value] in members)
     others = f"`{first.value}` and {len(members) - 1:,} other rules begin with each other"
     return Loss("W404", f"{others}; any text is taken instead", first.span)

@@ -15,7 +15,7 @@ write     writer: expressions to rules --> counts: counted members and items, by
               |                        --> scalars: strings and numbers
           rules: one set of rules, what all schemas share, in JSON and in YAML (by column)
               |                                        |
-          run: parse, lower               for people: readable (Outline, Trees)
+          run: parse, lower               for people: readable (Outline, Expressions)
 
 advice    lints of schemas, rules of hosted services: on no way of a request
 ```

@@ -34,7 +34,7 @@ from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.algebra import Expression, Ref
-from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
     APPLICATORS,
@@ -62,7 +62,7 @@ from kbnf_core.languages.json_schema.keywords import (
     walk,
 )
 from kbnf_core.languages.json_schema.schemas import (
-    Reader,
+    SchemaReader,
     Schemas,
     is_shape_unsatisfiable,
     is_unsatisfiable,
@@ -125,7 +125,7 @@ def oddities(schema: Json, options: Options) -> Iterator[Problem]:
 
 
 def contradictions(schemas: Schemas, dead: Set[str] = frozenset()) -> Iterable[Problem]:
-    """Return the schemas in a document that no value satisfies, one problem for each place.
+    """Return the schemas in a document that no value satisfies, one problem for each schema.
 
     ``dead`` are pointers of schemas that certainly have no value.
     """
@@ -138,7 +138,7 @@ def contradictions(schemas: Schemas, dead: Set[str] = frozenset()) -> Iterable[P
 
 
 def contradiction(schemas: Schemas) -> Problem | None:
-    """Return why no value satisfies a schema, at the innermost place; None if that is not found."""
+    """Return why no value satisfies a schema, at the innermost schema; None if unknown."""
     with suppress(WorkLimitError, ProblemError):
         doubts = _Doubts(schemas)
         root = doubts.document.root()
@@ -165,7 +165,7 @@ def every_problem(schema: Json, options: Options, first: Problem) -> list[Proble
 
 
 class _Survey(Writer):
-    """Writes the parts of a schema that can be written, and keeps the problems of the rest."""
+    """Writes the values of a schema that can be written, and keeps the problems of the rest."""
 
     def __init__(self, schemas: Schemas) -> None:
         super().__init__(schemas)
@@ -343,7 +343,7 @@ def _note_older_forms(visited: Visited, older_forms: dict[Older, list[str]]) -> 
 
 
 def _of_older_drafts(older_forms: Mapping[Older, Sequence[str]]) -> Iterator[Problem]:
-    """Yield each form of older drafts in a schema that names none, at its first place."""
+    """Yield each form of older drafts in a schema that names none, at its first pointer."""
     for older, (first, *more) in older_forms.items():
         others = f" ({len(more):,} more)" if more else ""
         message = f"{older.meaning}, and it is read so here{others}"
@@ -425,20 +425,22 @@ class _Doubts:
         for expression in pending:
             if not isinstance(expression, Ref):
                 continue
-            place = self.document.place(expression)
-            pending += [self.document.inside(place, *s) for s, _ in subschemas(place.contents)]
-            if expression is root or _says_nothing(place):
+            subschema = self.document.subschema(expression)
+            pending += [
+                self.document.inside(subschema, *s) for s, _ in subschemas(subschema.contents)
+            ]
+            if expression is root or _says_nothing(subschema):
                 continue
             if self._is_unsatisfiable(expression):
                 yield self.blame(expression, self._is_empty)
-            elif place.pointer in dead:
-                yield self.why(expression) or Problem(CONTRADICTION, NO_VALUE, place.pointer)
+            elif subschema.pointer in dead:
+                yield self.why(expression) or Problem(CONTRADICTION, NO_VALUE, subschema.pointer)
 
     def why(self, at: Ref) -> Problem | None:
-        """Return why a schema has no value, at the innermost place; None where unknown."""
+        """Return why a schema has no value, at the innermost schema; None if unknown."""
         if self._is_unsatisfiable(at):
             return self.blame(at, self._is_empty)
-        if self._is_written_empty(self.document.place(at)):
+        if self._is_written_empty(self.document.subschema(at)):
             return self.blame(at, self._is_written_empty)
         return None
 
@@ -448,23 +450,23 @@ class _Doubts:
         except LimitError:
             return False
 
-    def _is_empty(self, place: Place) -> bool:
+    def _is_empty(self, subschema: Subschema) -> bool:
         """Return whether a schema certainly has no value."""
         try:
-            forms = Reader(self._schemas, place, self._options).read()
+            forms = SchemaReader(self._schemas, subschema, self._options).read()
             shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in forms]
             return is_shape_unsatisfiable(self._schemas, self._schemas.meet(shapes))
         except (ProblemError, LimitError):
             return False
 
-    def _is_written_empty(self, place: Place) -> bool:
+    def _is_written_empty(self, subschema: Subschema) -> bool:
         """Return whether the rules of a schema have no text, though they leave nothing out."""
-        if self._is_empty(place):
+        if self._is_empty(subschema):
             return True
         before = len(self._schemas.notes)
         writer = Writer(self._schemas)
         try:
-            rules = writer.rules_for(self.document.instead(place))
+            rules = writer.rules_for(self.document.instead(subschema))
         except ProblemError as error:
             return error.problem.code == UNSATISFIABLE
         except LimitError:
@@ -473,90 +475,96 @@ class _Doubts:
         start = next(iter(rules))
         return not is_narrowed and not analyse(Grammar(start, rules)).facts[start].filled
 
-    def blame(self, at: Ref, is_empty: Callable[[Place], bool]) -> Problem:
+    def blame(self, at: Ref, is_empty: Callable[[Subschema], bool]) -> Problem:
         """Return the contradiction in the innermost schema that makes an empty one empty."""
         seen: dict[Ref, None] = {}
         while at not in seen:
             seen[at] = None
-            place = self.document.place(at)
-            kept = self._needed(place, is_empty)
-            guilty = list(self._guilty(place, kept, is_empty))
+            subschema = self.document.subschema(at)
+            kept = self._needed(subschema, is_empty)
+            guilty = list(self._guilty(subschema, kept, is_empty))
             if not guilty:
-                return _contradiction(place, kept, [*self._contradicting(place, kept, is_empty)])
+                return _contradiction(
+                    subschema, kept, [*self._contradicting(subschema, kept, is_empty)]
+                )
             at = next((ref for ref in guilty if ref not in seen), guilty[0])
         way = list(seen)
         circle = (ref.pointer for ref in way[way.index(at) :])
         return Problem(CONTRADICTION, "every value needs another one inside", min(circle, key=len))
 
-    def _needed(self, place: Place, is_empty: Callable[[Place], bool]) -> dict[str, Json]:
+    def _needed(
+        self, subschema: Subschema, is_empty: Callable[[Subschema], bool]
+    ) -> dict[str, Json]:
         """Return keywords of an empty schema all of which it takes to be empty."""
         # One pass is enough: fewer keywords allow more, so one that was needed beside others is
         # needed beside fewer of them.
-        kept = dict(place.contents)
+        kept = dict(subschema.contents)
         # Without the members that it names, a closed object is empty for another reason.
-        for keyword in place.contents:
+        for keyword in subschema.contents:
             if keyword in _NAMING:
                 continue
             fewer = {name: value for name, value in kept.items() if name != keyword}
-            if is_empty(place._replace(contents=fewer)):
+            if is_empty(subschema._replace(contents=fewer)):
                 kept = fewer
         for keyword, instead in (("required", None), ("allOf", True)):
             if isinstance(kept.get(keyword), list):
-                kept = self._shortened(place, kept, keyword, instead, is_empty)
+                kept = self._shortened(subschema, kept, keyword, instead, is_empty)
         return kept
 
     def _contradicting(
-        self, place: Place, kept: dict[str, Json], is_empty: Callable[[Place], bool]
+        self, subschema: Subschema, kept: dict[str, Json], is_empty: Callable[[Subschema], bool]
     ) -> Iterator[str]:
         """Yield the keywords of an empty schema that contradict each other."""
         for keyword in kept:
             fewer = {name: value for name, value in kept.items() if name != keyword}
             is_rule = keyword in LOCAL | APPLICATORS | {*UNEVALUATED}
-            if is_rule and not (keyword in _NAMING and is_empty(place._replace(contents=fewer))):
+            if is_rule and not (
+                keyword in _NAMING and is_empty(subschema._replace(contents=fewer))
+            ):
                 yield keyword
 
     def _shortened(
         self,
-        place: Place,
+        subschema: Subschema,
         kept: dict[str, Json],
         keyword: str,
         instead: Json,
-        is_empty: Callable[[Place], bool],
+        is_empty: Callable[[Subschema], bool],
     ) -> dict[str, Json]:
         """Return contents in which a list has ``instead`` for whatever is not needed."""
         values = kept[keyword]
         for number in range(len(values)):
             tried = [*values[:number], instead, *values[number + 1 :]]
             fewer = {**kept, keyword: [value for value in tried if value is not None]}
-            if is_empty(place._replace(contents=fewer)):
+            if is_empty(subschema._replace(contents=fewer)):
                 values = tried
         return {**kept, keyword: [value for value in values if value is not None]}
 
     def _guilty(
-        self, place: Place, kept: dict[str, Json], is_empty: Callable[[Place], bool]
+        self, subschema: Subschema, kept: dict[str, Json], is_empty: Callable[[Subschema], bool]
     ) -> Iterator[Ref]:
         """Yield the empty schemas inside, or referred to, without which there would be values."""
         document = self.document
         for keyword in REFERENCES & kept.keys():
             with suppress(ProblemError):
                 follow = document.follow if keyword == "$ref" else document.follow_dynamic
-                target = follow(place, keyword)
-                if isinstance(target, Ref) and is_empty(document.place(target)):
+                target = follow(subschema, keyword)
+                if isinstance(target, Ref) and is_empty(document.subschema(target)):
                     yield target
         for steps, _ in subschemas(kept):
-            inner = document.inside(place._replace(contents=kept), *steps)
-            if not isinstance(inner, Ref) or _says_nothing(document.place(inner)):
+            inner = document.inside(subschema._replace(contents=kept), *steps)
+            if not isinstance(inner, Ref) or _says_nothing(document.subschema(inner)):
                 continue
-            anything = place._replace(contents=_with_anything(kept, steps))
+            anything = subschema._replace(contents=_with_anything(kept, steps))
             # An empty schema inside is not enough: an empty alternative leaves the values of the
             # others.
-            if is_empty(document.place(inner)) and not is_empty(anything):
+            if is_empty(document.subschema(inner)) and not is_empty(anything):
                 yield inner
 
 
-def _says_nothing(place: Place) -> bool:
+def _says_nothing(subschema: Subschema) -> bool:
     """Return whether a schema is explicitly empty."""
-    return place.contents in ({"not": {}}, {"not": True})
+    return subschema.contents in ({"not": {}}, {"not": True})
 
 
 def _with_anything(contents: dict[str, Json], steps: tuple[str, ...]) -> dict[str, Json]:
@@ -585,7 +593,7 @@ _ALONE = {
 _OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames", "type"})
 
 
-def _contradiction(place: Place, kept: dict[str, Json], names: list[str]) -> Problem:
+def _contradiction(subschema: Subschema, kept: dict[str, Json], names: list[str]) -> Problem:
     """Return the problem of an empty schema, which needs the keywords ``names``."""
     message = NO_VALUE
     required, properties = kept.get("required", []), kept.get("properties", {})
@@ -599,25 +607,25 @@ def _contradiction(place: Place, kept: dict[str, Json], names: list[str]) -> Pro
             None,
         )
         if name is not None:
-            number = str(place.contents["required"].index(name))
+            number = str(subschema.contents["required"].index(name))
             meant = None if name in properties else _nearest(name, properties)
             return Problem(
                 CONTRADICTION,
                 f"{message}: `{name}` is required, and no property of that name is allowed",
-                pointer_to(place, "required", number),
+                pointer_to(subschema, "required", number),
                 f"did you mean `{meant}`?" if meant else "name it in `properties`",
                 replacement=meant or "",
             )
     if len(names) == 1:
         why = _ALONE.get(names[0], f"{_shown(names[0], kept)} leaves none")
-        return Problem(CONTRADICTION, f"{message}: {why}", pointer_to(place, names[0]))
+        return Problem(CONTRADICTION, f"{message}: {why}", pointer_to(subschema, names[0]))
     if len(names) > 2 and "type" in names:
         # It is needed only because the others are about values of this type.
         names.remove("type")
     if names:
         *first, last = (_shown(name, kept) for name in names)
         message += f": {', '.join(first)} and {last} contradict each other"
-    return Problem(CONTRADICTION, message, place.pointer)
+    return Problem(CONTRADICTION, message, subschema.pointer)
 
 
 def _shown(name: str, contents: dict[str, Json]) -> str:
@@ -737,7 +745,7 @@ _RULES = {
 }
 
 
-def check_service(document: Document, service: Service) -> list[Problem]:
+def check_service(document: SchemaDocument, service: Service) -> list[Problem]:
     """Return what the strict mode of a service refuses in a schema, in the order of the text."""
     rules = _RULES[service]
     counts = _Counts()
@@ -831,7 +839,7 @@ def _one(
     counts.characters += sum(len(word) for word in words if isinstance(word, str))
 
 
-def _recursive(document: Document) -> Iterator[_Finding]:
+def _recursive(document: SchemaDocument) -> Iterator[_Finding]:
     """Yield the references by which a schema contains itself, directly or not."""
     inside: dict[str, set[str]] = {}
     targets: dict[str, str] = {}

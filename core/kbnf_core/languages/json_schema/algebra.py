@@ -10,12 +10,12 @@ that of the resource that was entered first on the way to it. So a way is known 
 each mark, the first schema with it. There are finitely many such scopes, and a schema is one schema
 for each scope it is read in.
 
-*The normal form* of an expression, a shape, is a union of parts, each of one type. Unions are
+*The normal form* of an expression, a shape, is a union of branches, each of one type. Unions are
 lists, intersections are computed pair by pair, complements type by type; ``allOf``, ``not``, ``if``
 and ``oneOf`` need nothing of their own. Where pairs are too many, narrow products take the first
-ones: part of the values, never others. The parts of strings and numbers are in ``value_sets``.
-Those of arrays and objects (``Arrays``, ``Objects``) are closed under intersection, with
-complements as unions.
+ones: a subset of the values, never others. The branches of strings and numbers are in
+``value_sets``. Those of arrays and objects (``Arrays``, ``Objects``) are closed under
+intersection, with complements as unions.
 
 *Alternatives* that list their values, or whose objects all need one member with listed values
 (``type``, ``kind``), are compared by these (``sharers``): every pair would cost the square.
@@ -91,11 +91,11 @@ Scope = tuple[tuple[str, str], ...]
 class Closing(enum.Enum):
     """Which objects of a schema are closed: have no members but those that are evaluated.
 
-    NONE: those that the schema closes itself. WITHIN: also objects inside of members and items.
+    OWN: those that the schema closes itself. WITHIN: also objects inside of members and items.
     WHOLE: the objects of the schema, too.
     """
 
-    NONE = "none"
+    OWN = "own"
     WITHIN = "within"
     WHOLE = "whole"
 
@@ -107,33 +107,33 @@ class Closing(enum.Enum):
 class Ref:
     """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
 
-    ``scope`` is what its dynamic references mean. A document has one of each.
+    ``scope`` decides what its dynamic references mean. A document has one of each.
     """
 
     pointer: str
     scope: Scope = ()
-    closing: Closing = Closing.NONE
+    closing: Closing = Closing.OWN
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """The values of all parts; of none, any value."""
+    """The values that all operands allow; without operands, any value."""
 
-    parts: tuple["Expression", ...]
+    operands: tuple["Expression", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """The values of any part; of none, no value."""
+    """The values that any operand allows; without operands, no value."""
 
-    parts: tuple["Expression", ...]
+    operands: tuple["Expression", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
     """Every other value."""
 
-    part: "Expression"
+    operand: "Expression"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,61 +171,65 @@ ANYTHING = AllOf(())
 NOTHING = AnyOf(())
 
 
-def both(parts: Iterable[Expression]) -> Expression:
-    """Return what all the parts allow."""
-    expressions: dict[Expression, None] = {}
-    for part in parts:
-        if part == NOTHING:
+def both(expressions: Iterable[Expression]) -> Expression:
+    """Return what all the expressions allow."""
+    operands: dict[Expression, None] = {}
+    for expression in expressions:
+        if expression == NOTHING:
             return NOTHING
-        expressions.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
+        operands.update(
+            dict.fromkeys(expression.operands if isinstance(expression, AllOf) else (expression,))
+        )
     # A contradiction of two expressions is seen here, without the normal form of either.
-    if any(isinstance(part, Not) and part.part in expressions for part in expressions):
+    if any(isinstance(operand, Not) and operand.operand in operands for operand in operands):
         return NOTHING
-    return next(iter(expressions)) if len(expressions) == 1 else AllOf(tuple(expressions))
+    return next(iter(operands)) if len(operands) == 1 else AllOf(tuple(operands))
 
 
-def either(parts: Iterable[Expression]) -> Expression:
-    """Return what any of the parts allows."""
-    expressions: dict[Expression, None] = {}
-    for part in parts:
-        if part == ANYTHING:
+def either(expressions: Iterable[Expression]) -> Expression:
+    """Return what any of the expressions allows."""
+    operands: dict[Expression, None] = {}
+    for expression in expressions:
+        if expression == ANYTHING:
             return ANYTHING
-        expressions.update(dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,)))
-    return next(iter(expressions)) if len(expressions) == 1 else AnyOf(tuple(expressions))
+        operands.update(
+            dict.fromkeys(expression.operands if isinstance(expression, AnyOf) else (expression,))
+        )
+    return next(iter(operands)) if len(operands) == 1 else AnyOf(tuple(operands))
 
 
-def other(part: Expression) -> Expression:
-    """Return what the part does not allow."""
-    match part:
+def other(expression: Expression) -> Expression:
+    """Return what the expression does not allow."""
+    match expression:
         case Not(inner):
             return inner
-        case AllOf(parts):
+        case AllOf(operands):
             # Complements go inwards, so that ``Not`` is around schemas and leaves only, and equal
             # expressions are equal values.
-            return either(map(other, parts))
-        case AnyOf(parts):
-            return both(map(other, parts))
+            return either(map(other, operands))
+        case AnyOf(operands):
+            return both(map(other, operands))
         case _:
-            return Not(part)
+            return Not(expression)
 
 
 Excludes: TypeAlias = Callable[[Expression, Expression], bool]
 """Whether two expressions certainly have no value in common."""
 
 
-def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
-    """Return whether a part certainly has only values of the whole; False means unknown."""
-    if isinstance(whole, AllOf):
-        return all(is_within(part, operand, excludes) for operand in whole.parts)
-    if isinstance(part, AnyOf):
-        return all(is_within(operand, whole, excludes) for operand in part.parts)
-    # From here on a sufficient test: one member has to do alone. What several do together is
-    # missed.
-    if isinstance(part, AllOf):
-        return any(is_within(operand, whole, excludes) for operand in part.parts)
-    if isinstance(whole, AnyOf):
-        return any(is_within(part, operand, excludes) for operand in whole.parts)
-    return part == whole or (isinstance(whole, Not) and excludes(part, whole.part))
+def is_within(inner: Expression, outer: Expression, excludes: Excludes) -> bool:
+    """Return whether ``outer`` certainly allows all values of ``inner``; False means unknown."""
+    if isinstance(outer, AllOf):
+        return all(is_within(inner, operand, excludes) for operand in outer.operands)
+    if isinstance(inner, AnyOf):
+        return all(is_within(operand, outer, excludes) for operand in inner.operands)
+    # From here on a sufficient test: one operand has to suffice alone. Where only several together
+    # do, the answer is False.
+    if isinstance(inner, AllOf):
+        return any(is_within(operand, outer, excludes) for operand in inner.operands)
+    if isinstance(outer, AnyOf):
+        return any(is_within(inner, operand, excludes) for operand in outer.operands)
+    return inner == outer or (isinstance(outer, Not) and excludes(inner, outer.operand))
 
 
 def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
@@ -240,18 +244,20 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
         return NOTHING if excludes(one, two) else AllOf((one, two))
     if NOTHING in (one, two):
         return NOTHING
-    left, right = (side.parts if isinstance(side, AllOf) else (side,) for side in (one, two))
+    left, right = (side.operands if isinstance(side, AllOf) else (side,) for side in (one, two))
     if any(excludes(*pair) for pair in product(left, right)):
         return NOTHING
     # Conditions that the other side implies are left out, so that expressions stay small.
-    if any(isinstance(part, Not | AnyOf) for part in (*left, *right)):
+    if any(isinstance(operand, Not | AnyOf) for operand in (*left, *right)):
         left = tuple(p for p in left if p in right or not _follows(p, right, excludes))
         right = tuple(p for p in right if not _follows(p, left, excludes))
     return both((*left, *right))
 
 
-def _follows(part: Expression, others: Iterable[Expression], excludes: Excludes) -> bool:
-    return isinstance(part, Not | AnyOf) and any(is_within(o, part, excludes) for o in others)
+def _follows(expression: Expression, others: Iterable[Expression], excludes: Excludes) -> bool:
+    return isinstance(expression, Not | AnyOf) and any(
+        is_within(o, expression, excludes) for o in others
+    )
 
 
 KEYS = Restricted(Kind.STRING)
@@ -339,8 +345,7 @@ class Objects:
 
     def remainder(self, budget: Budget) -> tuple["Objects", ...]:
         """Return all other objects."""
-        # Another object breaks one of the conditions: a part for each. The parts may overlap, as
-        # those of any union may.
+        # Another object breaks one of the conditions: a branch for each. Branches may overlap.
         budget.spend(STEPS * (len(self.named) + len(self.required)))
         return (
             *self._of_other_size(),
@@ -371,7 +376,7 @@ class Objects:
 
     def _without_present(self, budget: Budget) -> Iterator["Objects"]:
         for keys, value in self.present:
-            rest = tuple((part, ANYTHING) for part in keys.remainder(budget))
+            rest = tuple((left, ANYTHING) for left in keys.remainder(budget))
             yield Objects(regions=((keys, other(value)), *rest))
 
 
@@ -630,13 +635,13 @@ class Plain:
         return (Plain(values, self.all),) if values else ()
 
 
-Part: TypeAlias = Plain | Restricted | Arrays | Objects
-Parts: TypeAlias = tuple[Part, ...]
-Pair: TypeAlias = tuple[Part, Part]
-NormalForm: TypeAlias = Mapping[Type, Parts]
-"""The parts of each type; a type that cannot be has none and no entry."""
+Branch: TypeAlias = Plain | Restricted | Arrays | Objects
+Branches: TypeAlias = tuple[Branch, ...]
+Pair: TypeAlias = tuple[Branch, Branch]
+NormalForm: TypeAlias = Mapping[Type, Branches]
+"""The branches of each type; a type without a value has no entry."""
 
-FULL: Mapping[Type, Part] = {
+FULL: Mapping[Type, Branch] = {
     Type.NULL: Plain((None,), (None,)),
     Type.BOOLEAN: Plain((True, False), (True, False)),
     Type.NUMBER: Restricted(Kind.NUMBER),
@@ -644,39 +649,39 @@ FULL: Mapping[Type, Part] = {
     Type.ARRAY: Arrays(),
     Type.OBJECT: Objects(),
 }
-ANY_SHAPE: NormalForm = {type_: (part,) for type_, part in FULL.items()}
+ANY_SHAPE: NormalForm = {type_: (branch,) for type_, branch in FULL.items()}
 
 
-def shape_of(type_: Type, part: Part | None) -> NormalForm:
-    """Return the shape of one part, or of none."""
-    return {} if part is None else {type_: (part,)}
+def shape_of(type_: Type, branch: Branch | None) -> NormalForm:
+    """Return the shape of one branch, or the empty one for None."""
+    return {} if branch is None else {type_: (branch,)}
 
 
 def union(shapes: Iterable[NormalForm]) -> NormalForm:
     """Return what any of the shapes contains."""
-    by_type: dict[Type, list[Part]] = {}
+    by_type: dict[Type, list[Branch]] = {}
     for shape in shapes:
-        for type_, parts in shape.items():
-            by_type.setdefault(type_, []).extend(parts)
-    return {type_: _merged(type_, parts) for type_, parts in by_type.items()}
+        for type_, branches in shape.items():
+            by_type.setdefault(type_, []).extend(branches)
+    return {type_: _merged(type_, branches) for type_, branches in by_type.items()}
 
 
-def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
-    if FULL[type_] in parts:
+def _merged(type_: Type, branches: Sequence[Branch]) -> tuple[Branch, ...]:
+    if FULL[type_] in branches:
         return (FULL[type_],)
-    if isinstance(parts[0], Plain):
-        values = dict.fromkeys(value for part in parts for value in cast(Plain, part).values)
-        return (Plain(tuple(values), parts[0].all),)
-    if isinstance(parts[0], Restricted):
-        return united(cast(Sequence[Restricted], parts))
-    return tuple(dict.fromkeys(parts))
+    if isinstance(branches[0], Plain):
+        values = dict.fromkeys(value for branch in branches for value in cast(Plain, branch).values)
+        return (Plain(tuple(values), branches[0].all),)
+    if isinstance(branches[0], Restricted):
+        return united(cast(Sequence[Restricted], branches))
+    return tuple(dict.fromkeys(branches))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Products:
     """Makes intersections and complements of shapes.
 
-    ``most`` bounds the parts of a type; where there are more, NarrowableError is raised, or some
+    ``most`` bounds the branches of a type; where there are more, NarrowableError is raised, or some
     are left out where this ``is_narrow``. ``excludes`` says of two expressions whether they
     certainly have no value in common.
     """
@@ -688,55 +693,59 @@ class Products:
 
     def meet(self, left: NormalForm, right: NormalForm) -> NormalForm:
         """Return what both shapes contain."""
-        products = {type_: self._parts(type_, left[type_], right.get(type_, ())) for type_ in left}
-        return {type_: parts for type_, parts in products.items() if parts}
+        products = {
+            type_: self._branches(type_, left[type_], right.get(type_, ())) for type_ in left
+        }
+        return {type_: branches for type_, branches in products.items() if branches}
 
     def complement(self, shape: NormalForm) -> NormalForm:
         """Return everything that the shape does not contain."""
         remainders = {}
         for type_, full in FULL.items():
-            parts: Parts = (full,)
-            for part in shape.get(type_, ()):
-                # What more arrays leave is part of it.
-                left: Part = part
-                if self.is_narrow and isinstance(part, Arrays):
-                    left = replace(part, unique=False)
-                # The values outside of all parts: the intersection of what each leaves.
-                parts = self._parts(type_, parts, left.remainder(self.budget))
-            if parts:
-                remainders[type_] = parts
+            branches: Branches = (full,)
+            for branch in shape.get(type_, ()):
+                # The complement of a superset is a subset of the complement.
+                left: Branch = branch
+                if self.is_narrow and isinstance(branch, Arrays):
+                    left = replace(branch, unique=False)
+                # The values outside of all branches: the intersection of what each leaves.
+                branches = self._branches(type_, branches, left.remainder(self.budget))
+            if branches:
+                remainders[type_] = branches
         return remainders
 
-    def _parts(self, type_: Type, left: Parts, right: Parts) -> Parts:
+    def _branches(self, type_: Type, left: Branches, right: Branches) -> Branches:
         if not left or not right:
             return ()
         if FULL[type_] in (left[0], right[0]):
             return right if left[0] == FULL[type_] else left
-        products: dict[Part, None] = {}
+        products: dict[Branch, None] = {}
         # Listed alternatives stay as many; only combinations multiply.
         listed = max(self.most, len(left), len(right))
         pairs = _diagonally(left, right) if self.is_narrow else product(left, right)
         if isinstance(left[0], Objects) and max(len(left), len(right)) > 1:
             pairs = self._telling(pairs, left, right)
-        for part, more in pairs:
+        for branch, more in pairs:
             if len(products) > listed:
                 if self.is_narrow:
                     break
                 raise too_many_kinds(type_.value, self.most)
-            # Parts of one type are of one class.
-            if isinstance(part, Objects):
-                common: Part | None = part.meet(cast(Objects, more), self.budget, self.excludes)
+            # Branches of one type are of one class.
+            if isinstance(branch, Objects):
+                common: Branch | None = branch.meet(cast(Objects, more), self.budget, self.excludes)
             else:
-                common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, self.budget)
+                common = cast(Callable[[Any, Budget], Branch | None], branch.meet)(
+                    more, self.budget
+                )
             if common is not None:
                 products[common] = None
         return _merged(type_, list(products)) if products else ()
 
-    def _telling(self, pairs: Iterable[Pair], left: Parts, right: Parts) -> Iterator[Pair]:
+    def _telling(self, pairs: Iterable[Pair], left: Branches, right: Branches) -> Iterator[Pair]:
         """Yield the pairs of objects without those whose common objects another pair has, too.
 
         Of objects within some of the other side, these two are the pair; what others have in common
-        with them is part of that.
+        with them is a subset of that.
         """
         self.budget.spend(STEPS * len(left) * len(right))
         outer = {id(one): self._around(one, right) for one in left}
@@ -746,18 +755,18 @@ class Products:
             if around is two if around else inner[id(two)] in (None, one):
                 yield one, two
 
-    def _around(self, part: Part, others: Parts) -> Part | None:
-        """Return the first one that certainly contains all objects of a part."""
+    def _around(self, branch: Branch, others: Branches) -> Branch | None:
+        """Return the first one that certainly contains all objects of a branch."""
         whole = (
             container
             for container in others
-            if cast(Objects, part).is_within(cast(Objects, container), self.excludes)
+            if cast(Objects, branch).is_within(cast(Objects, container), self.excludes)
         )
         return next(whole, None)
 
 
-def _diagonally(left: Parts, right: Parts) -> Iterator[Pair]:
-    """Yield all pairs, those of the first parts of both sides first."""
+def _diagonally(left: Branches, right: Branches) -> Iterator[Pair]:
+    """Yield all pairs, those of the first branches of both sides first."""
     for total in range(len(left) + len(right) - 1):
         for index in range(max(0, total - len(right) + 1), min(total + 1, len(left))):
             yield left[index], right[total - index]
@@ -813,9 +822,9 @@ def sharers(find: Find, alternatives: Sequence[NormalForm | None]) -> Iterator[l
 def _discriminator(find: Find, alternatives: Sequence[NormalForm | None]) -> str | None:
     """Return a member that the first objects need and whose values they list."""
     for shape in filter(None, alternatives):
-        for part in shape.get(Type.OBJECT, ()):
-            if isinstance(part, Objects):
-                names = (name for name in part.required if _member(find, part, name))
+        for branch in shape.get(Type.OBJECT, ()):
+            if isinstance(branch, Objects):
+                names = (name for name in branch.required if _member(find, branch, name))
                 return next(names, None)
     return None
 
@@ -823,28 +832,28 @@ def _discriminator(find: Find, alternatives: Sequence[NormalForm | None]) -> str
 def signs_of(find: Find, shape: NormalForm, name: str | None = None) -> Signs | None:
     """Return the values of a shape by type; of objects with a member ``name`` its values."""
     signs: set[Hashable] = set()
-    for type_, parts in shape.items():
-        for part in parts:
-            values = _listed(part)
-            if isinstance(part, Objects) and name in part.required:
-                values = _member(find, part, name)
+    for type_, branches in shape.items():
+        for branch in branches:
+            values = _listed(branch)
+            if isinstance(branch, Objects) and name in branch.required:
+                values = _member(find, branch, name)
             if values is None:
                 return None
             signs.update((type_, value) for value in values)
     return frozenset(signs)
 
 
-def _member(find: Find, part: Objects, name: str) -> Signs | None:
+def _member(find: Find, branch: Objects, name: str) -> Signs | None:
     """Return the values of a member by type, where they are listed."""
     try:
-        shape = find(part.lookup(name))
+        shape = find(branch.lookup(name))
     except ProblemError:
         # Its evaluation is in progress, or fails; the caller that needs it reports that.
         return None
     return signs_of(find, shape)
 
 
-def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
-    if isinstance(part, Plain):
-        return part.values
-    return part.finite if isinstance(part, Restricted) else None
+def _listed(branch: Branch) -> tuple[Hashable, ...] | Signs | None:
+    if isinstance(branch, Plain):
+        return branch.values
+    return branch.finite if isinstance(branch, Restricted) else None

@@ -32,10 +32,10 @@ from kbnf_core.languages.json_schema.algebra import (
     AllOf,
     AnyOf,
     Arrays,
+    Branch,
     Constant,
     Expression,
     Objects,
-    Part,
     Plain,
     Region,
     both,
@@ -51,7 +51,7 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.rules import Prelude, Rules
+from kbnf_core.languages.json_schema.rules import Prelude, SchemaRules
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
@@ -79,7 +79,7 @@ EDGE = 50
 
 
 def write_linear(
-    start: S, step: Callable[[S], Step[S]], rules: Rules, hint: str, most: int
+    start: S, step: Callable[[S], Step[S]], rules: SchemaRules, hint: str, most: int
 ) -> Node | None:
     """Return what an automaton accepts, its other states being rules; None for nothing.
 
@@ -101,6 +101,7 @@ def write_linear(
     again = any(after == start for state in live for _, after in steps[state].edges)
     names: dict[S, str] = {}
     for state in order:
+        # A state in which a text only ends is the empty text, and needs no rule.
         ends = not any(after in live for _, after in steps[state].edges)
         if state in live and not ends and (state != start or again):
             names[state] = rules.fresh(hint)
@@ -145,9 +146,9 @@ class MemberWriter(Protocol):
     prelude: Prelude
     options: Options
     limits: SchemaLimits
-    rules: Rules
+    rules: SchemaRules
 
-    def place(self, expression: Expression, hint: str) -> Node | None:
+    def value(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written; None if there is none."""
 
     def member(self, name: str, value: Expression) -> Node | None:
@@ -170,23 +171,25 @@ class CountedItems:
     Of many different values each comes or not, in their order: every subset would be a state.
     """
 
-    def __init__(self, part: Arrays, writer: MemberWriter, hint: str) -> None:
-        self._part = part
+    def __init__(self, arrays: Arrays, writer: MemberWriter, hint: str) -> None:
+        self._arrays = arrays
         self._writer = writer
         self._hint = hint
         self._limits = writer.limits
         self._budget = writer.schemas.budget
         self._contains = [
-            contained for contained in part.contains if contained.low or contained.high is not None
+            contained
+            for contained in arrays.contains
+            if contained.low or contained.high is not None
         ]
-        self._values = self._listed() if part.unique else ()
+        self._values = self._listed() if arrays.unique else ()
         self._in_order = len(self._values) > self._limits.distinct
-        self._most = max(len(part.prefix), part.low, part.high or 0)
+        self._most = max(len(arrays.prefix), arrays.low, arrays.high or 0)
         self._memo: dict[Expression, list[_ItemKind]] = {}
         self._forms: dict[Expression, Node | None] = {}
 
     def _listed(self) -> tuple[Expression, ...]:
-        values = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
+        values = list_values(self._writer.schemas, (*self._arrays.prefix, self._arrays.rest))
         if values is None:
             raise unsupported(
                 "`uniqueItems` over values that are not listed", "",
@@ -214,7 +217,7 @@ class CountedItems:
             n >= contained.low for n, contained in zip(fitting, self._contains, strict=True)
         )
         edges: list[tuple[Node, _ArrayState]] = []
-        if self._part.high is None or count < self._part.high:
+        if self._arrays.high is None or count < self._arrays.high:
             for kind, fits, after in self._choices(count, left):
                 fit = self._count(fitting, fits)
                 form = None if fit is None else self._form(kind)
@@ -224,7 +227,7 @@ class CountedItems:
                     edges.append((item, (self._after(count), fit, after)))
             if self._in_order and len(left) > 1:
                 edges.append((EMPTY, (count, fitting, left[1:])))
-        return Step(count >= self._part.low and enough, edges)
+        return Step(count >= self._arrays.low and enough, edges)
 
     def _after(self, count: int) -> int:
         """Return the next count; one that only says "enough" stays, but never as the first."""
@@ -234,9 +237,9 @@ class CountedItems:
         self, count: int, left: tuple[int, ...]
     ) -> list[tuple[Expression, tuple[bool, ...], tuple[int, ...]]]:
         """Return the kinds of items that may come: schema, ``contains`` that fit, values left."""
-        kinds = self._kinds(self._part.item(count))
+        kinds = self._kinds(self._arrays.item(count))
         self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
-        if not self._part.unique:
+        if not self._arrays.unique:
             return [(kind_of, fits, left) for kind_of, fits in kinds]
         return [
             (both((kind_of, self._values[left[index]])), fits, self._without(left, index))
@@ -264,7 +267,7 @@ class CountedItems:
 
     def _form(self, item: Expression) -> Node | None:
         if item not in self._forms:
-            self._forms[item] = self._writer.place(item, f"{self._hint}_item")
+            self._forms[item] = self._writer.value(item, f"{self._hint}_item")
         return self._forms[item]
 
     def _without(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
@@ -293,13 +296,13 @@ def list_values(
     """Return every value that some expression allows, each once; None if they are not listed."""
     listed_values: dict[Hashable, Constant] = {}
     for expression in expressions:
-        if expression == ANYTHING or (isinstance(expression, AllOf) and not expression.parts):
+        if expression == ANYTHING or (isinstance(expression, AllOf) and not expression.operands):
             return None
         if isinstance(expression, Constant):
             listed_values[expression.key] = expression
             continue
         if isinstance(expression, AnyOf):
-            inner = list_values(schemas, expression.parts)
+            inner = list_values(schemas, expression.operands)
             if inner is None:
                 return None
             listed_values.update((value.key, value) for value in inner)
@@ -308,9 +311,9 @@ def list_values(
             shape = schemas.shape(expression)
         except NarrowableError:
             return None
-        for parts in shape.values():
-            for part in parts:
-                values = _values(part, schemas.budget)
+        for branches in shape.values():
+            for branch in branches:
+                values = _values(branch, schemas.budget)
                 if values is None:
                     return None
                 listed = map(constant, values)
@@ -318,19 +321,19 @@ def list_values(
     return tuple(listed_values.values())
 
 
-def _values(part: Part, budget: Budget) -> tuple[object, ...] | None:
-    if isinstance(part, Plain):
-        return part.values
-    if not isinstance(part, Restricted):
+def _values(branch: Branch, budget: Budget) -> tuple[object, ...] | None:
+    if isinstance(branch, Plain):
+        return branch.values
+    if not isinstance(branch, Restricted):
         return None
-    if part.finite is not None:
-        return part.finite
-    return _integers(part) if part.kind is Kind.NUMBER else part.few(MOST_STRINGS, budget)
+    if branch.finite is not None:
+        return branch.finite
+    return _integers(branch) if branch.kind is Kind.NUMBER else branch.few(MOST_STRINGS, budget)
 
 
-def _integers(part: Restricted) -> tuple[object, ...] | None:
+def _integers(numbers: Restricted) -> tuple[object, ...] | None:
     """Return the integers between two bounds, where they are few."""
-    wanted = [atom for atom, positive in part.literals if positive]
+    wanted = [atom for atom, positive in numbers.literals if positive]
     bounds = [atom for atom in wanted if isinstance(atom, Compared)]
     lows = [atom.bound for atom in bounds if atom.wanted & GREATER]
     highs = [atom.bound for atom in bounds if atom.wanted & LESS]
@@ -338,7 +341,7 @@ def _integers(part: Restricted) -> tuple[object, ...] | None:
         return None
     first = int(max(lows).to_integral_value(ROUND_FLOOR))
     near = map(Decimal, range(first, first + MOST_INTEGERS + 2))
-    return tuple(value for value in near if part.holds(value))
+    return tuple(value for value in near if numbers.holds(value))
 
 
 Member = tuple[Node, bool]
@@ -351,28 +354,28 @@ MOST_EDGES = 16_384
 """Edges of the automaton that distinguishes them."""
 
 
-class Layout:
+class MemberLayout:
     """The members of an object as forms."""
 
-    def __init__(self, part: Objects, writer: MemberWriter, hint: str) -> None:
-        self.part = part
+    def __init__(self, objects: Objects, writer: MemberWriter, hint: str) -> None:
+        self.objects = objects
         self.writer = writer
         self.hint = hint
         self._budget = writer.schemas.budget
         self.impossible = False
         self.names: list[str] = []
         self.members: list[Member] = []
-        self._used = dict(part.named)
-        needed = frozenset(part.required)
+        self._used = dict(objects.named)
+        needed = frozenset(objects.required)
         # Without a required member each gets a rule.
         if not needed and len(self._used) > writer.limits.rules:
             most = writer.limits.rules
             raise too_large("rules", most, "rules", writer.rules.pointer("properties"))
-        unnamed = [name for name in part.required if name not in self._used]
+        unnamed = [name for name in objects.required if name not in self._used]
         self._all = (*self._used, *unnamed)
         for name in self._all:
             required = name in needed
-            form = self.member(name, part.lookup(name))
+            form = self.member(name, objects.lookup(name))
             if form is not None:
                 self.names.append(name)
                 self.members.append((form, required))
@@ -397,9 +400,9 @@ class Layout:
 
     def unnamed(self, present: Iterable[Region] = ()) -> Node | None:
         """Return any member that is not named, and fits ``present``; None if there is none."""
-        if not self._all and not present and self.part.regions == Objects().regions:
+        if not self._all and not present and self.objects.regions == Objects().regions:
             return self.writer.prelude.use("member")
-        return self.of_regions(self.part.regions, present)
+        return self.of_regions(self.objects.regions, present)
 
     def of_regions(self, regions: Iterable[Region], present: Iterable[Region] = ()) -> Node | None:
         """Return any member of some regions that is not named, and fits ``present``."""
@@ -411,7 +414,7 @@ class Layout:
         """Return the regions with few names as one for each name, and the others."""
         single: list[Region] = []
         rest: list[Region] = []
-        for keys, value in self.part.regions:
+        for keys, value in self.objects.regions:
             few = MOST_NAMES + len(self._all)
             names = None if value == NOTHING else keys.few(few, self._budget)
             if names is None:
@@ -438,7 +441,7 @@ class Layout:
         self._budget.spend(STEPS * (1 + len(self._all)))
         left = [name for name in self._all if keys.holds(name)]
         keys_left = keys.meet(without(keys, tuple(left)), self._budget)
-        form = None if value == NOTHING else self.writer.place(value, f"{self.hint}_value")
+        form = None if value == NOTHING else self.writer.value(value, f"{self.hint}_value")
         if form is None or keys_left is None:
             return None
         key = self._key(keys_left)
@@ -467,7 +470,7 @@ def write_key(
 _ObjectState = tuple[int, int, int, int]
 """Which named members are done, how many members there are (as far as it matters), which of
 ``present`` are fulfilled, and which single names may not come again: all but the second as bits.
-Where order counts, the first is a place."""
+Where order counts, the first is the index of a member, as a bit."""
 
 
 _FittingNode = tuple[Node, int, int]
@@ -477,25 +480,25 @@ _FittingNode = tuple[Node, int, int]
 class CountedMembers:
     """Objects as an automaton over members: counted, in any order, or with some that must be."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MemberLayout) -> None:
         self._layout = layout
-        self._part = layout.part
+        self._objects = layout.objects
         self._any = layout.any_order
         limits = layout.writer.limits
-        if len(self._part.present) > limits.orders:
+        if len(self._objects.present) > limits.orders:
             raise unsupported("too many members that must be there", layout.writer.rules.pointer())
-        self._most = max(self._part.low, self._part.high or 0, 1)
-        self._all_met = (1 << len(self._part.present)) - 1
+        self._most = max(self._objects.low, self._objects.high or 0, 1)
+        self._all_met = (1 << len(self._objects.present)) - 1
         # That members with the required names are there says no more of one other member.
-        self._counts_names = self._part.low > len(self._part.required) + 1
+        self._counts_names = self._objects.low > len(self._objects.required) + 1
         self._single, self._others = self._singles_and_others()
         # The same in all states, but that the first member has no comma before it.
         self._memo: dict[tuple[int | None, bool], list[_FittingNode]] = {}
 
     def _singles_and_others(self) -> tuple[list[Region], list[Region]]:
         """Return the regions that are single names, and others; note where those may repeat."""
-        together: tuple[list[Region], list[Region]] = [], list(self._part.regions)
-        if not self._counts_names and all(value == ANYTHING for _, value in self._part.present):
+        together: tuple[list[Region], list[Region]] = [], list(self._objects.regions)
+        if not self._counts_names and all(value == ANYTHING for _, value in self._objects.present):
             return together
         single, others = self._layout.single_names()
         if not self._is_small(len(single)):
@@ -507,8 +510,8 @@ class CountedMembers:
 
     def _is_small(self, names: int) -> bool:
         """Return whether an automaton that distinguishes so many names is certainly small."""
-        members, present = len(self._layout.members), len(self._part.present)
-        claimed = present + (self._part.low if self._counts_names else 1) - 1
+        members, present = len(self._layout.members), len(self._objects.present)
+        claimed = present + (self._objects.low if self._counts_names else 1) - 1
         sets = sum(comb(names, count) for count in range(min(claimed, names) + 1))
         states = (sets << members if self._any else sets + members) * (self._most + 1) << present
         few = states <= self._layout.writer.limits.steps
@@ -525,7 +528,7 @@ class CountedMembers:
         return any(
             keys.meet(more, schemas.budget) is not None
             and not is_unsatisfiable(schemas, both((member_value, other(value))))
-            for more, value in self._part.present
+            for more, value in self._objects.present
         )
 
     def write(self) -> Node | None:
@@ -539,7 +542,7 @@ class CountedMembers:
     def _step(self, state: _ObjectState) -> Step[_ObjectState]:
         done, count, met, taken = state
         edges: list[tuple[Node, _ObjectState]] = []
-        if self._part.high is None or count < self._part.high:
+        if self._objects.high is None or count < self._objects.high:
             after = min(count + 1, self._most)
             for (form, chosen, sure), now, name in self._next(done, taken, count == 0):
                 # A schema fulfilled before needs no other member; a further one may fit it or not.
@@ -549,7 +552,7 @@ class CountedMembers:
             if (passed := self._passed(done)) is not None:
                 # An object that may end here may end after all members passed over.
                 return Step(False, [*edges, (EMPTY, (passed, count, met, taken))])
-        enough = count >= self._part.low and met == self._all_met
+        enough = count >= self._objects.low and met == self._all_met
         return Step(enough and not self._missing(done), edges)
 
     def _passed(self, done: int) -> int | None:
@@ -559,19 +562,19 @@ class CountedMembers:
         edges in proportion to their number, not to its square.
         """
         members = self._layout.members
-        place = done.bit_length()
-        if self._any or place == len(members) or members[place][1]:
+        index = done.bit_length()
+        if self._any or index == len(members) or members[index][1]:
             return None
-        return done | 1 << place
+        return done | 1 << index
 
     def _taken(self, taken: int, count: int, name: int, *, needed: bool) -> int:
         """Return the names that may not come again; ``name``, a bit, came after ``count`` members.
 
         They are those that were counted, until enough are, and those of members that must be.
         """
-        is_counted = self._counts_names and count < self._part.low
+        is_counted = self._counts_names and count < self._objects.low
         counted = taken | name if is_counted or needed else taken
-        return 0 if count + 1 >= self._part.low and not self._part.present else counted
+        return 0 if count + 1 >= self._objects.low and not self._objects.present else counted
 
     def _missing(self, done: int) -> bool:
         """Return whether a required member is still to come."""
@@ -599,58 +602,58 @@ class CountedMembers:
         for form in self._forms(None, is_first):
             yield form, done, 0
 
-    def _forms(self, place: int | None, is_first: bool) -> list[_FittingNode]:
+    def _forms(self, index: int | None, is_first: bool) -> list[_FittingNode]:
         """Return the forms of a member.
 
-        After the places of named members come those of single names; None is for the others.
+        After the indices of named members come those of single names; None is for the others.
         """
-        cached = self._memo.get((place, is_first))
+        cached = self._memo.get((index, is_first))
         if cached is None and is_first:
-            sure = self._sure(place)
+            sure = self._sure(index)
             every = (fits for fits in range(self._all_met + 1) if not fits & sure)
-            forms = [(self._fitting(place, fits), fits) for fits in every]
+            forms = [(self._fitting(index, fits), fits) for fits in every]
             cached = [(form, fits, sure) for form, fits in forms if form is not None]
         elif cached is None:
             comma = self._layout.writer.prelude.comma
-            forms_first = self._forms(place, True)
+            forms_first = self._forms(index, True)
             cached = [(sequence(comma, form), fits, sure) for form, fits, sure in forms_first]
-        self._memo[place, is_first] = cached
+        self._memo[index, is_first] = cached
         return cached
 
-    def _sure(self, place: int | None) -> int:
+    def _sure(self, index: int | None) -> int:
         """Return which of ``present`` a member fits whatever its value, as bits."""
-        part, excludes = self._part, self._layout.writer.schemas.excludes
+        objects, excludes = self._objects, self._layout.writer.schemas.excludes
         names: tuple[str, ...] = ()
         member_values = [value for _, value in self._others if value != NOTHING]
-        if place is not None and place < len(self._layout.members):
-            names = (self._layout.names[place],)
-            member_values = [part.lookup(names[0])]
-        elif place is not None:
-            keys, value = self._single[place - len(self._layout.members)]
+        if index is not None and index < len(self._layout.members):
+            names = (self._layout.names[index],)
+            member_values = [objects.lookup(names[0])]
+        elif index is not None:
+            keys, value = self._single[index - len(self._layout.members)]
             names, member_values = keys.finite or (), [value]
         return sum(
             1 << i
-            for i, (keys, value) in enumerate(part.present)
+            for i, (keys, value) in enumerate(objects.present)
             if all(is_within(member_value, value, excludes) for member_value in member_values)
             and (all(map(keys.holds, names)) if names else self._layout.leaves_out_named(keys))
         )
 
     def _chosen(self, fits: int) -> list[Region]:
-        return [region for i, region in enumerate(self._part.present) if fits >> i & 1]
+        return [region for i, region in enumerate(self._objects.present) if fits >> i & 1]
 
-    def _fitting(self, place: int | None, fits: int) -> Node | None:
-        if place is None and not self._single:
+    def _fitting(self, index: int | None, fits: int) -> Node | None:
+        if index is None and not self._single:
             return self._layout.unnamed(self._chosen(fits))
-        if place is None:
+        if index is None:
             return self._layout.of_regions(self._others, self._chosen(fits))
-        if place >= len(self._layout.members):
-            single = self._single[place - len(self._layout.members)]
+        if index >= len(self._layout.members):
+            single = self._single[index - len(self._layout.members)]
             return self._layout.of_regions([single], self._chosen(fits))
         if not fits:
-            return self._layout.members[place][0]
-        name = self._layout.names[place]
+            return self._layout.members[index][0]
+        name = self._layout.names[index]
         chosen = self._chosen(fits)
         if not all(keys.holds(name) for keys, _ in chosen):
             return None
-        value = both([self._part.lookup(name), *(value for _, value in chosen)])
+        value = both([self._objects.lookup(name), *(value for _, value in chosen)])
         return self._layout.member(name, value)

@@ -1,8 +1,9 @@
 """The schema document: its JSON, the pointer of every schema, and reference resolution.
 
-All readers of schemas ask the ``Document``: the conversion for the schema at a position, others
-(the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the target of
-a reference (``target``), or for a document that begins at one of the schemas (``part``).
+All readers of schemas ask the ``SchemaDocument``: the conversion for the schema at a pointer,
+others (the checks of services, notations of tool calls, targets, LLGuidance's ``%json``) for the
+target of a reference (``target``), or for a document that begins at one of the schemas
+(``subdocument``).
 
 References are resolved against the identifiers of the schemas around them (``Base``; RFC 3986, 5).
 Nothing is ever fetched: a schema outside of the document must be one of the meta-schemas, which
@@ -38,8 +39,8 @@ from kbnf_core.languages.json_schema.algebra import (
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     BELOW,
+    COMBINATORS,
     EVALUATORS,
-    IN_PLACE,
     LOCAL,
     REFERENCES,
     TESTS,
@@ -68,8 +69,8 @@ def read_json(text: str) -> Json:
     try:
         return parse_json(text)
     except NoJsonError as error:
-        place = Source(text).position(error.span.start)
-        where = f"line {place.line}, column {place.column}"
+        subschema = Source(text).position(error.span.start)
+        where = f"line {subschema.line}, column {subschema.column}"
         problem = invalid(f"the schema is not JSON: {error.reason} at {where}", "")
         raise ProblemError(problem.problem._replace(span=error.span)) from None
 
@@ -139,17 +140,17 @@ def _items(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else ()
 
 
-class Place(NamedTuple):
-    """A schema object, where it is, and what its references are relative to.
+class Subschema(NamedTuple):
+    """A schema object of a document (the root, too), its pointer, and the base of its references.
 
-    Without a ``base`` that is the document as a whole.
+    Without a ``base`` they are relative to the document as a whole.
     """
 
     contents: dict[str, Json]
     pointer: str
     base: "Base | None"
     scope: Scope = ()
-    closing: Closing = Closing.NONE
+    closing: Closing = Closing.OWN
 
     @property
     def evaluators(self) -> Set[str]:
@@ -158,9 +159,9 @@ class Place(NamedTuple):
 
     @property
     def is_closed_within(self) -> bool:
-        """Whether to close objects is left to its properties, or to what it applies in place.
+        """Whether its properties, or schemas that apply to the same object, can close objects.
 
-        That is so where nothing else evaluates members. Of ``anyOf``, an object then has the
+        They can where nothing else evaluates members. Of ``anyOf``, an object then has the
         members of one alternative.
         """
         evaluators = self.evaluators
@@ -172,8 +173,8 @@ class Place(NamedTuple):
 
     def closing_of(self, keyword: str) -> Closing:
         """Return which objects are closed of the schemas that a keyword applies."""
-        if self.closing is Closing.NONE or keyword in TESTS:
-            return Closing.NONE
+        if self.closing is Closing.OWN or keyword in TESTS:
+            return Closing.OWN
         if keyword in BELOW:
             return Closing.WHOLE
         is_whole = self.closing is Closing.WHOLE and self.is_closed_within
@@ -186,17 +187,17 @@ class Place(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
-class Document:
+class SchemaDocument:
     """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(self, value: Json, options: Options, facts: Review | None = None) -> None:
         """Make the document of a value; ``facts`` are those of its review, if that was made."""
         self.value = value
         self.facts = facts or review(value, options.limits.depth)
-        self._closing = Closing.WHOLE if options.closed else Closing.NONE
+        self._closing = Closing.WHOLE if options.closed else Closing.OWN
         self._start = Target(value, "", None)
         self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
-        self._places: dict[Ref, Place] = {}
+        self._subschemas: dict[Ref, Subschema] = {}
         self._marks = DynamicMarks()
         self._marked: dict[str, Json] = {}
         if self.facts.has_marks:
@@ -211,7 +212,7 @@ class Document:
         self._bases: dict[int, Base] = {}
 
     def root(self) -> Expression:
-        """Return the whole document as an expression; of a part of it, that part."""
+        """Return the document as an expression; of a subdocument, the schema at its root."""
         start, scope = self._start, self._entered((), self.value)
         return self._expression(start.value, start.pointer, start.base, scope, self._closing)
 
@@ -222,11 +223,11 @@ class Document:
 
     @property
     def pointer(self) -> str:
-        """The pointer of its root in the document that it is a part of."""
+        """The pointer of its root in the whole document."""
         return self._start.pointer
 
-    def subdocument(self, schema: Json, pointer: str) -> "Document":
-        """Return the document of one of the schemas, whose references lead to the same places.
+    def subdocument(self, schema: Json, pointer: str) -> "SchemaDocument":
+        """Return the document of one of the schemas, whose references lead to the same schemas.
 
         ``schema`` may have other contents than the document has at ``pointer``, if no reference
         leads there.
@@ -234,7 +235,7 @@ class Document:
         start = Target(schema, pointer, self._base_at(pointer))
         document = copy(self)
         document._start = start
-        document._refs, document._places, document._beside = {}, {}, {}
+        document._refs, document._subschemas, document._beside = {}, {}, {}
         return document
 
     @cached_property
@@ -273,6 +274,7 @@ class Document:
     def _joined(self, around: Base, reference: str, schema: dict[str, Json], keyword: str) -> str:
         """Return the address that a reference in a schema means. Raises ProblemError."""
         try:
+            # Without an address around it ``urljoin`` returns anything as it is; splitting raises.
             return urlsplit(urljoin(around.uri, reference.partition("#")[0])).geturl()
         except ValueError:
             pointer = f"{self._pointers.get(id(schema), '')}/{keyword}"
@@ -285,34 +287,36 @@ class Document:
             self._read_identifiers(schema, outer, self.dialect)
         return self._bases[id(schema)]
 
-    def place(self, at: Ref) -> Place:
+    def subschema(self, at: Ref) -> Subschema:
         """Return the schema that an expression names."""
-        return self._places[at]
+        return self._subschemas[at]
 
-    def instead(self, place: Place) -> Ref:
-        """Return a schema with the contents of ``place``, which may be none of the document's."""
-        at = Ref(place.pointer, place.scope, place.closing)
-        self._places[at] = place
+    def instead(self, subschema: Subschema) -> Ref:
+        """Return a schema with the contents of ``subschema``, which need not be in the document."""
+        at = Ref(subschema.pointer, subschema.scope, subschema.closing)
+        self._subschemas[at] = subschema
         return at
 
-    def inside(self, place: Place, *steps: str) -> Expression:
-        """Return what the schema below ``place`` allows: by keyword, and by index or name."""
-        value, pointer = place.contents, place.pointer
+    def inside(self, subschema: Subschema, *steps: str) -> Expression:
+        """Return what the schema below ``subschema`` allows: by keyword, and by index or name."""
+        value, pointer = subschema.contents, subschema.pointer
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
             pointer = f"{pointer}/{escape(step)}"
-        closing = place.closing
-        if closing is not Closing.NONE:
-            closing = place.closing_of(steps[0])
-        return self._expression(value, pointer, place.base, place.scope, closing)
+        closing = subschema.closing
+        if closing is not Closing.OWN:
+            closing = subschema.closing_of(steps[0])
+        return self._expression(value, pointer, subschema.base, subschema.scope, closing)
 
     def as_written(self, expression: Expression) -> Expression:
         """Return what a schema allows where no objects are closed but by itself."""
-        if not isinstance(expression, Ref) or expression.closing is Closing.NONE:
+        if not isinstance(expression, Ref) or expression.closing is Closing.OWN:
             return expression
-        place = self.place(expression)
-        # Of old drafts the keywords that count, which are those of the place.
-        return self._named(place.contents, place.pointer, place.base, place.scope, Closing.NONE)
+        subschema = self.subschema(expression)
+        # ``contents`` has only the keywords that count, of old drafts too.
+        return self._named(
+            subschema.contents, subschema.pointer, subschema.base, subschema.scope, Closing.OWN
+        )
 
     def _expression(
         self,
@@ -341,13 +345,13 @@ class Document:
         scope: Scope,
         closing: Closing,
     ) -> Ref:
-        if closing is not Closing.NONE:
+        if closing is not Closing.OWN:
             closing = _closing_that_tells(value, closing)
         at = self._refs.get((pointer, scope, closing))
         if at is None:
             at = self._refs[pointer, scope, closing] = Ref(pointer, scope, closing)
             contents = self._counting(value, pointer)
-            self._places[at] = Place(contents, pointer, base, scope, closing)
+            self._subschemas[at] = Subschema(contents, pointer, base, scope, closing)
         return at
 
     def _entered(self, scope: Scope, schema: Json) -> Scope:
@@ -468,6 +472,7 @@ class Document:
         while pending:
             value = pending.pop()
             if isinstance(value, dict):
+                # Another document is a meta-schema, and these have integers.
                 if "$ref" in value and not str(value["$ref"]).startswith("#"):
                     return True
                 pending.extend(value.values())
@@ -487,53 +492,54 @@ class Document:
         """Return whether items that fit ``contains`` count as evaluated."""
         return self.dialect != "draft2019-09"
 
-    def follow(self, place: Place, keyword: str) -> Expression:
+    def follow(self, subschema: Subschema, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
-        reference = self._reference(place, keyword)
+        reference = self._reference(subschema, keyword)
         uri, _, anchor = reference.partition("#")
         target = None
         if anchor and not anchor.startswith("/"):
-            resource = self._resource(place, keyword, uri)
+            resource = self._resource(subschema, keyword, uri)
             marked = self._marks.of(resource).get(anchor)
             target = None if marked is None else self._target_of(marked)
-        target = target or self._resolved(place, keyword, reference)
-        return self._there(target, place.scope, place.closing_of(keyword))
+        target = target or self._resolved(subschema, keyword, reference)
+        return self._there(target, subschema.scope, subschema.closing_of(keyword))
 
-    def follow_dynamic(self, place: Place, keyword: str) -> Expression:
+    def follow_dynamic(self, subschema: Subschema, keyword: str) -> Expression:
         """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
-        uri, _, anchor = self._reference(place, keyword).partition("#")
+        uri, _, anchor = self._reference(subschema, keyword).partition("#")
         name = anchor if keyword == "$dynamicRef" else RECURSIVE
-        resource = self._resource(place, keyword, uri)
-        met = dict(self._entered(place.scope, resource)).get(name)
+        resource = self._resource(subschema, keyword, uri)
+        met = dict(self._entered(subschema.scope, resource)).get(name)
+        # Only a reference whose own resource has the mark is dynamic (2020-12, 8.2.3.2).
         if met is None or name not in self._marks.of(resource):
-            return self.follow(place, keyword)
+            return self.follow(subschema, keyword)
         marked = self._target_of(self._marked[met])
-        return self._there(marked, place.scope, place.closing_of(keyword))
+        return self._there(marked, subschema.scope, subschema.closing_of(keyword))
 
-    def _reference(self, place: Place, keyword: str) -> str:
-        reference = place.contents[keyword]
+    def _reference(self, subschema: Subschema, keyword: str) -> str:
+        reference = subschema.contents[keyword]
         if not isinstance(reference, str):
-            raise invalid(f"`{keyword}` is a string", f"{place.pointer}/{escape(keyword)}")
+            raise invalid(f"`{keyword}` is a string", f"{subschema.pointer}/{escape(keyword)}")
         return reference
 
-    def _resource(self, place: Place, keyword: str, uri: str) -> Json:
-        return self._resolved(place, keyword, uri).value if uri else place.contents
+    def _resource(self, subschema: Subschema, keyword: str, uri: str) -> Json:
+        return self._resolved(subschema, keyword, uri).value if uri else subschema.contents
 
-    def _resolved(self, place: Place, keyword: str, reference: str) -> Target:
+    def _resolved(self, subschema: Subschema, keyword: str, reference: str) -> Target:
         """Return the schema that a reference leads to. Raises ProblemError."""
-        target = self.target(reference, place.base)
+        target = self.target(reference, subschema.base)
         if target is None:
             raise ProblemError(
                 Problem(
                     UNRESOLVED,
                     f"`{reference}` leads nowhere in this document",
-                    f"{place.pointer}/{escape(keyword)}",
+                    f"{subschema.pointer}/{escape(keyword)}",
                     "put what it means under `$defs`: nothing is fetched, and files are read from"
                     " the schema's own folder, where the schema is in a file",
                 )
             )
         if not isinstance(target.value, dict | bool):
-            where = f"{place.pointer}/{escape(keyword)}"
+            where = f"{subschema.pointer}/{escape(keyword)}"
             raise invalid("a schema is an object, `true` or `false`", where)
         return target
 
@@ -581,10 +587,10 @@ def is_old(dialect: str) -> bool:
 
 def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:
     """Return which objects of a schema to close, as far as there are any to close."""
-    if not value.keys() & (IN_PLACE | BELOW):
-        return Closing.NONE
+    if not value.keys() & (COMBINATORS | BELOW):
+        return Closing.OWN
     says = value.keys() & {"additionalProperties", "unevaluatedProperties"}
-    closes = not says and value.keys() & (IN_PLACE | {"properties"})
+    closes = not says and value.keys() & (COMBINATORS | {"properties"})
     return wanted if closes else Closing.WITHIN
 
 
@@ -594,6 +600,7 @@ def _has_id(value: dict[str, Json]) -> bool:
 
 def _pointers(root: Json) -> dict[int, str]:
     """Return the pointer of every object, by identity."""
+    # By identity: equal schemas are at many pointers.
     pointers: dict[int, str] = {}
     pending = [(root, "")]
     for value, pointer in pending:
@@ -658,6 +665,8 @@ def bundled(value: Json, path: str | None, imports: Imports, room: _Room | None 
     leads nowhere. Raises ProblemError for a file that is not JSON, and where files are larger
     together than a text may be.
     """
+    # A walk in C: most schemas refer to nothing, and a false alarm costs the walk that finds that
+    # out.
     if path is None or not isinstance(value, dict) or "'$ref'" not in repr(value):
         return Bundle(value)
     bundler = _Bundler(value, path, imports, room or _Room())
@@ -786,6 +795,8 @@ class _Bundler:
             message = f"`{address}`: {error.problem.message}"
             raise ProblemError(Problem(error.problem.code, message, shown)) from None
         own = dict(value) if isinstance(value, dict) else {"allOf": [value]}
+        # References become pointers of the whole document; an identifier would make them relative
+        # to the file again.
         for keyword in ("$id", "id", "$schema"):
             if isinstance(own.get(keyword), str):
                 del own[keyword]

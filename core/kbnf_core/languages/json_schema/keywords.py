@@ -47,7 +47,7 @@ class Problem(NamedTuple):
 
     ``can_be_dropped`` says whether the conversion can go on without the keyword. A text that is
     not JSON has no pointers: ``span`` is where it goes wrong. ``replacement`` is the name or text
-    that was meant instead of the one at the place.
+    that was meant instead of the one at the pointer.
     """
 
     code: str
@@ -69,11 +69,11 @@ class ProblemError(KbnfError):
 
 
 class NarrowableError(ProblemError):
-    """Not all values of a schema can be written; part of them can, where others are left out."""
+    """Not all values of a schema can be written; a subset can, where others are left out."""
 
 
 def too_many_kinds(type_: str, limit: int) -> NarrowableError:
-    """Return the error of more kinds of values in one place than are told apart."""
+    """Return the error of more kinds of values of one schema than are distinguished."""
     error = too_large(f"kinds of {type_}s in one place", limit, "alternatives")
     return NarrowableError(error.problem)
 
@@ -181,11 +181,11 @@ TESTS = frozenset({"not", "if", "contains", "propertyNames"})
 """What only asks whether a value fits a schema."""
 
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-IN_PLACE = REFERENCES | {
+COMBINATORS = REFERENCES | {
     "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies",
 }  # fmt: skip
-"""What applies other schemas to the same value."""
-EVALUATORS = IN_PLACE | {"properties", "patternProperties"}
+"""Keywords that apply other schemas to the same value."""
+EVALUATORS = COMBINATORS | {"properties", "patternProperties"}
 """What evaluates some members of an object, and leaves others."""
 BELOW = frozenset(
     {
@@ -386,6 +386,7 @@ class _Visit:
             others = self._others
             if not (level or self._next or others):
                 return Review((), frozenset(self._strange), self._is_unlisted, self._has_marks)
+        # An empty value, or `true`, has nothing in it that would be a level deeper.
         if any(value for value, _ in (*level, *self._next) if value is not True) or any(others):
             pointer = too_deep(schema, most) or ""
             return Review(
@@ -406,6 +407,7 @@ class _Visit:
                 self._problems.append(_misused(keyword, value, _pointer_of(link), form.words))
             elif form.inside is not None:
                 form.inside(self, (link, keyword, None), value)
+        # Without problems the one is a list or a flag, and the other an object.
         if "required" in schema and "properties" in schema and not self._problems:
             self._is_unlisted |= not schema["properties"].keys() >= _listed(schema["required"])
         if self._draft <= 4:
@@ -455,7 +457,7 @@ class _Visit:
         self._next.append((value, link))
 
     def flag(self, link: "_Link", value: Json) -> None:
-        """Visit a schema, in whose place old drafts have a flag."""
+        """Visit a schema where old drafts have a flag."""
         if not isinstance(value, bool):
             self._next.append((value, link))
 

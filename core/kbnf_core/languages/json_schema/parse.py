@@ -26,8 +26,8 @@ from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import definition
-from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
+from kbnf_core.kbnf.build import definition, of_ir
+from kbnf_core.kbnf.parsed import Expressed, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import (
     Digits,
     Escapes,
@@ -40,7 +40,7 @@ from kbnf_core.languages.json_schema import (
     options_of,
 )
 from kbnf_core.languages.json_schema.algebra import AnyOf, Expression, Ref, Type
-from kbnf_core.languages.json_schema.document import Document, bundled, read_json
+from kbnf_core.languages.json_schema.document import SchemaDocument, bundled, read_json
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     NUMBERS,
@@ -60,14 +60,14 @@ from kbnf_core.languages.json_schema.value_sets import Matching, Restricted
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.text.diagnostics import Diagnostic, Fix, TextEdit
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json, escape
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.readable import Outline
+    from kbnf_core.languages.json_schema.readable import ReadableSchema, SchemaOutline
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(
@@ -200,7 +200,7 @@ class Outcome(NamedTuple):
     eager: bool
 
 
-class Embedded(NamedTuple):
+class EmbeddedSchema(NamedTuple):
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
 
     start: str
@@ -302,7 +302,7 @@ def checked(value: Json, options: Options) -> tuple[Options, Review]:
     if options.strict is not None:
         from kbnf_core.languages.json_schema.advice import check_service
 
-        problems = check_service(Document(value, options, facts), options.strict)
+        problems = check_service(SchemaDocument(value, options, facts), options.strict)
         if problems:
             raise ProblemError(*problems)
     return guided(value, options), facts
@@ -321,7 +321,6 @@ class SchemaReading(Parsed):
         try:
             self._writer = Writer(text.schemas, start=START)
             self.rules, outcome = _made(self._writer, self._writer.rules_for)
-            self._document = tree.Document(text.source, (), ())
         except ProblemError as error:
             self.rules = None
             self._errors = self._why(error.problem)
@@ -349,12 +348,12 @@ class SchemaReading(Parsed):
         return self._writer
 
     @cached_property
-    def _outline(self) -> "Outline":
+    def _outline(self) -> "SchemaOutline":
         # Only texts and explanations need it.
-        from kbnf_core.languages.json_schema.readable import Outline
+        from kbnf_core.languages.json_schema.readable import SchemaOutline
 
         with _limited_work():
-            return Outline(self._written(), self._text.spans(), self._text.pointer)
+            return SchemaOutline(self._written(), self._text.spans(), self._text.pointer)
 
     def named(self) -> Mapping[str, ir.Node] | None:
         """Return the rules with those of members, at their schemas; None beyond a limit."""
@@ -363,19 +362,38 @@ class SchemaReading(Parsed):
         except ProblemError:
             return None
 
-    def readable(self) -> tree.Document:
-        """Return the tree that people read. Raises GrammarError for one that passes a limit."""
+    @property
+    def document(self) -> tree.Document:
+        """The tree that people read. Raises GrammarError for one that passes a limit."""
+        if self.rules is None:
+            return self._document
         try:
-            return self._readable
+            return self._tree
         except ProblemError as error:
             raise GrammarError([self._text.diagnostic(error.problem)]) from None
 
     @cached_property
-    def _readable(self) -> tree.Document:
-        from kbnf_core.languages.json_schema.readable import readable
+    def _readable(self) -> "ReadableSchema":
+        from kbnf_core.languages.json_schema.readable import ReadableSchema
 
         with _limited_work():
-            return readable(self._written(), self._outline, self._text.source)
+            return ReadableSchema(self._written(), self._outline)
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules that people read, with the automata that they stand for."""
+        try:
+            return Expressed(self._readable.rules, self._readable.automata)
+        except ProblemError:
+            return None
+
+    @cached_property
+    def _tree(self) -> tree.Document:
+        return self._readable.document(self._text.source)
+
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """No names: nobody wrote those of the rules."""
+        return {}
 
     def rule_span(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
@@ -463,30 +481,35 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 
 
 def rules_to_run(
-    document: Document, options: Options, start: str
+    document: SchemaDocument, options: Options, start: str
 ) -> tuple[Mapping[str, ir.Node], Outcome, Writer]:
     """Return the rules of a document, the first one called ``start``, and their writer.
 
-    Raises ProblemError.
+    Names of rules begin with that one, but for rules that all schemas share. Raises ProblemError.
     """
-    writer = Writer(Schemas(document, guided(document.value, options)), start=start)
+    schemas = Schemas(document, guided(document.value, options))
+    writer = Writer(schemas, start=start, own=f"{start}_")
     return *_made(writer, writer.rules_for), writer
 
 
 def rules_to_read(writer: Writer) -> tuple[tree.Definition, ...]:
     """Return the rules that a writer has written, as people read them. Raises ProblemError."""
-    from kbnf_core.languages.json_schema.readable import Trees, with_texts
+    from kbnf_core.languages.json_schema.readable import Expressions, leaf_of, with_texts
 
     with _limited_work():
-        rules = Trees(writer).write(writer.start, with_texts(writer.start, writer.to_read()))
-    return tuple(definition(*rule) for rule in rules.items())
+        rules = with_texts(writer.start, writer.to_read())
+        expressions = Expressions(writer).write(writer.start, rules)
+    bodies = ((name, of_ir(body, leaf_of, list)) for name, body in expressions.items())
+    return tuple(definition(*rule) for rule in bodies)
 
 
-def embed_json_schema(document: Document, options: Options, prefix: str = "") -> Embedded:
+def embed_json_schema(
+    document: SchemaDocument, options: Options, prefix: str = ""
+) -> EmbeddedSchema:
     """Return rules for a document, all names beginning with ``prefix``. Raises ProblemError."""
     writer = Writer(Schemas(document, guided(document.value, options)), prefix)
     start, outcome = _made(writer, writer.write_all)
-    return Embedded(start, rules_to_read(writer), outcome)
+    return EmbeddedSchema(start, rules_to_read(writer), outcome)
 
 
 def raw_strings(
@@ -520,7 +543,7 @@ def raw_strings(
     except LimitError:
         raise too_large("states of a counted string", options.limits.steps, "steps") from None
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
     return alternatives
 
 
@@ -567,7 +590,7 @@ def _limited_work() -> Iterator[None]:
     try:
         yield
     except WorkLimitError as error:
-        raise too_large("steps of work", error.limit, "work", error.part) from None
+        raise too_large("steps of work", error.limit, "work", error.subject) from None
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
@@ -579,7 +602,7 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
         names = contents.get("type", "number")
         return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
-    alternatives = alias.parts if isinstance(alias, AnyOf) else (alias,)
+    alternatives = alias.operands if isinstance(alias, AnyOf) else (alias,)
     if all(strings is not None and _says_object(schemas, strings) for strings in alternatives):
         # Without reading them: those that are known have not been.
         return True
@@ -590,17 +613,17 @@ _NUMBERS = ("number", "integer", "any")
 """The types of numbers; draft 3 has a word for all."""
 
 
-def _says_object(schemas: Schemas, part: Expression) -> bool:
+def _says_object(schemas: Schemas, expression: Expression) -> bool:
     alias = (
-        schemas.alias(part)
-        if isinstance(part, Ref) and "$ref" in _contents(schemas, part)
-        else part
+        schemas.alias(expression)
+        if isinstance(expression, Ref) and "$ref" in _contents(schemas, expression)
+        else expression
     )
     return isinstance(alias, Ref) and _contents(schemas, alias).get("type") == "object"
 
 
 def _contents(schemas: Schemas, at: Ref) -> Mapping[str, Json]:
-    return schemas.document.place(at).contents
+    return schemas.document.subschema(at).contents
 
 
 def helps_of(problem: Problem) -> tuple[str, ...]:
@@ -617,7 +640,7 @@ def diagnostic(problem: Problem, source: Source) -> Diagnostic:
     span = problem.span or source.locate(problem.pointer)
     fixes: tuple[Fix, ...] = ()
     if problem.replacement:
-        edit = Edit(span, json.dumps(problem.replacement, ensure_ascii=False))
+        edit = TextEdit(span, json.dumps(problem.replacement, ensure_ascii=False))
         fixes = (Fix(f"write `{problem.replacement}`", (edit,), safe=False),)
     message = f"{problem.pointer or 'the whole schema'}: {problem.message}"
     return Diagnostic(problem.code, message, source, span, helps=helps, fixes=fixes)

@@ -1,8 +1,11 @@
 """Writes rules for a person: one for each property, named formats, short lines, comments.
 
-The rules are those that are run. ``Outline`` gives the members in them rules of their own, with
-names, places and comments of schemas; ``Trees`` makes trees of KBNF of all. Rules that say little,
-of nothing or of one other rule, are left out in the end.
+The rules are those that are run. ``SchemaOutline`` gives the members in them rules of their own,
+with names, spans and comments of schemas; ``Expressions`` writes automata as expressions. Rules
+that say little, of nothing or of one other rule, are left out in the end. The result is rules again
+(``ReadableSchema``): the tree of KBNF is a view of them, and Lark is written from them. Regular
+expressions in them are compiled on demand, as KBNF needs no automata; those of whole rules are
+kept, so that Lark does not make them again.
 
 *Automata* of strings and numbers come with a ``Notation`` of their source. The rules written for
 one have the language of the automaton: a named format, an expression where that is short, and rules
@@ -42,34 +45,30 @@ from kbnf_core.automata.expression import (
     print_expression,
 )
 from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.automata.json_strings import ESCAPED, spell_text
+from kbnf_core.automata.json_strings import ESCAPED, Spelling, spell_text
 from kbnf_core.automata.operations import concatenate, continued, difference, is_equal
 from kbnf_core.automata.operations import intersect as intersection
 from kbnf_core.automata.regex.syntax import CharacterSet
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
-from kbnf_core.ir import Call, Node, Regular
+from kbnf_core.ir import Call, Node, Notation, Regular
 from kbnf_core.ir import build as nodes
-from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import (
+from kbnf_core.ir.build import (
     EMPTY,
-    Form,
     alternation,
     call,
-    definition,
-    is_empty,
-    of_ir,
     optional,
-    regex,
+    pattern,
     repeated,
     sequence,
     text,
-    within_counts,
 )
-from kbnf_core.kbnf.build import placed as placed_form
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.build import call as reference
+from kbnf_core.kbnf.build import definition, of_ir, regex
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.counts import Step, write_linear
-from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.document import Subschema
 from kbnf_core.languages.json_schema.rules import NAMES, Prelude, Property, Texts, Value
 from kbnf_core.languages.json_schema.rules import regex as regex_of
 from kbnf_core.languages.json_schema.scalars import (
@@ -84,7 +83,7 @@ from kbnf_core.languages.json_schema.scalars import (
     as_written,
     format_of,
 )
-from kbnf_core.languages.json_schema.type_keywords import Named, rule_of, rules
+from kbnf_core.languages.json_schema.type_keywords import NamedFormat, rule_of, rules
 from kbnf_core.languages.json_schema.value_sets import (
     FAR,
     SHORT_WHOLE,
@@ -94,33 +93,61 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse, useful
+from kbnf_core.lower.translate import meaning_of
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 
 @cache
-def format_rules(format_: Named) -> tuple[tuple[str, tree.Expression], ...]:
-    """Return the rules of a format and what they call, its own first, which is in quotes."""
-    own = rule_of(format_.name)
-    find, order = rules(format_.kind), [own]
+def format_rules(format_: NamedFormat) -> tuple[tuple[str, Node], ...]:
+    """Return the rules of a format, in quotes, and of what it calls, spelt as in JSON strings.
+
+    A process keeps them. Without, a conversion of a schema with a date makes half as many calls
+    again.
+    """
+    find, own, builder = rules(format_.kind), rule_of(format_.name), Builder()
+    order, made = [own], dict[str, Node]()
     for rule in order:
-        order.extend(
-            called_rule
-            for called_rule in dict.fromkeys(called(find(rule)))
-            if called_rule not in order
-        )
-    return tuple((rule, find(rule)) for rule in order)
+        made[rule] = _spelled(find(rule), builder)
+        order += [name for name in dict.fromkeys(called(made[rule])) if name not in order]
+    quote = nodes.text('"')
+    whole = nodes.sequence(quote, made.pop(own), quote)
+    return (f"{own}_string", whole), *made.items()
+
+
+def _spelled(rule: tree.Expression, builder: Builder) -> Node:
+    """Return a rule of a format with the characters spelled as in JSON strings."""
+
+    def leaf(node: tree.Leaf) -> Node:
+        match node:
+            case tree.Reference(name):
+                return nodes.call(name.value)
+            case tree.Terminal(written):
+                return nodes.text(spell_text(written.value)[1:-1])
+            case tree.Pattern(_, written):
+                pattern = builder.read(written.value)
+                if pattern is None or not fold(pattern, regex_children, _has_escapes):
+                    return nodes.pattern(written.value)
+                return nodes.pattern(print_expression(pattern, Spelling().spell))
+            case _:
+                raise TypeError("a rule of a format has texts and regular expressions only")
+
+    whole = meaning_of(rule, leaf, frozenset(), Budget(DEFAULT_LIMITS.work))
+    return settled(nodes.moved(whole, {}))
 
 
 WIDTH = 68
 """Columns of a regular expression that stays in one piece; a longer one becomes several."""
 
 
-class Trees:
-    """Writes the rules of ``writer`` as trees, and adds the rules that this needs.
+class Expressions:
+    """Writes the rules of ``writer`` with expressions in place of automata, and adds rules of them.
 
     ``format_names`` are the rules of formats, by their names in the library; ``other_names`` writes
-    those of other keys. ``called`` returns the names that a form calls, for each form once.
+    those of other keys. ``automata`` are those of the rules that stand for one. ``called`` returns
+    the names that an expression calls, for each one once.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -131,53 +158,64 @@ class Trees:
         self._builder = Builder()
         self._quoted_texts = ShortTexts(writer.prelude.spelling.spell, WIDTH)
         self._plain_texts = ShortTexts(print_characters, WIDTH)
-        self._forms: dict[str, Form] = {}
-        # What stands for the rules of strings: calls of rules with names for people, or forms.
-        self._texts: dict[str, Form] = {}
+        self._rules: dict[str, Node] = {}
+        # What stands for the rules of strings: calls of rules with names for people, or nodes.
+        self._texts: dict[str, Node] = {}
         # Calls of the rules of automata that are too large for one expression; equal ones have one,
         # of numbers and of strings: values in both are spelt alike.
-        self._large: dict[CharacterDfa, Form] = {}
-        self.other_names = OtherNames(writer.prelude, self._fresh, self._forms)
+        self._large: dict[CharacterDfa, Node] = {}
+        self.other_names = OtherNames(writer.prelude, self._fresh, self._rules)
         self.format_names: dict[str, str] = {}
+        self.automata: dict[str, Dfa] = {}
         self.called = cache(called)
 
-    def write(self, start: str, rules: Mapping[str, Node]) -> dict[str, Form]:
+    def write(self, start: str, rules: Mapping[str, Node]) -> dict[str, Node]:
         """Return the rules that ``start`` needs. Raises ProblemError for what grows too large."""
-        writer, pending, written = self._writer, [start], dict[str, Form]()
+        writer, pending, written = self._writer, [start], dict[str, Node]()
         while pending:
             name = pending.pop()
             if name in written:
                 continue
-            if name not in self._forms:
+            if name not in self._rules:
                 body = rules.get(name) or writer.body(name)
                 with writer.placing(writer.rules.owners.get(name, ANYTHING)):
-                    self._forms[name] = self._form(body)
-            written[name] = self._forms[name]
+                    self._rules[name] = self._expressed(body)
+            written[name] = self._rules[name]
             pending += reversed(self.called(written[name]))
         return written
 
-    def _form(self, root: Node) -> Form:
-        return of_ir(root, self._leaf)
+    def _expressed(self, root: Node) -> Node:
+        return settled(root, self._leaf)
 
-    def _leaf(self, node: Regular | Call) -> Form:
-        if isinstance(node, Call) and node.nonterminal in self._scalars.hints:
-            return self._text(node.nonterminal)
-        if isinstance(node, Call) or isinstance(node.notation, str):
-            return _shared_leaf(node)
-        form = self._automaton(node)
-        return replace(form, dfa=node.dfa) if isinstance(form, tree.Pattern) else form
+    def _leaf(self, node: Node) -> Node:
+        match node:
+            case Call(name) if name in self._scalars.hints:
+                return self._text(name)
+            case Regular(notation=Notation()):
+                return self._noted(node)
+            case _:
+                return node
 
-    def _automaton(self, node: Regular) -> Form:
+    def _noted(self, node: Regular) -> Node:
+        """Return an automaton as an expression, or as a call of a rule that has its language."""
+        result = self._automaton(node)
+        if isinstance(result, Call):
+            self.automata[result.nonterminal] = node.dfa
+        if isinstance(result, Regular):
+            return Regular(node.dfa, result.span, result.notation)
+        return result
+
+    def _automaton(self, node: Regular) -> Node:
         match node.notation:
-            case Strings(part, dfa, hint):
-                return self._strings(part, dfa, hint)
+            case Strings(values, dfa, hint):
+                return self._strings(values, dfa, hint)
             case Listed(texts):
                 return alternation(map(text, texts))
             case CountedStrings(lengths, length, most, hint):
-                form = self._scalars.by_rules(lengths, length, most, hint)
-                return EMPTY if form is None else self._form(form)
-            case OtherStrings(part, hint):
-                return self._others(part, hint)
+                strings = self._scalars.by_rules(lengths, length, most, hint)
+                return EMPTY if strings is None else self._expressed(strings)
+            case OtherStrings(values, hint):
+                return self._others(values, hint)
             case Texts(hint):
                 return self._some_numbers(node.dfa, hint)
             case Numbers(hint):
@@ -185,23 +223,26 @@ class Trees:
             case _:
                 raise TypeError("an automaton that nobody knows how to write")
 
-    def _text(self, name: str) -> Form:
+    def _text(self, name: str) -> Node:
         """Return what stands for a rule of strings: the strings, where they are short."""
         if name not in self._texts:
-            form = self._form(self._writer.rules[name])
+            body = self._writer.rules[name]
+            form = self._expressed(body)
             if _is_long(form, LONG):
                 rule = self._fresh(self._scalars.hints[name])
-                self._forms[rule] = form
+                self._rules[rule] = form
                 form = call(rule)
+                if isinstance(body, Regular):
+                    self.automata[rule] = body.dfa
             self._texts[name] = form
         return self._texts[name]
 
-    def _strings(self, part: Restricted, dfa: Dfa, hint: str) -> Form:
+    def _strings(self, values: Restricted, dfa: Dfa, hint: str) -> Node:
         """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
-        form = self._format(part)
+        form = self._format(values)
         if form is not None:
             return form
-        expression = as_written(part, self._builder)
+        expression = as_written(values, self._builder)
         if expression is None:
             characters = to_characters(dfa)
             try:
@@ -211,14 +252,14 @@ class Trees:
                 return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
         return self._in_quotes(expression)
 
-    def _others(self, part: Restricted, hint: str) -> Form:
+    def _others(self, values: Restricted, hint: str) -> Node:
         """Return the JSON texts of the strings other than some words."""
-        words = part.excluded
+        words = values.excluded
         if intersect(from_text("".join(words)), self._prelude.spelling.escaped):
-            return self._strings(part, part.dfa(self._writer.rules.budget), hint)
+            return self._strings(values, values.dfa(self._writer.rules.budget), hint)
         return self.other_names.write(words)
 
-    def _numbers(self, dfa: Dfa, hint: str) -> Form:
+    def _numbers(self, dfa: Dfa, hint: str) -> Node:
         """Return the texts of a set of numbers, whose automaton is ``dfa``.
 
         Those next to the bounds of 64 bits are written apart, as calls of shared rules where all of
@@ -250,7 +291,7 @@ class Trees:
         ]
         return alternation([*apart, *calls])
 
-    def _some_numbers(self, dfa: Dfa, hint: str) -> Form:
+    def _some_numbers(self, dfa: Dfa, hint: str) -> Node:
         """Return texts of numbers, whose automaton is ``dfa``, without shared rules."""
         characters = to_characters(dfa)
         if characters in self._large:
@@ -260,7 +301,7 @@ class Trees:
         except LimitError:
             return self._linear(characters, print_characters, hint)
 
-    def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Form:
+    def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Node:
         def step(state: int) -> Step[int]:
             edges = [(write(spelling(points)), to) for points, to in characters.edges[state]]
             return Step(characters.accepting[state], edges)
@@ -271,66 +312,41 @@ class Trees:
         write = partial(regex_of, budget=rules.budget)
         form = write_linear(0, step, rules, hint, len(characters.edges))
         name = self._fresh(hint)
-        self._forms[name] = EMPTY if form is None else self._form(form)
+        self._rules[name] = EMPTY if form is None else self._expressed(form)
         self._large[characters] = call(name)
         return self._large[characters]
 
-    def _format(self, part: Restricted) -> Form | None:
+    def _format(self, values: Restricted) -> Node | None:
         """Return a call of a format's rules; None where it has none."""
-        format_ = format_of(part)
+        format_ = format_of(values)
         if format_ is None or not self._prelude.spelling.is_usual:
             return None
-        rules_of_format = format_rules(format_)
-        whole = f"{rules_of_format[0][0]}_string"
-        if whole in self.format_names:
-            return call(self.format_names[whole])
-        fresh = [
-            (rule, body) for rule, body in rules_of_format[1:] if rule not in self.format_names
-        ]
-        for rule in (whole, *(rule for rule, _ in fresh)):
-            self.format_names[rule] = self._fresh(rule)
-        names = self.format_names
-
-        def leaf(part: tree.Leaf) -> Form:
-            if isinstance(part, tree.Reference):
-                return call(names[part.name.value])
-            return self._spelled(part)
-
-        quote = text('"')
+        names, bodies = self.format_names, format_rules(format_)
+        fresh = [(rule, body) for rule, body in bodies if rule not in names]
+        for rule, _ in fresh:
+            names[rule] = self._fresh(rule)
         for rule, body in fresh:
-            self._forms[names[rule]] = replaced(body, leaf)
-        own = sequence(quote, replaced(rules_of_format[0][1], leaf), quote)
-        self._forms[names[whole]] = own
-        return call(names[whole])
+            self._rules[names[rule]] = nodes.moved(body, names)
+        return call(names[bodies[0][0]])
 
-    def _spelled(self, part: tree.Leaf) -> Form:
-        """Return a leaf of a format's rule with the characters spelled as in JSON strings."""
-        if isinstance(part, tree.Terminal):
-            return text(spell_text(part.text.value)[1:-1])
-        assert isinstance(part, tree.Pattern)  # noqa: S101 - the rules have no other leaves
-        text_ = self._builder.read(part.text.value)
-        if text_ is None or not fold(text_, regex_children, _has_escapes):
-            return replace(part, span=NOWHERE)
-        return regex(print_expression(text_, self._prelude.spelling.spell))
-
-    def _quoted(self, expression: Regex) -> Form:
+    def _quoted(self, expression: Regex) -> Node:
         """Return the JSON texts of strings as one regular expression."""
         inner = print_expression(expression, self._prelude.spelling.spell)
-        return regex(f'"(?:{inner})"' if isinstance(expression, Choice) else f'"{inner}"')
+        return pattern(f'"(?:{inner})"' if isinstance(expression, Choice) else f'"{inner}"')
 
-    def _in_quotes(self, expression: Regex) -> Form:
+    def _in_quotes(self, expression: Regex) -> Node:
         """Return the JSON texts of strings, a long expression in pieces."""
         if self._quoted_texts.of(expression) is not None:
             whole = self._quoted(expression)
             if not _is_long(whole, WIDTH):
                 return whole
-        return sequence(text('"'), self._form_of(expression, self._quoted_texts), text('"'))
+        return sequence(text('"'), self._expression_of(expression, self._quoted_texts), text('"'))
 
-    def _plain(self, expression: Regex) -> Form:
+    def _plain(self, expression: Regex) -> Node:
         """Return texts as they are."""
-        return self._form_of(expression, self._plain_texts)
+        return self._expression_of(expression, self._plain_texts)
 
-    def _form_of(self, root: Regex, texts: ShortTexts) -> Form:
+    def _expression_of(self, root: Regex, texts: ShortTexts) -> Node:
         """Return a regular expression as a form in which no piece is long."""
         written = texts.of(root)
         is_set = isinstance(root, CharacterSet)
@@ -338,15 +354,15 @@ class Trees:
             return self._pattern_of(root, written)
         match root:
             case CharacterSet(points):
-                return self._form(self._scalars.set_of(points))
+                return self._expressed(self._scalars.set_of(points))
             case Choice(items):
-                return alternation(self._form_of(item, texts) for item in items)
+                return alternation(self._expression_of(item, texts) for item in items)
             case Repeat(item, low, high):
-                return repeated(self._form_of(item, texts), low, high)
+                return repeated(self._expression_of(item, texts), low, high)
             case Sequence(items):
                 return sequence(*self._joined(items, texts))
 
-    def _joined(self, items: tuple[Regex, ...], texts: ShortTexts) -> Iterator[Form]:
+    def _joined(self, items: tuple[Regex, ...], texts: ShortTexts) -> Iterator[Node]:
         """Yield items, as many in one piece as fit."""
         start, written = 0, texts.bracketed(items[0])
         for end, item in enumerate(items[1:], 1):
@@ -358,22 +374,22 @@ class Trees:
                 written += more
         yield self._together(items[start:], written, texts)
 
-    def _together(self, items: tuple[Regex, ...], written: str | None, texts: ShortTexts) -> Form:
+    def _together(self, items: tuple[Regex, ...], written: str | None, texts: ShortTexts) -> Node:
         if written is None or len(items) == 1:
-            return self._form_of(items[0], texts)
+            return self._expression_of(items[0], texts)
         return self._pattern_of(Sequence(items), written)
 
-    def _pattern_of(self, root: Regex, written: str) -> Form:
+    def _pattern_of(self, root: Regex, written: str) -> Node:
         """Return a regular expression, or the only text that it is."""
-        items = root.parts if isinstance(root, Sequence) else (root,)
+        items = root.operands if isinstance(root, Sequence) else (root,)
         letters = []
         for item in items:
             points = item.points if isinstance(item, CharacterSet) else ()
             if len(points) != 1 or points[0][0] != points[0][1]:
-                return regex(written)
+                return pattern(written)
             letters.append(chr(points[0][0]))
         only = self._prelude.spelling.text("".join(letters))
-        return regex(written) if only is None else text(only[1:-1])
+        return pattern(written) if only is None else text(only[1:-1])
 
 
 def _has_escapes(root: Regex, flags: list[bool]) -> bool:
@@ -381,52 +397,54 @@ def _has_escapes(root: Regex, flags: list[bool]) -> bool:
     return any(flags) or (isinstance(root, CharacterSet) and bool(intersect(root.points, ESCAPED)))
 
 
-def _shared_leaf(node: Regular | Call) -> Form:
-    """Return a call, or an automaton as the pattern that it was made of."""
-    if isinstance(node, Call):
-        return call(node.nonterminal)
-    # With its automaton a second reading of the rules need not compile it.
-    return replace(regex(str(node.notation)), dfa=node.dfa)
-
-
 _FEW, _SHORT = 7, 25
 """Parts of a form, itself among them, and characters in them, that need no rule of their own."""
 
 
-def _is_long(form: Form, most: int) -> bool:
-    """Return whether a form is better a rule, or several pieces; ``most`` is the length of one."""
-    if isinstance(form, tree.Pattern | tree.Terminal):
-        return len(form.text.value) > most
-    nodes = list(tree.postorder(form))
-    texts = [leaf.text.value for leaf in nodes if isinstance(leaf, tree.Pattern | tree.Terminal)]
-    has_choice = any(isinstance(leaf, tree.Alternation) for leaf in nodes)
-    return has_choice or len(nodes) > _FEW or sum(map(len, texts)) > _SHORT
+def _is_long(form: Node, most: int) -> bool:
+    """Return whether an expression is better a rule, or several pieces.
+
+    ``most`` is the length of one piece.
+    """
+    length = _length(form)
+    if length is not None:
+        return length > most
+    inside = list(ir.postorder(form))
+    has_choice = any(isinstance(node, ir.Choice) for node in inside)
+    return has_choice or len(inside) > _FEW or sum(_length(node) or 0 for node in inside) > _SHORT
 
 
-def called(form: Form) -> list[str]:
-    """Return the names that a form calls, in order, as often as it does."""
-    nodes = tree.postorder(form)
-    return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
+def _length(node: Node) -> int | None:
+    """Return the characters of a text or a regular expression; None for other expressions."""
+    if isinstance(node, ir.Literal):
+        return len(node.data.decode())
+    return len(str(node.notation)) if isinstance(node, Regular) else None
 
 
-def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with ``of(leaf)`` for each leaf, without places, brackets and large counts."""
-    return fold(root, tree.children, lambda form, parts: rebuilt(form, parts, of))
+def called(root: Node) -> list[str]:
+    """Return the names that an expression calls, in order, as often as it does."""
+    return [node.nonterminal for node in ir.calls(root)]
 
 
-def rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with other parts, or ``of(form)`` of a leaf."""
-    match form:
-        case tree.Sequence():
-            return sequence(*parts)
-        case tree.Alternation():
-            return alternation(parts)
-        case tree.Repetition(_, low, high):
-            return within_counts(parts[0], low, high)
-        case tree.Bracket():
-            return parts[0]
-        case _:
-            return of(form)
+def settled(root: Node, leaf: Callable[[Node], Node] = lambda node: node) -> Node:
+    """Return an expression with other leaves, flat and without empty parts; all have a place."""
+
+    def one(node: Node, operands: list[Node]) -> Node:
+        match node:
+            case ir.Sequence():
+                result = sequence(*operands)
+            case ir.Choice():
+                result = alternation(nodes.distinct(operands))
+            case ir.Repeat(_, low, high):
+                result = repeated(operands[0], low, high)
+            case ir.Literal(b""):
+                result = EMPTY
+            case _:
+                other = leaf(node)
+                return node if other is node else _at(other, node.span)
+        return nodes.placed(result, node.span)
+
+    return fold(root, ir.children, one)
 
 
 _LONGEST_REMARK = 240
@@ -435,11 +453,11 @@ _LONGEST_REMARK = 240
 _SPACE = re.compile(r"[\s_-]+")
 
 
-class Outline:
-    """Gives the members of objects rules of their own, and parts of rules the places of schemas.
+class SchemaOutline:
+    """Gives the members of objects rules of their own, and nodes of rules the spans of schemas.
 
-    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns what
-    comments call a place. ``rules`` are those of ``writer``, as people read them, and ``meaning``
+    ``spans`` are the spans of JSON Pointers in the author's text, ``pointer`` returns the pointer
+    that comments show. ``rules`` are those of ``writer``, as people read them, and ``meaning``
     the same with the automata of the rules that all schemas share. ``comments`` are what to say of
     rules, ``spans`` where their schemas are, by their names; ``members`` are the rules of members.
     """
@@ -472,20 +490,20 @@ class Outline:
         }
         self.meaning: Mapping[str, Node] = {**self.rules, **writer.prelude.bodies()}
 
-    def _outlined(self, node: Node, parts: list[Node]) -> Node:
+    def _outlined(self, node: Node, operands: list[Node]) -> Node:
         match node:
             case ir.Sequence(notation=Value(schema)):
-                return _at(nodes.sequence(*parts), self._span(schema))
+                return _at(nodes.sequence(*operands), self._span(schema))
             case ir.Sequence(notation=Property(name, schema, column)):
-                return self._member(name, schema, column, parts)
+                return self._member(name, schema, column, operands)
             case _:
-                return ir.rebuild(node, parts)
+                return ir.rebuild(node, operands)
 
     def _member(
-        self, name: str, schema: Expression | Place, column: int, parts: list[Node]
+        self, name: str, schema: Expression | Subschema, column: int, operands: list[Node]
     ) -> Node:
         """Return a call of the rule of a member, which equal members share."""
-        if isinstance(schema, Place):
+        if isinstance(schema, Subschema):
             schema = self._document.inside(schema, "properties", name)
         span = self._span(schema)
         rule = self._properties.get((name, schema, column))
@@ -494,34 +512,36 @@ class Outline:
             rule = self._writer.rules.fresh(f"{name}_property" if is_taken else name)
             self._properties[name, schema, column] = rule
             self.members.add(rule)
-            self._bodies[rule] = nodes.sequence(*parts)
+            self._bodies[rule] = nodes.sequence(*operands)
             self.spans[rule] = span
             self._remark(rule, schema, name)
             self._inner.add(self._writer.names.get(schema, ""))
         return nodes.placed(nodes.call(rule), span)
 
     def _span(self, expression: Expression) -> Span:
-        """Return the place of a schema; what several say together has none of its own."""
+        """Return the span of a schema; an expression of several has no span of its own."""
         if not isinstance(expression, Ref):
             return NOWHERE
-        return self._pointer_spans.get(self._document.place(expression).pointer, NOWHERE)
+        return self._pointer_spans.get(self._document.subschema(expression).pointer, NOWHERE)
 
     def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
         """Comment on a rule: where its schema is, and what the schema says of itself.
 
         A member has none where there is no more to say than its ``name``, in whatever case.
         """
-        parts = (expression, *getattr(expression, "parts", ()))
-        place = next((self._document.place(e) for e in parts if isinstance(e, Ref)), None)
-        if place is None:
+        expressions = (expression, *getattr(expression, "operands", ()))
+        subschema = next(
+            (self._document.subschema(e) for e in expressions if isinstance(e, Ref)), None
+        )
+        if subschema is None:
             return
-        texts = [place.contents.get(keyword) for keyword in ("title", "description")]
+        texts = [subschema.contents.get(keyword) for keyword in ("title", "description")]
         sentences = [
             " ".join(sentence.split()).rstrip(".")
             for sentence in texts
             if isinstance(sentence, str)
         ]
-        if name is not None and not place.contents.get("properties"):
+        if name is not None and not subschema.contents.get("properties"):
             sentences = [
                 sentence
                 for sentence in sentences
@@ -532,15 +552,15 @@ class Outline:
         remark = ". ".join(sentence for sentence in sentences if sentence)
         if len(remark) > _LONGEST_REMARK:
             remark = textwrap.shorten(remark, _LONGEST_REMARK)
-        pointer = self._pointer(place.pointer) or "the whole schema"
+        pointer = self._pointer(subschema.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
 def _at(root: Node, span: Span) -> Node:
     """Return an expression whose parts without a place are at ``span``."""
 
-    def one(node: Node, parts: list[Node]) -> Node:
-        node = ir.rebuild(node, parts)
+    def one(node: Node, operands: list[Node]) -> Node:
+        node = ir.rebuild(node, operands)
         return (
             replace(node, span=span) if node.span is NOWHERE and node is not nodes.EMPTY else node
         )
@@ -548,33 +568,61 @@ def _at(root: Node, span: Span) -> Node:
     return root if span is NOWHERE else fold(root, ir.children, one)
 
 
-def readable(writer: Writer, outline: Outline, source: Source) -> tree.Document:
-    """Return the tree of the rules that ``writer`` has written. Raises ProblemError for a limit."""
-    start, trees = writer.start, Trees(writer)
-    written = trees.write(start, outline.rules)
-    comments, others = outline.comments, trees.other_names.comments
-    sections = {
-        "Formats": trees.format_names.values(),
-        "Other keys": others,
-        "JSON": writer.prelude.rules,
-    }
-    behind = dict.fromkeys(name for names in sections.values() for name in names)
-    rules_read = tidied(start, written, comments.keys() | behind.keys(), trees.called)
-    callees = {name: trees.called(form) for name, form in rules_read.items()}
-    ordered = in_order(start, callees, comments, outline.members)
-    order = [name for name in ordered if name not in behind]
-    for title, names in sections.items():
-        used = [name for name in names if name in rules_read]
-        order += used
-        comments.update((name, others[name]) for name in used if name in others)
-        if used:
-            comment = comments.get(used[0])
-            comments[used[0]] = f"{title}. {comment}" if comment else title
-    spans = {name: outline.spans.get(name, NOWHERE) for name in order}
-    definitions = [
-        definition(name, placed_form(rules_read[name], spans[name]), spans[name]) for name in order
-    ]
-    return tree.Document(source, tuple(definitions), (), remarks=comments)
+class ReadableSchema:
+    """The rules of a schema as people read them, and the tree of them.
+
+    ``rules`` are in the order of the tree; ``automata`` are those that rules stand for. Raises
+    ProblemError for a limit.
+    """
+
+    def __init__(self, writer: Writer, outline: SchemaOutline) -> None:
+        start, expressions = writer.start, Expressions(writer)
+        written = expressions.write(start, outline.rules)
+        self.comments, others = dict(outline.comments), expressions.other_names.comments
+        sections = {
+            "Formats": expressions.format_names.values(),
+            "Other keys": others,
+            "JSON": writer.prelude.rules,
+        }
+        behind = dict.fromkeys(name for names in sections.values() for name in names)
+        kept = self.comments.keys() | behind.keys()
+        rules = tidied(start, written, kept, expressions.called)
+        callees = {name: expressions.called(body) for name, body in rules.items()}
+        order = [
+            name
+            for name in in_order(start, callees, self.comments, outline.members)
+            if name not in behind
+        ]
+        for title, names in sections.items():
+            used = [name for name in names if name in rules]
+            order += used
+            self.comments.update((name, others[name]) for name in used if name in others)
+            if used:
+                comment = self.comments.get(used[0])
+                self.comments[used[0]] = f"{title}. {comment}" if comment else title
+        self.spans = {name: outline.spans.get(name, NOWHERE) for name in order}
+        self.rules = {name: nodes.placed(rules[name], self.spans[name]) for name in order}
+        shared = writer.prelude.bodies()
+        bodies = {name: body.dfa for name, body in shared.items() if isinstance(body, Regular)}
+        self.automata: Mapping[str, Dfa] = {**bodies, **expressions.automata}
+
+    def document(self, source: Source) -> tree.Document:
+        """Return the tree of the rules."""
+        definitions = tuple(
+            definition(name, of_ir(body, leaf_of, list), self.spans[name])
+            for name, body in self.rules.items()
+        )
+        return tree.Document(source, definitions, (), remarks=self.comments)
+
+
+def leaf_of(node: Regular | Call) -> tree.Expression:
+    """Return a call, or an automaton as its regular expression."""
+    if isinstance(node, Call):
+        return reference(node.nonterminal)
+    if isinstance(node, nodes.Uncompiled):
+        return regex(str(node.notation), parsed=node.parsed)
+    # With its automaton a second reading of the rules need not compile it.
+    return replace(regex(str(node.notation)), dfa=node.dfa)
 
 
 def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
@@ -604,18 +652,18 @@ def in_order(
         heads = [pending.pop()]
         inner: dict[str, None] = {}
         while heads:
-            parts = [heads.pop()]
+            stack = [heads.pop()]
             behind: dict[str, None] = {}
-            while parts:
-                part = parts.pop()
-                if part in ordered:
+            while stack:
+                rule = stack.pop()
+                if rule in ordered:
                     continue
-                ordered[part] = None
-                callees = list(dict.fromkeys(called[part]))
+                ordered[rule] = None
+                callees = list(dict.fromkeys(called[rule]))
                 inner.update((name, None) for name in callees if name in titles)
                 own = [name for name in callees if name not in titles]
                 behind.update((name, None) for name in own if name in members)
-                parts.extend(name for name in reversed(own) if name not in members)
+                stack.extend(name for name in reversed(own) if name not in members)
             heads.extend(reversed(behind))
         pending.extend(reversed(inner))
     return list(ordered)
@@ -623,32 +671,32 @@ def in_order(
 
 def tidied(
     start: str,
-    rules: Mapping[str, Form],
+    rules: Mapping[str, Node],
     kept: Container[str],
-    called: Callable[[Form], list[str]] = called,
-) -> dict[str, Form]:
+    called: Callable[[Node], list[str]] = called,
+) -> dict[str, Node]:
     """Return rules of the same texts, without those of the empty text and second names of one rule.
 
     ``kept`` are names that stay, ``start`` is the rule that is not called.
     """
     tidy = dict(rules)
-    while empty := {name for name, form in tidy.items() if is_empty(form) and name != start}:
+    while empty := {name for name, body in tidy.items() if body is EMPTY and name != start}:
         for name in empty:
             del tidy[name]
 
-        def left(leaf: tree.Leaf, empty: Container[str] = empty) -> Form:
-            is_left_out = isinstance(leaf, tree.Reference) and leaf.name.value in empty
+        def left(leaf: Node, empty: Container[str] = empty) -> Node:
+            is_left_out = isinstance(leaf, Call) and leaf.nonterminal in empty
             return EMPTY if is_left_out else leaf
 
-        tidy = {name: replaced(form, left) for name, form in tidy.items()}
+        tidy = {name: settled(body, left) for name, body in tidy.items()}
     calls = Counter(chain.from_iterable(map(called, tidy.values())))
     for name in list(tidy):
-        form = tidy.get(name)
-        while isinstance(form, tree.Reference):
-            only = form.name.value
+        body = tidy.get(name)
+        while isinstance(body, Call):
+            only = body.nonterminal
             if only in kept or calls[only] > 1 or only in (name, start):
                 break
-            form = tidy[name] = tidy.pop(only)
+            body = tidy[name] = tidy.pop(only)
     return tidy
 
 
@@ -667,15 +715,15 @@ class OtherNames:
     """
 
     def __init__(
-        self, prelude: Prelude, fresh: Callable[[str], str], rules: dict[str, Form]
+        self, prelude: Prelude, fresh: Callable[[str], str], rules: dict[str, Node]
     ) -> None:
         self._prelude = prelude
         self._fresh = fresh
         self._rules = rules
-        self._memo: dict[tuple[str, ...], Form] = {}
+        self._memo: dict[tuple[str, ...], Node] = {}
         self.comments: dict[str, str] = {}
 
-    def write(self, words: tuple[str, ...]) -> Form:
+    def write(self, words: tuple[str, ...]) -> Node:
         """Return the JSON texts of the names other than ``words``.
 
         All of these have only characters that stand for themselves.
@@ -695,11 +743,11 @@ class OtherNames:
                 pending += [(inner[head], [], cut[head]) for head in cut]
         return self._memo[key]
 
-    def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
+    def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Node:
         """Return the rests of names other than ``words``; ``inner`` are rules by heads."""
         whole = dict.fromkeys(word for word in words if word[:CHUNK] not in inner)
         rest, end = call(self._prelude.use("name_rest").nonterminal), text('"')
-        escaped: list[Form] = []
+        escaped: list[Node] = []
         if self._prelude.spelling.escape:
             escaped = [sequence(call(self._prelude.use("escape").nonterminal), rest)]
         plain = codepoints.difference(ANY, self._prelude.spelling.escaped)
@@ -754,7 +802,7 @@ def _trie(words: Several[str]) -> tuple[dict[str, str], dict[str, _Way]]:
     return below, spelled
 
 
-def _lines(ways: Iterable[_Way]) -> Form:
+def _lines(ways: Iterable[_Way]) -> Node:
     """Return the alternatives, as many in one regular expression as fit on a line."""
     lines: list[list[_Way]] = []
     room = 0
@@ -767,11 +815,11 @@ def _lines(ways: Iterable[_Way]) -> Form:
     return alternation(map(_line, lines))
 
 
-def _line(ways: Several[_Way]) -> Form:
+def _line(ways: Several[_Way]) -> Node:
     """Return alternatives as one regular expression, with its tree."""
     branches = [Sequence(sets) if len(sets) > 1 else sets[0] for _, sets in ways]
     whole = Choice(tuple(branches)) if len(branches) > 1 else branches[0]
-    return regex("|".join(written for written, _ in ways), parsed=whole)
+    return pattern("|".join(written for written, _ in ways), parsed=whole)
 
 
 def _letter(char: str) -> tuple[str, CharacterSet]:

@@ -55,7 +55,7 @@ from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, seq
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.languages.json_schema import Digits, Escapes, Integers, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
-from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.document import Subschema
 from kbnf_core.languages.json_schema.keywords import Problem, too_large, unsupported
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
@@ -252,9 +252,9 @@ class Shared:
         del written
         return True
 
-    def plain(self, part: Restricted, budget: Budget) -> ir.Node | None:
+    def plain(self, values: Restricted, budget: Budget) -> ir.Node | None:
         """Return the strings of a set that may be written without quotes; None for none."""
-        del part, budget
+        del values, budget
         return None
 
     def _bounded_numbers(self, behind: str) -> dict[str, ir.Node]:
@@ -264,6 +264,7 @@ class Shared:
         integer = whole
         if self.whole_fraction:
             integer = sequence(self.calls["whole"], _regex(self.whole_fraction))
+        # ``integer`` may end in a whole fraction already, which another one would follow.
         first = self.calls["whole" if self.whole_fraction else "integer"]
         number = sequence(first, _regex(behind))
         return {"whole": whole, "integer": integer, "number": number}
@@ -305,6 +306,8 @@ class Shared:
         body = self.rule(name)
         if "value" in self.needed(name) or isinstance(body, ir.Regular):
             return body
+        # A whitespace pattern of the user may need more states than a rule is worth: it stays a
+        # rule.
         try:
             return ir.Regular(automaton_of(body, self._callee, _STATES), NOWHERE)
         except LimitError:
@@ -454,17 +457,17 @@ class BlockShared(Shared):
         """Return whether the text of a number is one in YAML, too."""
         return _NUMBER.fullmatch(written) is not None
 
-    def plain(self, part: Restricted, budget: Budget) -> Node | None:
+    def plain(self, values: Restricted, budget: Budget) -> Node | None:
         """Return the strings of a set that may be plain; None where there are none, or too many.
 
         Where the set has a bound on lengths they have at most ``LONGEST`` characters.
         """
-        lengths = [atom for atom, wanted in part.literals if wanted and isinstance(atom, Length)]
-        others = tuple(literal for literal in part.literals if literal[0] not in lengths)
+        lengths = [atom for atom, wanted in values.literals if wanted and isinstance(atom, Length)]
+        others = tuple(literal for literal in values.literals if literal[0] not in lengths)
         strings = safe_strings()
         try:
             if others:
-                strings = operations.intersect(Restricted(part.kind, others).dfa(budget), strings)
+                strings = operations.intersect(Restricted(values.kind, others).dfa(budget), strings)
             for literal in lengths:
                 if literal.low > LONGEST:
                     return None
@@ -577,26 +580,30 @@ class Prelude:
         """Return whether the text of a number in a schema is one of the syntax."""
         return self._shared.takes_number(written)
 
-    def plain(self, part: Restricted, budget: Budget) -> ir.Node | None:
+    def plain(self, values: Restricted, budget: Budget) -> ir.Node | None:
         """Return the strings of a set that may be written without quotes; None for none."""
-        return self._shared.plain(part, budget)
+        return self._shared.plain(values, budget)
 
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
-_LONGEST = 48
+_LONGEST, _LEAST = 48, 16
+"""Characters of a name that are kept, and of a hint in a name that begins with a long one."""
 
 
 class Names(FreshNames):
-    """Generates unique identifiers that begin with ``prefix``."""
+    """Generates unique identifiers that begin with ``prefix``, and go on with ``own``."""
 
-    def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
+    def __init__(self, prefix: str, reserved: frozenset[str], own: str = "") -> None:
         super().__init__(prefix + name for name in reserved)
-        self._prefix = prefix
+        self._prefix = prefix + own
+        self._most = max(_LEAST, _LONGEST - len(own)) if own else _LONGEST
+        self._joint_before_digit = "" if own else "_"
 
     def fresh(self, hint: str) -> str:
         """Return an identifier like ``hint`` that was not given out before."""
-        base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"
-        return super().fresh(f"{self._prefix}_{base}" if base[0].isdigit() else self._prefix + base)
+        base = _NO_NAME.sub("_", hint).strip("_")[: self._most] or "rule"
+        joint = self._joint_before_digit if base[0].isdigit() else ""
+        return super().fresh(f"{self._prefix}{joint}{base}")
 
 
 def last_step(pointer: str) -> str:
@@ -611,14 +618,14 @@ def is_definition(pointer: str) -> bool:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Property(Notation):
-    """A named member of an object, a sequence whose last part is the value.
+    """A named member of an object, a sequence whose last operand is the value.
 
     ``schema`` is that of the value, or the schema of the object that has it in ``properties``;
     ``column`` is that of its line, in a syntax with columns.
     """
 
     name: str
-    schema: Expression | Place
+    schema: Expression | Subschema
     column: int = 0
 
 
@@ -629,14 +636,14 @@ class Value(Notation):
     schema: Ref
 
 
-class Rules(dict[str, Node]):
-    """The rules of the schemas of one document; all names begin with ``prefix``.
+class SchemaRules(dict[str, Node]):
+    """The rules of the schemas of one document; all names begin with ``prefix`` and ``own``.
 
     ``owner`` is the schema that rules are added for, ``copies`` are the rules that each was made
     from, in a syntax with columns.
     """
 
-    def __init__(self, schemas: Schemas, prefix: str, start: str) -> None:
+    def __init__(self, schemas: Schemas, prefix: str, start: str, own: str) -> None:
         super().__init__()
         self.schemas = schemas
         self.budget = schemas.budget
@@ -646,7 +653,7 @@ class Rules(dict[str, Node]):
         self.current: Expression = ANYTHING
         self.inner: Ref | None = None
         self._most = schemas.limits.rules
-        self._names = Names(prefix, NAMES | {start})
+        self._names = Names(prefix, NAMES | {start}, own)
 
     def fresh(self, hint: str) -> str:
         """Return a name like ``hint`` that no rule has."""
@@ -672,8 +679,10 @@ class Rules(dict[str, Node]):
         """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
         if self.inner is None:
             return self.pointer(keyword)
-        place = self.schemas.document.place(self.inner)
-        return place.pointer + (f"/{keyword}" if keyword and keyword in place.contents else "")
+        subschema = self.schemas.document.subschema(self.inner)
+        return subschema.pointer + (
+            f"/{keyword}" if keyword and keyword in subschema.contents else ""
+        )
 
     def note(self, problem: Problem) -> None:
         """Note a problem of a keyword, its pointer, of the value being written."""
@@ -692,6 +701,7 @@ class Rules(dict[str, Node]):
         pointers: dict[str, str] = {}
         for name in names:
             at, way = name, {name: None}
+            # Rules that are called by one another alone lead in a circle, to no owner.
             while at not in self.owners and at not in pointers and callers.get(at, at) not in way:
                 at = callers[at]
                 way[at] = None
@@ -702,12 +712,12 @@ class Rules(dict[str, Node]):
         return pointers
 
     def _pointer_in(self, expression: Expression, keyword: str = "") -> str:
-        inner = [expression, *getattr(expression, "parts", ())]
-        places = [self.schemas.document.place(e) for e in inner if isinstance(e, Ref)]
-        for place in places:
-            if keyword and keyword in place.contents:
-                return f"{place.pointer}/{keyword}"
-        return places[0].pointer if places else ""
+        inner = [expression, *getattr(expression, "operands", ())]
+        subschemas = [self.schemas.document.subschema(e) for e in inner if isinstance(e, Ref)]
+        for subschema in subschemas:
+            if keyword and keyword in subschema.contents:
+                return f"{subschema.pointer}/{keyword}"
+        return subschemas[0].pointer if subschemas else ""
 
 
 # The layout by column
@@ -796,29 +806,29 @@ class _Layout:
         return name
 
     def _inside(self, at: _At) -> Sequence[_At]:
-        """Return the parts of an expression with their places."""
+        """Return the operands of an expression, with the column and the mark before each."""
         node, column, mark = at
         if not isinstance(node, ir.Sequence):
-            return [(part, column, mark) for part in ir.children(node)]
+            return [(operand, column, mark) for operand in ir.children(node)]
         if isinstance(node.notation, Block):
-            content, inner = self._filled_content(node.parts[0]), _inner(column, mark)
+            content, inner = self._filled_content(node.operands[0]), _inner(column, mark)
             return [] if content is None or inner > MOST_COLUMNS else [(content, inner, _START)]
         inside: list[_At] = []
-        for part in node.parts:
-            inside.append((part, column, mark))
+        for operand in node.operands:
+            inside.append((operand, column, mark))
             mark = _START
-            if isinstance(part, ir.Call) and part.nonterminal in _SEPARATORS:
-                mark = part.nonterminal
+            if isinstance(operand, ir.Call) and operand.nonterminal in _SEPARATORS:
+                mark = operand.nonterminal
         return inside
 
     def _laid_out(self, at: _At, operands: list[Node]) -> Node:
         node, column, mark = at
         match node:
             case ir.Sequence(notation=Block(empty)):
-                return self._collection(node.parts[0], empty, at, operands)
+                return self._collection(node.operands[0], empty, at, operands)
             case ir.Sequence(notation=Property() as member):
                 member = replace(member, column=column)
-                return replace(node, parts=tuple(operands), notation=member)
+                return replace(node, operands=tuple(operands), notation=member)
             case ir.Sequence(notation=None):
                 return sequence(*operands)
             case ir.Call(name) if name == LINE.nonterminal:
@@ -855,7 +865,7 @@ class _Layout:
         return self._contents[id(content)]
 
     def _where_nullable(self, root: Node) -> dict[int, bool]:
-        """Return by identity which parts of an expression have the empty word, for all columns."""
+        """Return by identity which nodes of an expression have the empty word, for all columns."""
         nullable = self._nullables.get(id(root))
         if nullable is None:
             nullable = self._nullables[id(root)] = nullable_nodes(root, self._nullable)
@@ -886,7 +896,7 @@ def _has_block(body: Node) -> bool:
     )
 
 
-def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
+def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
     """Replace the rules that ``start`` needs by their copies; shared ones stay without marks.
 
     Raises ProblemError beyond the limit of rules.
@@ -900,6 +910,7 @@ def lay_out(start: str, rules: Rules, prelude: Prelude) -> None:
         rules.owner = owners.get(rule, ANYTHING)
         rules.add(name, body)
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
+    # Only a value that is cut everywhere has no text, and the question takes a pass over all rules.
     if layout.is_cut:
         facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
         if not facts[start].productive:

@@ -75,8 +75,8 @@ from kbnf_core.languages.json_schema.keywords import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.rules import Prelude, Rules, regex
-from kbnf_core.languages.json_schema.type_keywords import Named, bounded_format, named
+from kbnf_core.languages.json_schema.rules import Prelude, SchemaRules, regex
+from kbnf_core.languages.json_schema.type_keywords import NamedFormat, bounded_format, named
 from kbnf_core.languages.json_schema.value_sets import (
     FRACTION_DIGITS,
     HIGHEST,
@@ -132,7 +132,7 @@ _JUST_BELOW_ZERO = Decimal("-1e-1000")
 class Strings(Notation):
     """The JSON texts of a set of strings, whose automaton is ``dfa``."""
 
-    part: Restricted
+    values: Restricted
     dfa: Dfa
     hint: str
 
@@ -158,7 +158,7 @@ class CountedStrings(Notation):
 class OtherStrings(Notation):
     """The JSON texts of all strings but those that a set leaves out."""
 
-    part: Restricted
+    values: Restricted
     hint: str
 
 
@@ -177,7 +177,7 @@ class ScalarWriter:
     it.
     """
 
-    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
+    def __init__(self, prelude: Prelude, rules: SchemaRules, limits: SchemaLimits) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
@@ -187,32 +187,34 @@ class ScalarWriter:
         self._without_quotes: dict[tuple[Restricted, bool], Node | None] = {}
         self.hints: dict[str, str] = {}
 
-    def write(self, part: Restricted, hint: str, *, is_key: bool = False) -> Node | None:
+    def write(self, values: Restricted, hint: str, *, is_key: bool = False) -> Node | None:
         """Return the texts of a set of strings or numbers with their ends; None for none."""
-        if part.kind is Kind.NUMBER:
-            number = self._number(part, hint)
+        if values.kind is Kind.NUMBER:
+            number = self._number(values, hint)
             return None if number is None else self._prelude.ended(number, is_key=is_key)
-        if not part.literals:
+        if not values.literals:
             return self._prelude.any_string(is_key=is_key)
-        if part.finite is not None:
-            return self._prelude.ended(self._texts(part.finite), is_key=is_key)
+        if values.finite is not None:
+            return self._prelude.ended(self._texts(values.finite), is_key=is_key)
         # An upper bound of the length bounds loops, too.
-        if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
-            part = self._with_bounded_runs(part)
-        plain, quoted = self._plain(part, hint, is_key), self._remembered(part, hint)
+        if self._prelude.has_bounded_digits and (
+            values.length is None or values.length.high is None
+        ):
+            values = self._with_bounded_runs(values)
+        plain, quoted = self._plain(values, hint, is_key), self._remembered(values, hint)
         if quoted is None:
             return None
         whole = self._prelude.ended(quoted, is_key=is_key)
         return whole if plain is None else alternation([plain, whole])
 
-    def _plain(self, part: Restricted, hint: str, is_key: bool) -> Node | None:
+    def _plain(self, values: Restricted, hint: str, is_key: bool) -> Node | None:
         """Return the strings without quotes, in a syntax that has such: a rule, with their end.
 
         So nothing completes before the end, and masks take free text as a block.
         """
-        key = part, is_key
+        key = values, is_key
         if key not in self._without_quotes:
-            unquoted, form = self._prelude.plain(part, self._rules.budget), None
+            unquoted, form = self._prelude.plain(values, self._rules.budget), None
             if unquoted is not None:
                 name = self._rules.fresh(f"{hint}_plain")
                 self._rules.add(name, self._prelude.ended(unquoted, is_key=is_key))
@@ -220,26 +222,28 @@ class ScalarWriter:
             self._without_quotes[key] = form
         return self._without_quotes[key]
 
-    def _with_bounded_runs(self, part: Restricted) -> Restricted:
+    def _with_bounded_runs(self, values: Restricted) -> Restricted:
         """Return strings without endless loops of digits or of blanks, where there are such.
 
         Where a loop overlaps with the words before it, an automaton has a state for each set of
         turns that it may be in. Where those are too many, loops stay endless, and a note says so.
         """
-        few = with_bounded_runs(part)
-        if few == part:
-            return part
+        few = with_bounded_runs(values)
+        if few == values:
+            return values
         try:
-            return few if self._large_counts(few) or not few.is_empty(self._rules.budget) else part
+            return (
+                few if self._large_counts(few) or not few.is_empty(self._rules.budget) else values
+            )
         except LimitError as error:
-            is_blank = with_bounded_runs(part, _RUNS[1:]) != part
+            is_blank = with_bounded_runs(values, _RUNS[1:]) != values
             characters, code = (
                 ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
             )
             message = f"a loop of {characters} in this pattern has no end"
             help_ = f"at most {MOST_RUN} turns would take {error}; bound the loop in the pattern"
             self._rules.note(Problem(code, message, "pattern", help_))
-            return part
+            return values
 
     def _texts(self, values: Sequence[str]) -> Node:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
@@ -276,39 +280,41 @@ class ScalarWriter:
             return text(text_listed)
         return self._regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
-    def _remembered(self, part: Restricted, hint: str) -> Node | None:
+    def _remembered(self, values: Restricted, hint: str) -> Node | None:
         """Return strings whose automaton is larger than a name; it is a rule."""
-        cached = self._memo.get(part)
+        cached = self._memo.get(values)
         if cached is not None:
             return cached
-        form = self._string(part, hint)
+        form = self._string(values, hint)
         if form is None:
             return None
         if _is_long(form):
             name = self._rules.fresh(f"{hint}_text")
-            named_format = format_of(part)
+            named_format = format_of(values)
             self.hints[name] = named_format.name if named_format else hint
             self._rules.add(name, form)
             form = call(name)
-        self._memo[part] = form
+        self._memo[values] = form
         return form
 
-    def _string(self, part: Restricted, hint: str) -> Node | None:
-        words = part.excluded
-        if words and all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals):
+    def _string(self, values: Restricted, hint: str) -> Node | None:
+        words = values.excluded
+        if words and all(
+            not wanted and isinstance(atom, OneOf) for atom, wanted in values.literals
+        ):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
-                return Regular(automaton, NOWHERE, OtherStrings(part, hint))
-        atom, length = part.literals[0][0], part.length
-        if _is_length(part) and isinstance(atom, Length):
+                return Regular(automaton, NOWHERE, OtherStrings(values, hint))
+        atom, length = values.literals[0][0], values.length
+        if _is_length(values) and isinstance(atom, Length):
             characters = repeated(self._prelude.use("character"), atom.low, atom.high)
             return sequence(text('"'), characters, text('"'))
-        counts = self._large_counts(part)
+        counts = self._large_counts(values)
         if counts is not None:
             return sequence(text('"'), counts, text('"'))
         if length is not None:
-            return self._counted(part.of_any_length, length, hint)
-        dfa = part.dfa(self._rules.budget)
+            return self._counted(values.of_any_length, length, hint)
+        dfa = values.dfa(self._rules.budget)
         if dfa.is_empty:
             return None
         spelling = self._prelude.spelling
@@ -317,11 +323,11 @@ class ScalarWriter:
             whole = counted(lengths_of(dfa), Length(0, None), LARGE, spelling, self._rules.budget)
         else:
             whole = quoted(dfa, spelling)
-        return Regular(whole, NOWHERE, Strings(part, dfa, hint))
+        return Regular(whole, NOWHERE, Strings(values, dfa, hint))
 
-    def _large_counts(self, part: Restricted) -> Node | None:
+    def _large_counts(self, values: Restricted) -> Node | None:
         """Return the strings of a pattern without quotes, where much is repeated in it."""
-        words, length = part.of_any_length, part.length or Length(0, None)
+        words, length = values.of_any_length, values.length or Length(0, None)
         atom, wanted = words.literals[0]
         if not wanted or not isinstance(atom, Matching) or named(atom.regex) is not None:
             return None
@@ -332,52 +338,52 @@ class ScalarWriter:
             return None
         return write_large_counts(whole, length, self._items)
 
-    def _counted(self, part: Restricted, length: Length, hint: str) -> Node | None:
+    def _counted(self, values: Restricted, length: Length, hint: str) -> Node | None:
         """Return the strings of a set that have one of some lengths."""
         budget = self._rules.budget
-        dfa = part.dfa(budget)
+        dfa = values.dfa(budget)
         if dfa.is_empty:
             return None
-        if dfa.state_count > LARGE and self._is_implied(part, length):
-            return self._remembered(part, hint)
+        if dfa.state_count > LARGE and self._is_implied(values, length):
+            return self._remembered(values, hint)
         lengths = lengths_of(dfa)
         left = lengths.left_of(length)
         if left is None:
-            return self._remembered(part, hint)
+            return self._remembered(values, hint)
         if not lengths.has_word(left, budget):
             return None
-        whole = self._looped(part, lengths)
+        whole = self._looped(values, lengths)
         if whole is not None:
             form = write_one_loop(whole, left, self._items)
             return None if form is None else sequence(text('"'), form, text('"'))
         form = self._by_states(lengths, left, FEW_STATES, hint)
-        return form or self._narrowed(part, lengths, left, hint)
+        return form or self._narrowed(values, lengths, left, hint)
 
-    def _looped(self, part: Restricted, lengths: Lengths) -> Regex | None:
+    def _looped(self, values: Restricted, lengths: Lengths) -> Regex | None:
         """Return the expression of a set that has few ways with one loop each, else None."""
-        atom, wanted = part.literals[0]
-        if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
+        atom, wanted = values.literals[0]
+        if len(values.literals) == 1 and wanted and isinstance(atom, Matching):
             is_read, whole = _looped_pattern(atom.regex)
             if is_read:
                 return whole
             whole = _expression(lengths)
         else:
-            whole = as_written(part, self._builder) or _expression(lengths)
+            whole = as_written(values, self._builder) or _expression(lengths)
         return whole if whole is not None and is_looped(whole) else None
 
-    def _is_implied(self, part: Restricted, length: Length) -> bool:
+    def _is_implied(self, values: Restricted, length: Length) -> bool:
         """Return whether one pattern of several bounds the length, before all words are visited."""
-        singly = (Restricted(part.kind, (literal,)) for literal in part.literals)
+        singly = (Restricted(values.kind, (literal,)) for literal in values.literals)
         written = (as_written(literal, self._builder) for literal in singly)
         return any(is_implied(length, whole) for whole in written if whole is not None)
 
     def _narrowed(
-        self, part: Restricted, lengths: Lengths, length: Length, hint: str
+        self, values: Restricted, lengths: Lengths, length: Length, hint: str
     ) -> Node | None:
         """Count with states, as long as they are not too many; leave out longer strings."""
-        atom = part.literals[0][0]
+        atom = values.literals[0][0]
         usual = None
-        if len(part.literals) == 1 and isinstance(atom, Matching):
+        if len(values.literals) == 1 and isinstance(atom, Matching):
             usual = bounded_format(atom.regex, length)
         if usual is not None:
             self._rules.note(narrowed(usual.says, "maxLength"))
@@ -469,28 +475,28 @@ class ScalarWriter:
             self._sets[points] = form
         return self._sets[points]
 
-    def _number(self, part: Restricted, hint: str) -> Node | None:
-        if not part.literals:
+    def _number(self, values: Restricted, hint: str) -> Node | None:
+        if not values.literals:
             return self._prelude.use("number")
-        if part.literals == ((INTEGER, True),):
+        if values.literals == ((INTEGER, True),):
             return self._prelude.use("integer")
-        if part.finite is not None:
-            return self._numbers(part.finite)
-        numbers = part.dfa(self._rules.budget)
-        dfa = operations.intersect(numbers, self._decimals(part))
+        if values.finite is not None:
+            return self._numbers(values.finite)
+        numbers = values.dfa(self._rules.budget)
+        dfa = operations.intersect(numbers, self._decimals(values))
         if dfa.is_empty and self._prelude.has_bounded_digits:
             # None has so few digits.
-            dfa = operations.intersect(numbers, self._decimals(part, is_wide=True))
+            dfa = operations.intersect(numbers, self._decimals(values, is_wide=True))
         return None if dfa.is_empty else Regular(dfa, NOWHERE, Numbers(hint))
 
-    def _decimals(self, part: Restricted, *, is_wide: bool = False) -> Dfa:
+    def _decimals(self, values: Restricted, *, is_wide: bool = False) -> Dfa:
         """Return the texts to use for numbers; of any number of digits where ``is_wide``.
 
         Integers have a fraction only where that is asked for. Multiples of another number have no
         more digits after the point than that, where digits are bounded or LLGuidance's are meant.
         Where there are no negative numbers there is no negative zero.
         """
-        atoms = [atom for atom, wanted in part.literals if wanted]
+        atoms = [atom for atom, wanted in values.literals if wanted]
         compares = [atom for atom in atoms if isinstance(atom, Compared)]
         bounds = [atom.bound for atom in compares]
         divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
@@ -514,6 +520,7 @@ class ScalarWriter:
             if are_bounded and any(not atom.bound and not atom.wanted & EQUAL for atom in compares):
                 # Next to zero, digits count from the first that is not 0: else each 0 is a case.
                 below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
+        # A number with 0 before the point is one of ``below_one``.
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()
@@ -552,18 +559,18 @@ class ScalarWriter:
         return alternation([*forms, *map(text, others)])
 
 
-def as_written(part: Restricted, builder: Builder) -> Regex | None:
+def as_written(values: Restricted, builder: Builder) -> Regex | None:
     """Return the expression as it was written, where there is just one."""
-    if len(part.literals) != 1:
+    if len(values.literals) != 1:
         return None
-    atom, wanted = part.literals[0]
+    atom, wanted = values.literals[0]
     return builder.read(atom.regex) if wanted and isinstance(atom, Matching) else None
 
 
-def format_of(part: Restricted) -> Named | None:
+def format_of(values: Restricted) -> NamedFormat | None:
     """Return the format that a set of strings is; None for another set."""
-    atom, wanted = part.literals[0]
-    is_alone = len(part.literals) == 1 and wanted
+    atom, wanted = values.literals[0]
+    is_alone = len(values.literals) == 1 and wanted
     return named(atom.regex) if is_alone and isinstance(atom, Matching) else None
 
 
@@ -622,15 +629,15 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return tails
 
 
-def with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...] = _RUNS) -> Restricted:
+def with_bounded_runs(values: Restricted, runs: tuple[CodePoints, ...] = _RUNS) -> Restricted:
     """Return strings whose patterns have no endless loops of ``runs``, digits and blanks."""
     literals = (
         (Matching(_bounded_runs(atom.regex, runs)), True)
         if wanted and isinstance(atom, Matching) and named(atom.regex) is None
         else (atom, wanted)
-        for atom, wanted in part.literals
+        for atom, wanted in values.literals
     )
-    return Restricted(part.kind, tuple(literals))
+    return Restricted(values.kind, tuple(literals))
 
 
 def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
@@ -676,10 +683,10 @@ def _is_long(form: Node) -> bool:
             return not isinstance(form, Call)
 
 
-def _is_length(part: Restricted) -> bool:
+def _is_length(values: Restricted) -> bool:
     """Return whether a set is all strings of some lengths."""
-    atom, wanted = part.literals[0]
-    return len(part.literals) == 1 and wanted and isinstance(atom, Length)
+    atom, wanted = values.literals[0]
+    return len(values.literals) == 1 and wanted and isinstance(atom, Length)
 
 
 Write = Callable[[Sequence[Expression]], Node]
@@ -720,13 +727,13 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
             return None
         pairs = zip(forms, children(item), strict=True)
         if isinstance(item, Choice):
-            return alternation(form or write((part,)) for form, part in pairs)
+            return alternation(form or write((item_single,)) for form, item_single in pairs)
         forms_joined: list[Node] = []
         for is_form, run in groupby(pairs, lambda pair: pair[0] is not None):
             some = list(run)
             forms_joined += [form for form, _ in some if form is not None]
             if not is_form:
-                forms_joined.append(write([part for _, part in some]))
+                forms_joined.append(write([item_single for _, item_single in some]))
         return sequence(*forms_joined)
 
     return traversal.fold(whole, opened, one)

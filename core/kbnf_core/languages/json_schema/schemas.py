@@ -3,9 +3,9 @@
 *Reading.* A schema object becomes what its keywords mean together; keywords that combine schemas
 become expressions.
 
-*Too many kinds.* Where the normal form of an expression has too many parts, only some of its values
-are written (``Schemas.some``): alternatives are left out only where more of them allow more, and a
-refused schema is refused as a whole.
+*Too many kinds.* Where the normal form of an expression has too many branches, only some of its
+values are written (``Schemas.some``): alternatives are left out only where more of them allow more,
+and a refused schema is refused as a whole.
 
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
 
@@ -28,6 +28,7 @@ from kbnf_core.languages.json_schema.algebra import (
     AllOf,
     AnyOf,
     Arrays,
+    Branch,
     Closing,
     Constant,
     Expression,
@@ -36,7 +37,6 @@ from kbnf_core.languages.json_schema.algebra import (
     Objects,
     Others,
     OthersBehind,
-    Part,
     Plain,
     Ref,
     Signs,
@@ -53,7 +53,7 @@ from kbnf_core.languages.json_schema.algebra import (
     sharers,
     signs_of,
 )
-from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     ARRAYS,
@@ -102,7 +102,7 @@ from kbnf_core.text.json_text import Json
 from kbnf_core.text.locks import cached_property
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
-    **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},
+    **{type_.value: shape_of(type_, branch) for type_, branch in FULL.items()},
     "integer": shape_of(Type.NUMBER, restrict(Kind.NUMBER, [(INTEGER, True)])),
 }
 """The shapes of schemas that name a type and nothing else."""
@@ -111,13 +111,13 @@ _TYPES = tuple(type_.value for type_ in Type)
 _NAMES = frozenset((*_TYPES, "integer"))
 
 FEW_BRANCHES = 4
-"""Parts of a type that are kept without asking whether they have a value."""
+"""Branches of a type that are kept without asking whether they have a value."""
 
 FEW_KINDS = 8
 """Kinds of objects or arrays that are kept of those that are too many."""
 
 PRUNING_DEPTH = 2
-"""Values inside values that are looked at when parts are left out."""
+"""Values inside values that are looked at when branches are left out."""
 
 
 _LISTS = frozenset({"const", "enum"})
@@ -128,11 +128,11 @@ _SCALARS = (str, bool, Decimal, type(None))
 class _Reading:
     """A schema as it was read: its own restrictions, and the expressions of its applicators.
 
-    ``parts`` contains them in the order in which their keywords are. Where a keyword was dropped,
+    ``conditions`` contains them in the order of their keywords. Where a keyword was dropped,
     ``is_weak``, they allow more than the schema.
     """
 
-    parts: list["NormalForm | Expression"] = field(default_factory=list)
+    conditions: list["NormalForm | Expression"] = field(default_factory=list)
     is_weak: bool = False
 
 
@@ -142,18 +142,18 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 
 def schemas_of(schema: Json, options: Options, facts: Review | None = None) -> "Schemas":
     """Return the schemas of a document; ``facts`` are those of its review, if that was made."""
-    return Schemas(Document(schema, options, facts), options)
+    return Schemas(SchemaDocument(schema, options, facts), options)
 
 
 class Schemas:
     """The schemas of a document and their shapes; ``losses`` are keywords that were dropped.
 
-    ``budget`` counts the work of the whole conversion; its part is the current JSON Pointer.
+    ``budget`` counts the work of the whole conversion; its subject is the current JSON Pointer.
     ``notes`` are keywords that do not restrict values, though it may seem so. ``unsatisfiable``
     says of expressions whether they are, where that is certain, ``guesses`` how often it was not.
     """
 
-    def __init__(self, document: Document, options: Options) -> None:
+    def __init__(self, document: SchemaDocument, options: Options) -> None:
         self.document = document
         self.losses: list[Problem] = []
         self.notes: list[Problem] = []
@@ -178,20 +178,20 @@ class Schemas:
         self.budget.subject = before
 
     def alias(self, at: Ref) -> Expression | None:
-        """Return the expression that a schema merely stands for; None if it has more to say."""
-        parts = self._read(at).parts
-        if any(isinstance(part, Mapping) for part in parts):
+        """Return the expression that is all of a schema; None if the schema restricts more."""
+        conditions = self._read(at).conditions
+        if any(isinstance(condition, Mapping) for condition in conditions):
             return None
-        return both([part for part in parts if not isinstance(part, Mapping)])
+        return both([condition for condition in conditions if not isinstance(condition, Mapping)])
 
     def plain(self, at: Ref) -> NormalForm | None:
         """Return the normal form of a schema whose keywords need none but their own.
 
-        None where it applies others in place, or combines what it restricts with what it lists.
-        Whether it has a value is not known.
+        None where it applies others to the same value, or both restricts and lists values. Whether
+        it has a value is unknown.
         """
-        parts = self._read(at).parts
-        whole = parts[0] if len(parts) == 1 else None
+        conditions = self._read(at).conditions
+        whole = conditions[0] if len(conditions) == 1 else None
         return whole if isinstance(whole, Mapping) else None
 
     def shape(self, expression: Expression) -> NormalForm:
@@ -220,7 +220,7 @@ class Schemas:
         if len(self._open) >= self.limits.applied:
             raise too_large("schemas applied to one value", self.limits.applied, "applied")
         self._open[expression] = None
-        self.budget.spend(STEPS * (1 + len(getattr(expression, "parts", ()))))
+        self.budget.spend(STEPS * (1 + len(getattr(expression, "operands", ()))))
         try:
             before = self.budget.subject
             self.budget.subject = _pointer_of(expression) or before
@@ -234,7 +234,7 @@ class Schemas:
             del self._open[expression]
 
     def some(self, expression: Expression) -> NormalForm:
-        """Return the normal form of an expression, or of part of its values where it is too large.
+        """Return the normal form of an expression, or of some of its values if it is too large.
 
         Raises ProblemError.
         """
@@ -264,17 +264,17 @@ class Schemas:
         find = self.some if is_narrow else self.shape
         match expression:
             case Ref():
-                parts = self._read(expression).parts
-                forms = [p if isinstance(p, Mapping) else find(p) for p in parts]
+                conditions = self._read(expression).conditions
+                forms = [p if isinstance(p, Mapping) else find(p) for p in conditions]
                 return self.meet(forms, is_narrow=is_narrow)
             case AllOf(members):
                 if is_narrow or len(members) <= 2:
-                    return self.meet([find(part) for part in members], is_narrow=is_narrow)
+                    return self.meet([find(operand) for operand in members], is_narrow=is_narrow)
                 return self._all_of(members)
             case AnyOf(members):
-                return algebra.union(find(part) for part in members)
-            case Not(part):
-                return self._all_but(part, is_narrow=is_narrow)
+                return algebra.union(find(operand) for operand in members)
+            case Not(operand):
+                return self._all_but(operand, is_narrow=is_narrow)
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Others(names, patterns, value):
@@ -287,19 +287,19 @@ class Schemas:
             case Constant():
                 return constant_shape(expression)
 
-    def _all_but(self, part: Expression, *, is_narrow: bool) -> NormalForm:
-        if is_narrow and isinstance(part, Ref) and not self._is_weak(part):
+    def _all_but(self, operand: Expression, *, is_narrow: bool) -> NormalForm:
+        if is_narrow and isinstance(operand, Ref) and not self._is_weak(operand):
             # All that the schema allows is too large: what each of its keywords refuses.
-            return algebra.union(map(self._refused_by, self._read(part).parts))
-        shape = self.shape(part)
+            return algebra.union(map(self._refused_by, self._read(operand).conditions))
+        shape = self.shape(operand)
         # A schema without a dropped keyword allows more than its author meant, so its complement
         # would refuse what the author allowed.
-        return ANY_SHAPE if self._is_weak(part) else self._products().complement(shape)
+        return ANY_SHAPE if self._is_weak(operand) else self._products().complement(shape)
 
-    def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
-        if not isinstance(part, Mapping):
-            return self.some(other(part))
-        return self._products(is_narrow=True).complement(part)
+    def _refused_by(self, condition: "NormalForm | Expression") -> NormalForm:
+        if not isinstance(condition, Mapping):
+            return self.some(other(condition))
+        return self._products(is_narrow=True).complement(condition)
 
     def _all_of(self, members: tuple[Expression, ...]) -> NormalForm:
         """Return the values that all of more than two members allow.
@@ -311,23 +311,23 @@ class Schemas:
         while count < len(members) and members[count] in more:
             whole, more = more[members[count]]
             count += 1
-        shapes = [self.shape(part) for part in members[count:]]
+        shapes = [self.shape(member) for member in members[count:]]
         for member, shape in zip(members[count:], shapes, strict=True):
             whole = self.meet([whole, shape])
             more[member] = whole, {}
             more = more[member][1]
         return whole
 
-    def meet(self, parts: list[NormalForm], *, is_narrow: bool = False) -> NormalForm:
+    def meet(self, shapes: list[NormalForm], *, is_narrow: bool = False) -> NormalForm:
         """Return what all the shapes contain; some of it where ``is_narrow`` and it is large."""
-        if len(parts) == 1:
-            self.budget.spend(STEPS * (len(ANY_SHAPE) + len(parts[0])))
-            return self._without_unsatisfiable(parts[0])
+        if len(shapes) == 1:
+            self.budget.spend(STEPS * (len(ANY_SHAPE) + len(shapes[0])))
+            return self._without_unsatisfiable(shapes[0])
         whole = ANY_SHAPE
-        for part in parts:
-            self.budget.spend(STEPS * (len(whole) + len(part)))
+        for shape in shapes:
+            self.budget.spend(STEPS * (len(whole) + len(shape)))
             products = self._products(is_narrow=is_narrow)
-            whole = self._without_unsatisfiable(products.meet(whole, part))
+            whole = self._without_unsatisfiable(products.meet(whole, shape))
         return whole
 
     def _products(self, *, is_narrow: bool = False) -> algebra.Products:
@@ -347,7 +347,7 @@ class Schemas:
         if expression not in self._signs:
             keywords = {"const"}
             if isinstance(expression, Ref):
-                keywords = set(self.document.place(expression).contents)
+                keywords = set(self.document.subschema(expression).contents)
             signs = None
             if keywords & _LISTS and not keywords & (APPLICATORS - _LISTS):
                 try:
@@ -359,29 +359,31 @@ class Schemas:
         return self._signs[expression]
 
     def _without_unsatisfiable(self, shape: NormalForm) -> NormalForm:
-        """Drop empty parts, where there are enough of them that the check pays."""
-        if all(len(parts) <= FEW_BRANCHES for parts in shape.values()):
+        """Drop empty branches, where there are enough of them that the check pays."""
+        if all(len(branches) <= FEW_BRANCHES for branches in shape.values()):
             return shape
         kept = {
             type_: tuple(
-                part for part in parts if not is_part_unsatisfiable(self, part, PRUNING_DEPTH)
+                branch
+                for branch in branches
+                if not is_branch_unsatisfiable(self, branch, PRUNING_DEPTH)
             )
-            for type_, parts in shape.items()
+            for type_, branches in shape.items()
         }
-        return {type_: parts for type_, parts in kept.items() if parts}
+        return {type_: branches for type_, branches in kept.items() if branches}
 
     def _read(self, at: Ref) -> _Reading:
         cached = self._readings.get(at)
         if cached is None:
-            place = self.document.place(at)
-            alone = _FORMS_OF_TYPES.get(place.type_alone or "")
-            parts: list[NormalForm | Expression] = []
+            subschema = self.document.subschema(at)
+            alone = _FORMS_OF_TYPES.get(subschema.type_alone or "")
+            conditions: list[NormalForm | Expression] = []
             lost = len(self.losses)
             if alone is None:
-                parts += Reader(self, place, self.options).read()
+                conditions += SchemaReader(self, subschema, self.options).read()
             else:
-                parts.append(alone)
-            cached = self._readings[at] = _Reading(parts, len(self.losses) > lost)
+                conditions.append(alone)
+            cached = self._readings[at] = _Reading(conditions, len(self.losses) > lost)
         return cached
 
     def _is_weak(self, expression: Expression) -> bool:
@@ -397,11 +399,15 @@ class Schemas:
                     reading = self._read(one)
                     if reading.is_weak:
                         return True
-                    pending += (part for part in reading.parts if not isinstance(part, Mapping))
-                case AllOf(parts) | AnyOf(parts):
-                    pending += parts
-                case Not(part):
-                    pending.append(part)
+                    pending += (
+                        operand
+                        for operand in reading.conditions
+                        if not isinstance(operand, Mapping)
+                    )
+                case AllOf(operands) | AnyOf(operands):
+                    pending += operands
+                case Not(operand):
+                    pending.append(operand)
         return False
 
 
@@ -441,64 +447,69 @@ def is_unsatisfiable(schemas: "Schemas", expression: Expression, depth: int = DE
 def is_shape_unsatisfiable(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
     """Return True if a shape provably has no value; False means unknown."""
     return all(
-        is_part_unsatisfiable(schemas, part, depth) for parts in shape.values() for part in parts
+        is_branch_unsatisfiable(schemas, branch, depth)
+        for branches in shape.values()
+        for branch in branches
     )
 
 
-def is_part_unsatisfiable(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
-    """Return whether one part of a shape has no value."""
-    match part:
+def is_branch_unsatisfiable(schemas: "Schemas", branch: Branch, depth: int = DEPTH) -> bool:
+    """Return whether one branch of a shape has no value."""
+    match branch:
         case Restricted(literals=literals):
-            return len(literals) > 1 and part.is_empty(schemas.budget)
+            return len(literals) > 1 and branch.is_empty(schemas.budget)
         case Objects():
-            return _is_object_unsatisfiable(schemas, part, depth - 1)
+            return _is_object_unsatisfiable(schemas, branch, depth - 1)
         case Arrays():
-            return _is_array_unsatisfiable(schemas, part, depth - 1)
+            return _is_array_unsatisfiable(schemas, branch, depth - 1)
         case _:
             return False
 
 
-def _is_object_unsatisfiable(schemas: "Schemas", part: Objects, depth: int) -> bool:
-    if part.low and all(value == NOTHING for _, value in part.regions):
-        possible = sum(not is_unsatisfiable(schemas, value, depth) for _, value in part.named)
-        if possible < part.low:
+def _is_object_unsatisfiable(schemas: "Schemas", objects: Objects, depth: int) -> bool:
+    if objects.low and all(value == NOTHING for _, value in objects.regions):
+        possible = sum(not is_unsatisfiable(schemas, value, depth) for _, value in objects.named)
+        if possible < objects.low:
             return True
     return any(
-        is_unsatisfiable(schemas, part.lookup(name), depth) for name in part.required
+        is_unsatisfiable(schemas, objects.lookup(name), depth) for name in objects.required
     ) or any(
-        (not keys.finite and is_part_unsatisfiable(schemas, keys))
+        (not keys.finite and is_branch_unsatisfiable(schemas, keys))
         or all(
             is_unsatisfiable(schemas, both((member, value)), depth)
-            for member in _members_of(schemas, part, keys)
+            for member in _members_of(schemas, objects, keys)
         )
-        for keys, value in part.present
+        for keys, value in objects.present
     )
 
 
-def _members_of(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
+def _members_of(schemas: "Schemas", objects: Objects, keys: Restricted) -> list[Expression]:
     """Return the expressions of members whose names may be in ``keys``."""
     budget = schemas.budget
-    budget.spend(STEPS * len(part.named))
-    named = [value for name, value in part.named if keys.holds(name)]
-    return named + [value for names, value in part.regions if names.meet(keys, budget) is not None]
+    budget.spend(STEPS * len(objects.named))
+    named = [value for name, value in objects.named if keys.holds(name)]
+    return named + [
+        value for names, value in objects.regions if names.meet(keys, budget) is not None
+    ]
 
 
-def _is_array_unsatisfiable(schemas: "Schemas", part: Arrays, depth: int) -> bool:
-    indices = range(min(part.low, len(part.prefix) + 1))
-    if any(is_unsatisfiable(schemas, part.item(index), depth) for index in indices):
+def _is_array_unsatisfiable(schemas: "Schemas", arrays: Arrays, depth: int) -> bool:
+    # Items after the prefix are all alike: the first one stands for them.
+    indices = range(min(arrays.low, len(arrays.prefix) + 1))
+    if any(is_unsatisfiable(schemas, arrays.item(index), depth) for index in indices):
         return True
-    needed = [contained.item for contained in part.contains if contained.low]
+    needed = [contained.item for contained in arrays.contains if contained.low]
     return any(
         all(
             is_unsatisfiable(schemas, both((item_value, item)), depth)
-            for item_value in (*part.prefix, part.rest)
+            for item_value in (*arrays.prefix, arrays.rest)
         )
         for item in needed
     )
 
 
 def read_applicator(
-    schemas: "Schemas", place: Place, keyword: str, siblings: Callable[[], NormalForm]
+    schemas: "Schemas", subschema: Subschema, keyword: str, siblings: Callable[[], NormalForm]
 ) -> Expression:
     """Return what one keyword of APPLICATORS means.
 
@@ -508,68 +519,72 @@ def read_applicator(
     document = schemas.document
     match keyword:
         case "$ref":
-            return document.follow(place, keyword)
+            return document.follow(subschema, keyword)
         case "$dynamicRef" | "$recursiveRef":
-            return document.follow_dynamic(place, keyword)
+            return document.follow_dynamic(subschema, keyword)
         case "allOf":
-            parts = _subschemas_of(place, document, keyword)
-            return both(_beside(schemas, part, siblings) for part in parts)
+            operands = _subschemas_of(subschema, document, keyword)
+            return both(_beside(schemas, operand, siblings) for operand in operands)
         case "anyOf":
-            return either(_subschemas_of(place, document, keyword))
+            return either(_subschemas_of(subschema, document, keyword))
         case "oneOf":
-            parts = _subschemas_of(place, document, keyword)
+            operands = _subschemas_of(subschema, document, keyword)
             coerced = schemas.options.coerce_one_of
-            return either(parts) if coerced else exactly_one(schemas, parts, siblings())
+            return either(operands) if coerced else exactly_one(schemas, operands, siblings())
         case "not":
-            return other(document.inside(place, keyword))
+            return other(document.inside(subschema, keyword))
         case "if":
-            return _conditional(place, document)
+            return _conditional(subschema, document)
         case "const":
-            return constant(place.contents[keyword])
+            return constant(subschema.contents[keyword])
         case "enum":
-            return either(_listed_values(place, schemas.limits.states))
+            return either(_listed_values(subschema, schemas.limits.states))
         case _:
-            return _dependencies(place, document, keyword)
+            return _dependencies(subschema, document, keyword)
 
 
-def _beside(schemas: "Schemas", part: Expression, siblings: Callable[[], NormalForm]) -> Expression:
+def _beside(
+    schemas: "Schemas", operand: Expression, siblings: Callable[[], NormalForm]
+) -> Expression:
     """Return a schema of ``allOf``; keywords beside it distinguish its only alternatives.
 
     They are often told apart by a member that is required there alone.
     """
-    place = schemas.document.place(part) if isinstance(part, Ref) else None
-    if place is None or place.contents.keys() & _SAYING != {"oneOf"}:
-        return part
-    (alternatives,) = Reader(schemas, place, schemas.options, siblings).read()
+    subschema = schemas.document.subschema(operand) if isinstance(operand, Ref) else None
+    if subschema is None or subschema.contents.keys() & _SAYING != {"oneOf"}:
+        return operand
+    (alternatives,) = SchemaReader(schemas, subschema, schemas.options, siblings).read()
     return cast(Expression, alternatives)
 
 
-def _listed_values(place: Place, most: int) -> Iterator[Expression]:
-    values = take_list(place, "enum")
+def _listed_values(subschema: Subschema, most: int) -> Iterator[Expression]:
+    values = take_list(subschema, "enum")
     if sum(len(str(value)) for value in values if isinstance(value, Decimal)) > most:
-        raise too_many_states(most, pointer_to(place, "enum"))
+        raise too_many_states(most, pointer_to(subschema, "enum"))
     return map(constant, values)
 
 
-def _subschemas_of(place: Place, document: Document, keyword: str) -> list[Expression]:
-    count = len(take_list(place, keyword))
+def _subschemas_of(
+    subschema: Subschema, document: SchemaDocument, keyword: str
+) -> list[Expression]:
+    count = len(take_list(subschema, keyword))
     if not count:
-        raise invalid(f"`{keyword}` contains at least one schema", pointer_to(place, keyword))
-    return [document.inside(place, keyword, str(i)) for i in range(count)]
+        raise invalid(f"`{keyword}` contains at least one schema", pointer_to(subschema, keyword))
+    return [document.inside(subschema, keyword, str(i)) for i in range(count)]
 
 
 def exactly_one(
-    schemas: "Schemas", parts: list[Expression], siblings: NormalForm = ANY_SHAPE
+    schemas: "Schemas", alternatives: list[Expression], siblings: NormalForm = ANY_SHAPE
 ) -> Expression:
-    """Return what one part allows and all others refuse; disjoint parts stay as they are."""
-    named = [name for part in parts for name in _named_types(schemas, part)]
+    """Return what one alternative allows and all others refuse; disjoint ones stay as they are."""
+    named = [name for alternative in alternatives for name in _named_types(schemas, alternative)]
     # The types alone often differ: no alternative needs a normal form then.
     if len(named) == len(set(named)):
-        return either(parts)
+        return either(alternatives)
     # What others refuse is what they refuse as they are written, however closed.
-    written = [schemas.document.as_written(part) for part in parts]
-    shapes = [_shape_if_small(schemas, siblings, part) for part in written]
-    overlaps: list[list[Expression]] = [[] for _ in parts]
+    written = [schemas.document.as_written(alternative) for alternative in alternatives]
+    shapes = [_shape_if_small(schemas, siblings, alternative) for alternative in written]
+    overlaps: list[list[Expression]] = [[] for _ in alternatives]
     for i, later in enumerate(sharers(schemas.shape, shapes)):
         for j in later:
             # Only alternatives that may share values refuse each other: refusing all the others
@@ -580,12 +595,17 @@ def exactly_one(
         most = schemas.limits.overlaps
         if len(overlaps[i]) > most:
             raise too_large("schemas of `oneOf` that share values with one", most, "overlaps")
-    return either(both((part, *others)) for part, others in zip(parts, overlaps, strict=True))
+    return either(
+        both((alternative, *others))
+        for alternative, others in zip(alternatives, overlaps, strict=True)
+    )
 
 
-def _named_types(schemas: "Schemas", part: Expression) -> Collection[str]:
+def _named_types(schemas: "Schemas", alternative: Expression) -> Collection[str]:
     """Return the types that a schema names, integers being numbers; all where it names none."""
-    contents = schemas.document.place(part).contents if isinstance(part, Ref) else {}
+    contents = (
+        schemas.document.subschema(alternative).contents if isinstance(alternative, Ref) else {}
+    )
     value = contents.get("type")
     names = value if isinstance(value, list) else [value]
     types = [name for name in names if isinstance(name, str) and name in _NAMES]
@@ -595,11 +615,11 @@ def _named_types(schemas: "Schemas", part: Expression) -> Collection[str]:
 
 
 def _shape_if_small(
-    schemas: "Schemas", siblings: NormalForm, part: Expression
+    schemas: "Schemas", siblings: NormalForm, alternative: Expression
 ) -> NormalForm | None:
     """Return the shape of an alternative beside its siblings; None where it is too large."""
     try:
-        return schemas.meet([siblings, schemas.shape(part)])
+        return schemas.meet([siblings, schemas.shape(alternative)])
     except NarrowableError:
         return None
 
@@ -614,28 +634,29 @@ def _may_share(schemas: "Schemas", one: NormalForm | None, two: NormalForm | Non
         return True
 
 
-def _conditional(place: Place, document: Document) -> Expression:
-    condition = document.inside(place, "if")
+def _conditional(subschema: Subschema, document: SchemaDocument) -> Expression:
+    condition = document.inside(subschema, "if")
     then, otherwise = (
-        document.inside(place, word) if word in place.contents else ANYTHING
+        document.inside(subschema, word) if word in subschema.contents else ANYTHING
         for word in ("then", "else")
     )
+    # The condition makes no difference, and its complement may be large.
     if then == otherwise:
         return then
     return either((both((condition, then)), both((other(condition), otherwise))))
 
 
-def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
+def _dependencies(subschema: Subschema, document: SchemaDocument, keyword: str) -> Expression:
     """Return ``dependentRequired``, ``dependentSchemas``, or both as ``dependencies``."""
     conditions = []
-    for name, value in take_object(place, keyword).items():
+    for name, value in take_object(subschema, keyword).items():
         if keyword == "dependentRequired" or isinstance(value, list):
-            names = take_names(value, pointer_to(place, keyword, name))
+            names = take_names(value, pointer_to(subschema, keyword, name))
             needed = both(other(WithoutProperty(needed)) for needed in names)
         elif isinstance(value, str) and keyword == "dependencies":
             needed = other(WithoutProperty(value))
         else:
-            needed = document.inside(place, keyword, name)
+            needed = document.inside(subschema, keyword, name)
         # The member that asks comes before those that it asks for.
         conditions.append(
             either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name)))
@@ -650,43 +671,43 @@ _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
 R = TypeVar("R")
 
 
-class Reader:
+class SchemaReader:
     """Reads one schema object."""
 
     def __init__(
         self,
         schemas: "Schemas",
-        place: Place,
+        subschema: Subschema,
         options: Options,
         around: Callable[[], NormalForm] = lambda: ANY_SHAPE,
     ) -> None:
         self._schemas = schemas
-        self._place = place
+        self._subschema = subschema
         self._options = options
         self._around = around
         if options.lenient and options.standard is Standard.LLGUIDANCE:
             self._drop_refused_by_llguidance()
-        old = schemas.document.refused(place.contents)
+        old = schemas.document.refused(subschema.contents)
         if old is not None:
             hint = "name draft 4 or later as `$schema`, and say it with the keywords of that"
             message = f"`{old}` of draft 3 is not read"
-            raise unsupported(message, pointer_to(place, old), hint)
-        for keyword in CONTENTS & place.contents.keys():
+            raise unsupported(message, pointer_to(subschema, old), hint)
+        for keyword in CONTENTS & subschema.contents.keys():
             message = f"nothing enforces `{keyword}`"
-            schemas.notes.append(without_effect(message, pointer_to(place, keyword)))
+            schemas.notes.append(without_effect(message, pointer_to(subschema, keyword)))
 
     def _drop_refused_by_llguidance(self) -> None:
-        place = self._place
-        kept = dict(place.contents)
-        for keyword in REFUSED_BY_LLGUIDANCE & place.contents.keys():
-            error = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
+        subschema = self._subschema
+        kept = dict(subschema.contents)
+        for keyword in REFUSED_BY_LLGUIDANCE & subschema.contents.keys():
+            error = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(subschema, keyword))
             self._schemas.losses.append(error.problem)
             del kept[keyword]
-        self._place = place._replace(contents=kept)
+        self._subschema = subschema._replace(contents=kept)
 
     def read(self) -> Iterator[NormalForm | Expression]:
         """Yield what the keywords mean, in their order; those of one type together."""
-        contents = self._place.contents
+        contents = self._subschema.contents
         # Members come in the order of the keywords that name them.
         first = next((keyword for keyword in contents if keyword in MEMBERS), None)
         first = first or next((keyword for keyword in contents if keyword in LOCAL), None)
@@ -699,8 +720,8 @@ class Reader:
                 shape = self._local()
                 if shape != ANY_SHAPE:
                     yield shape
-        if self._place.closing is Closing.WHOLE and not self._place.is_closed_within:
-            yield read_closed(self._schemas.document, self._options.limits, self._place)
+        if self._subschema.closing is Closing.WHOLE and not self._subschema.is_closed_within:
+            yield read_closed(self._schemas.document, self._options.limits, self._subschema)
         # What they leave is known when everything else was read; it says nothing of an order.
         for keyword in UNEVALUATED:
             if keyword in contents:
@@ -708,8 +729,10 @@ class Reader:
 
     def _listed(self, keyword: str) -> NormalForm | None:
         """Return the values of ``enum`` or ``const``; None where some of them contain others."""
-        place = self._place
-        values = take_list(place, keyword) if keyword == "enum" else [place.contents[keyword]]
+        subschema = self._subschema
+        values = (
+            take_list(subschema, keyword) if keyword == "enum" else [subschema.contents[keyword]]
+        )
         # Numbers of meta-schemas are Python's own.
         if not values or not all(isinstance(value, _SCALARS) for value in values):
             return None
@@ -717,8 +740,8 @@ class Reader:
         numbers = [value for value in values if isinstance(value, Decimal)]
         flags = dict.fromkeys(value for value in values if isinstance(value, bool))
         if sum(len(str(value)) for value in numbers) > self._schemas.limits.states:
-            raise too_many_states(self._schemas.limits.states, pointer_to(place, keyword))
-        shape: dict[Type, tuple[Part, ...]] = {}
+            raise too_many_states(self._schemas.limits.states, pointer_to(subschema, keyword))
+        shape: dict[Type, tuple[Branch, ...]] = {}
         if None in values:
             shape[Type.NULL] = (FULL[Type.NULL],)
         if flags:
@@ -736,17 +759,17 @@ class Reader:
         return self._try(
             keyword,
             lambda: read_unevaluated(
-                self._schemas.document, self._options.limits, self._place, keyword
+                self._schemas.document, self._options.limits, self._subschema, keyword
             ),
             dropped,
         )
 
     def _applied(self, keyword: str) -> Expression:
         dropped: Expression = ANYTHING
-        with self._schemas.working_at(pointer_to(self._place, keyword)):
+        with self._schemas.working_at(pointer_to(self._subschema, keyword)):
             return self._try(
                 keyword,
-                lambda: read_applicator(self._schemas, self._place, keyword, self._siblings),
+                lambda: read_applicator(self._schemas, self._subschema, keyword, self._siblings),
                 dropped,
             )
 
@@ -758,7 +781,7 @@ class Reader:
             problem = error.problem
             if problem.code != UNSUPPORTED:
                 raise
-            pointer = problem.pointer or pointer_to(self._place, keyword)
+            pointer = problem.pointer or pointer_to(self._subschema, keyword)
             placed = problem._replace(pointer=pointer, can_be_dropped=True)
             if not (self._options.lossy or self._options.lenient):
                 raise ProblemError(placed) from None
@@ -767,7 +790,7 @@ class Reader:
 
     def _siblings(self) -> NormalForm:
         """Return the values allowed beside applicators, here or around one of these."""
-        return self._local() if self._place.contents.keys() & LOCAL else self._around()
+        return self._local() if self._subschema.contents.keys() & LOCAL else self._around()
 
     def _local(self) -> NormalForm:
         if len(self._types) == 1:
@@ -777,11 +800,11 @@ class Reader:
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
-        value = self._place.contents.get("type", "any")
+        value = self._subschema.contents.get("type", "any")
         if value == "any":
             # Draft 3 has a word for it.
             return _TYPES
-        pointer = pointer_to(self._place, "type")
+        pointer = pointer_to(self._subschema, "type")
         names = (value,) if isinstance(value, str) else take_names(value, pointer)
         for name in names:
             if name not in _NAMES:
@@ -807,75 +830,81 @@ class Reader:
 
     @cached_property
     def _number_literals(self) -> list[Literal]:
-        place = self._place
+        subschema = self._subschema
         nothing: list[Literal] = []
-        if not place.contents.keys() & NUMBERS:
+        if not subschema.contents.keys() & NUMBERS:
             return nothing
         return [
-            *self._try("minimum", lambda: list(type_keywords.read_bounds(place)), nothing),
-            *self._try("multipleOf", lambda: list(type_keywords.read_multiple(place)), nothing),
+            *self._try("minimum", lambda: list(type_keywords.read_bounds(subschema)), nothing),
+            *self._try("multipleOf", lambda: list(type_keywords.read_multiple(subschema)), nothing),
         ]
 
     @cached_property
     def _string_literals(self) -> list[Literal]:
-        place = self._place
+        subschema = self._subschema
         nothing: list[Literal] = []
-        if not place.contents.keys() & STRINGS:
+        if not subschema.contents.keys() & STRINGS:
             return nothing
         budget = self._schemas.budget
         return [
-            *type_keywords.read_length(place, self._options.limits),
-            *self._try("pattern", lambda: list(type_keywords.read_pattern(place, budget)), nothing),
+            *type_keywords.read_length(subschema, self._options.limits),
+            *self._try(
+                "pattern", lambda: list(type_keywords.read_pattern(subschema, budget)), nothing
+            ),
             *self._formats(),
         ]
 
     def _formats(self) -> Iterator[Literal]:
         if self._options.formats is not Formats.ANNOTATION:
             formats = formats_of(self._options.standard, self._options.formats)
-            yield from type_keywords.read_format(self._place, formats, self._schemas.notes)
+            yield from type_keywords.read_format(self._subschema, formats, self._schemas.notes)
 
     @property
     def _arrays(self) -> Arrays | None:
-        place, document, limits = self._place, self._schemas.document, self._options.limits
-        if not place.contents.keys() & ARRAYS:
+        subschema, document, limits = self._subschema, self._schemas.document, self._options.limits
+        if not subschema.contents.keys() & ARRAYS:
             return Arrays()
-        prefix, rest = type_keywords.read_items(place, document)
-        low, high = type_keywords.read_counts(place, "minItems", "maxItems", limits)
-        contains = type_keywords.read_contains(place, document, limits)
-        unique = type_keywords.take_flag(place, "uniqueItems")
+        prefix, rest = type_keywords.read_items(subschema, document)
+        low, high = type_keywords.read_counts(subschema, "minItems", "maxItems", limits)
+        contains = type_keywords.read_contains(subschema, document, limits)
+        unique = type_keywords.take_flag(subschema, "uniqueItems")
         self._schemas.budget.spend(STEPS * (1 + len(prefix)))
         return checked_array(Arrays(prefix, rest, low or 0, high, contains, unique))
 
     @cached_property
     def _objects(self) -> Objects | None:
-        place, document, limits = self._place, self._schemas.document, self._options.limits
-        if not place.contents.keys() & OBJECTS:
+        subschema, document, limits = self._subschema, self._schemas.document, self._options.limits
+        if not subschema.contents.keys() & OBJECTS:
             return Objects()
         budget, nothing = self._schemas.budget, Objects()
         members: Objects = self._try(
             "patternProperties",
-            lambda: type_keywords.read_members(place, document, self._additional, limits, budget),
+            lambda: type_keywords.read_members(
+                subschema, document, self._additional, limits, budget
+            ),
             nothing,
         )
-        required = type_keywords.read_required(place)
-        low, high = type_keywords.read_counts(place, "minProperties", "maxProperties", limits)
+        required = type_keywords.read_required(subschema)
+        low, high = type_keywords.read_counts(subschema, "minProperties", "maxProperties", limits)
         objects = Objects(members.named, members.regions, required, low or 0, high)
-        if "propertyNames" in place.contents:
-            names = self._schemas.shape(document.inside(place, "propertyNames"))
-            strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
+        if "propertyNames" in subschema.contents:
+            names = self._schemas.shape(document.inside(subschema, "propertyNames"))
+            strings = [
+                branch for branch in names.get(Type.STRING, ()) if isinstance(branch, Restricted)
+            ]
             of_names = type_keywords.read_names(tuple(strings), budget)
             return objects.meet(of_names, budget)
         return checked(objects)
 
     @property
     def _additional(self) -> Expression:
-        if "additionalProperties" in self._place.contents:
-            return self._schemas.document.inside(self._place, "additionalProperties")
+        if "additionalProperties" in self._subschema.contents:
+            return self._schemas.document.inside(self._subschema, "additionalProperties")
         # Where other keywords evaluate members, too, all of them together decide which are
         # additional.
-        place = self._place
-        alone = place.closing is Closing.WHOLE and place.evaluators <= {
+        subschema = self._subschema
+        alone = subschema.closing is Closing.WHOLE and subschema.evaluators <= {
             "properties",
             "patternProperties",
         }
-        return NOTHING if alone and "properties" in place.contents else ANYTHING
+        return NOTHING if alone and "properties" in subschema.contents else ANYTHING

@@ -1,6 +1,6 @@
 r"""The keywords of one type each, and which members and items keywords evaluate.
 
-A function reads what keywords say of numbers, strings, arrays or objects at a place of the
+A function reads what keywords say of numbers, strings, arrays or objects in a schema of the
 document. Their values are validated here where ``keywords.review`` has not: a reference may lead to
 values that no keyword has as a schema, and drafts know nothing of keywords that came later.
 
@@ -78,7 +78,7 @@ from kbnf_core.languages.json_schema.algebra import (
     other,
     split_regions,
 )
-from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
 from kbnf_core.languages.json_schema.keywords import (
     UNKNOWN_FORMAT,
     Problem,
@@ -102,33 +102,33 @@ from kbnf_core.text.json_text import Json, pointer_below
 from kbnf_core.text.source import Source
 
 
-def pointer_to(place: Place, *steps: str) -> str:
+def pointer_to(subschema: Subschema, *steps: str) -> str:
     """Return the JSON Pointer of something in a schema."""
-    return pointer_below(place.pointer, *steps)
+    return pointer_below(subschema.pointer, *steps)
 
 
-def _count(place: Place, keyword: str, most: int, name: str) -> int | None:
+def _count(subschema: Subschema, keyword: str, most: int, name: str) -> int | None:
     """Return a count that is not negative, None where the keyword is missing.
 
     ``name`` is the limit that it must not pass.
     """
-    if keyword not in place.contents:
+    if keyword not in subschema.contents:
         return None
-    value = _number(place.contents[keyword])
+    value = _number(subschema.contents[keyword])
     if value is None or value < 0 or value != value.to_integral_value():
-        raise invalid(f"`{keyword}` is a whole number, 0 or more", pointer_to(place, keyword))
+        raise invalid(f"`{keyword}` is a whole number, 0 or more", pointer_to(subschema, keyword))
     if value > most:
-        raise too_large(f"as `{keyword}`", most, name, pointer_to(place, keyword))
+        raise too_large(f"as `{keyword}`", most, name, pointer_to(subschema, keyword))
     return int(value)
 
 
-def take_number(place: Place, keyword: str) -> Decimal | None:
+def take_number(subschema: Subschema, keyword: str) -> Decimal | None:
     """Return a number; None where the keyword is missing."""
-    if keyword not in place.contents:
+    if keyword not in subschema.contents:
         return None
-    value = _number(place.contents[keyword])
+    value = _number(subschema.contents[keyword])
     if value is None:
-        raise invalid(f"`{keyword}` is a number", pointer_to(place, keyword))
+        raise invalid(f"`{keyword}` is a number", pointer_to(subschema, keyword))
     return value
 
 
@@ -136,22 +136,23 @@ def _number(value: Json) -> Decimal | None:
     """Return a number of the document, or of a meta-schema, which has Python's own."""
     if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
         return None
+    # By its text: as a binary number 0.1 has 55 digits.
     return Decimal(str(value))
 
 
-def take_object(place: Place, keyword: str) -> dict[str, Json]:
+def take_object(subschema: Subschema, keyword: str) -> dict[str, Json]:
     """Return an object; an empty one where the keyword is missing."""
-    value = place.contents.get(keyword, {})
+    value = subschema.contents.get(keyword, {})
     if not isinstance(value, dict):
-        raise invalid(f"`{keyword}` is an object", pointer_to(place, keyword))
+        raise invalid(f"`{keyword}` is an object", pointer_to(subschema, keyword))
     return value
 
 
-def take_list(place: Place, keyword: str) -> list[Json]:
+def take_list(subschema: Subschema, keyword: str) -> list[Json]:
     """Return an array that is not empty."""
-    value = place.contents[keyword]
+    value = subschema.contents[keyword]
     if not isinstance(value, list):
-        raise invalid(f"`{keyword}` is an array", pointer_to(place, keyword))
+        raise invalid(f"`{keyword}` is an array", pointer_to(subschema, keyword))
     return value
 
 
@@ -162,11 +163,11 @@ def take_names(value: Json, pointer: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def take_flag(place: Place, keyword: str) -> bool:
+def take_flag(subschema: Subschema, keyword: str) -> bool:
     """Return true or false; false where the keyword is missing."""
-    value = place.contents.get(keyword, False)
+    value = subschema.contents.get(keyword, False)
     if not isinstance(value, bool):
-        raise invalid(f"`{keyword}` is true or false", pointer_to(place, keyword))
+        raise invalid(f"`{keyword}` is true or false", pointer_to(subschema, keyword))
     return value
 
 
@@ -176,36 +177,38 @@ _BOUNDS = (
 )
 
 
-def read_bounds(place: Place) -> Iterator[Literal]:
+def read_bounds(subschema: Subschema) -> Iterator[Literal]:
     """Yield the restrictions of the bounds; draft 4 has flags that make them exclusive."""
     for inclusive, exclusive, side in _BOUNDS:
-        flag = place.contents.get(exclusive)
+        flag = subschema.contents.get(exclusive)
         strict = isinstance(flag, bool)
-        bound = take_number(place, inclusive)
+        bound = take_number(subschema, inclusive)
         if bound is not None:
-            _check_digits(bound, pointer_to(place, inclusive))
+            _check_digits(bound, pointer_to(subschema, inclusive))
             yield Compared(bound, side if strict and flag else side | EQUAL), True
-        bound = None if strict else take_number(place, exclusive)
+        bound = None if strict else take_number(subschema, exclusive)
         if bound is not None:
-            _check_digits(bound, pointer_to(place, exclusive))
+            _check_digits(bound, pointer_to(subschema, exclusive))
             yield Compared(bound, side), True
 
 
 def _check_digits(bound: Decimal, pointer: str) -> None:
     exponent = bound.as_tuple().exponent
     size = bound.adjusted() if bound else 0
+    # A comparison has a state for each digit, and the bound 1e400 has 401.
     if isinstance(exponent, int) and max(size, 0) - min(exponent, 0) >= MOST_DIGITS:
         raise unsupported(f"a bound of more than {MOST_DIGITS} digits", pointer)
 
 
-def read_multiple(place: Place) -> Iterator[Literal]:
+def read_multiple(subschema: Subschema) -> Iterator[Literal]:
     """Yield the restriction of ``multipleOf``."""
-    divisor = take_number(place, "multipleOf")
-    pointer = pointer_to(place, "multipleOf")
+    divisor = take_number(subschema, "multipleOf")
+    pointer = pointer_to(subschema, "multipleOf")
     if divisor is None:
         return
     if divisor <= 0:
         raise invalid("`multipleOf` is greater than 0", pointer)
+    # Made here, where an error has a pointer; it is memoised, so that writing finds it.
     try:
         multiples(divisor)
     except LimitError:
@@ -214,26 +217,26 @@ def read_multiple(place: Place) -> Iterator[Literal]:
     yield Multiple(divisor), True
 
 
-def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
+def read_length(subschema: Subschema, limits: SchemaLimits) -> Iterator[Literal]:
     """Yield the restriction of ``minLength`` and ``maxLength``."""
-    low = _count(place, "minLength", limits.length, "length") or 0
-    high = _count(place, "maxLength", limits.length, "length")
+    low = _count(subschema, "minLength", limits.length, "length") or 0
+    high = _count(subschema, "maxLength", limits.length, "length")
     if low or high is not None:
         yield Length(low, high), True
 
 
 def read_format(
-    place: Place, formats: Mapping[str, str], notes: list[Problem]
+    subschema: Subschema, formats: Mapping[str, str], notes: list[Problem]
 ) -> Iterator[Literal]:
     """Yield the restriction of ``format``.
 
     By the specification a format that it does not define does not restrict values; since that is
     seldom meant, it is added to ``notes``.
     """
-    if "format" not in place.contents:
+    if "format" not in subschema.contents:
         return
-    name = place.contents["format"]
-    pointer = pointer_to(place, "format")
+    name = subschema.contents["format"]
+    pointer = pointer_to(subschema, "format")
     if not isinstance(name, str):
         raise invalid("`format` is a string", pointer)
     if name in HALF_ENFORCED:
@@ -247,11 +250,11 @@ def read_format(
         yield Matching(formats[name]), True
 
 
-def read_pattern(place: Place, budget: Budget) -> Iterator[Literal]:
+def read_pattern(subschema: Subschema, budget: Budget) -> Iterator[Literal]:
     """Yield the restriction of ``pattern``."""
-    if "pattern" in place.contents:
-        pointer = pointer_to(place, "pattern")
-        yield from matching(place.contents["pattern"], pointer, budget)
+    if "pattern" in subschema.contents:
+        pointer = pointer_to(subschema, "pattern")
+        yield from matching(subschema.contents["pattern"], pointer, budget)
 
 
 def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]:
@@ -260,6 +263,7 @@ def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]
         raise invalid("a pattern is a string", pointer)
     for whole, wanted in conditions(pattern):
         length = None
+        # A count stays in a pattern that may not match: the complement of both is a disjunction.
         if wanted:
             whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
         problems = compile_within(budget, whole).problems
@@ -271,57 +275,65 @@ def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]
             yield length, True
 
 
-def read_items(place: Place, document: Document) -> tuple[tuple[Expression, ...], Expression]:
+def read_items(
+    subschema: Subschema, document: SchemaDocument
+) -> tuple[tuple[Expression, ...], Expression]:
     """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow: first items, others.
 
     Before draft 2020-12 an array in ``items`` was what ``prefixItems`` is, and
     ``additionalItems`` what ``items`` is.
     """
-    contents = place.contents
+    contents = subschema.contents
     listed = "items" if isinstance(contents.get("items"), list) else "prefixItems"
     if listed == "items" and "prefixItems" in contents and document.dialect == "draft2020-12":
         message = "`items` is a list of schemas, as `prefixItems` beside it is"
-        raise invalid(message, pointer_to(place, "items"))
+        raise invalid(message, pointer_to(subschema, "items"))
     rest = "additionalItems" if listed == "items" else "items"
     prefix: tuple[Expression, ...] = ()
     if listed in contents:
-        count = len(take_list(place, listed))
-        prefix = tuple(document.inside(place, listed, str(i)) for i in range(count))
-    return prefix, document.inside(place, rest) if rest in contents else ANYTHING
+        count = len(take_list(subschema, listed))
+        prefix = tuple(document.inside(subschema, listed, str(i)) for i in range(count))
+    return prefix, document.inside(subschema, rest) if rest in contents else ANYTHING
 
 
 def read_counts(
-    place: Place, low: str, high: str, limits: SchemaLimits
+    subschema: Subschema, low: str, high: str, limits: SchemaLimits
 ) -> tuple[int | None, int | None]:
     """Return the least and the largest number of items or members; None for no bound."""
-    least, most = (_count(place, keyword, limits.bound, "bound") for keyword in (low, high))
+    least, most = (_count(subschema, keyword, limits.bound, "bound") for keyword in (low, high))
     return least, most
 
 
-def read_contains(place: Place, document: Document, limits: SchemaLimits) -> tuple[Contains, ...]:
+def read_contains(
+    subschema: Subschema, document: SchemaDocument, limits: SchemaLimits
+) -> tuple[Contains, ...]:
     """Return what ``contains``, ``minContains`` and ``maxContains`` ask for."""
-    if "contains" not in place.contents:
+    if "contains" not in subschema.contents:
         return ()
-    low, high = read_counts(place, "minContains", "maxContains", limits)
-    item = document.inside(place, "contains")
+    low, high = read_counts(subschema, "minContains", "maxContains", limits)
+    item = document.inside(subschema, "contains")
     return (Contains(item, 1 if low is None else low, high),)
 
 
 def read_members(
-    place: Place, document: Document, rest: Expression, limits: SchemaLimits, budget: Budget
+    subschema: Subschema,
+    document: SchemaDocument,
+    rest: Expression,
+    limits: SchemaLimits,
+    budget: Budget,
 ) -> Objects:
     """Return what ``properties`` and ``patternProperties`` allow; all other members as ``rest``."""
-    properties = take_object(place, "properties")
+    properties = take_object(subschema, "properties")
     if len(properties) > limits.bound:
-        raise too_large("properties", limits.bound, "bound", pointer_to(place, "properties"))
-    named = {name: document.inside(place, "properties", name) for name in properties}
-    patterns = _read_patterns(place, document, budget)
+        raise too_large("properties", limits.bound, "bound", pointer_to(subschema, "properties"))
+    named = {name: document.inside(subschema, "properties", name) for name in properties}
+    patterns = _read_patterns(subschema, document, budget)
     budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():
         matching = [member for keys, member in patterns if keys.holds(name)]
         if matching:
             named[name] = both([value, *matching])
-    pointer = pointer_to(place, "patternProperties")
+    pointer = pointer_to(subschema, "patternProperties")
     return Objects(tuple(named.items()), split_regions(patterns, rest, limits, pointer, budget))
 
 
@@ -341,19 +353,19 @@ def read_others(
     return Objects(named, split_regions(kept, rest, limits, "", budget))
 
 
-def _read_patterns(place: Place, document: Document, budget: Budget) -> list[Region]:
+def _read_patterns(subschema: Subschema, document: SchemaDocument, budget: Budget) -> list[Region]:
     patterns = []
-    for pattern in take_object(place, "patternProperties"):
-        pointer = pointer_to(place, "patternProperties", pattern)
+    for pattern in take_object(subschema, "patternProperties"):
+        pointer = pointer_to(subschema, "patternProperties", pattern)
         keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer, budget)))
-        patterns.append((keys, document.inside(place, "patternProperties", pattern)))
+        patterns.append((keys, document.inside(subschema, "patternProperties", pattern)))
     return patterns
 
 
-def read_required(place: Place) -> tuple[str, ...]:
+def read_required(subschema: Subschema) -> tuple[str, ...]:
     """Return the names in ``required``; draft 3's flag in a property says nothing here."""
-    value = place.contents.get("required", [])
-    return () if isinstance(value, bool) else take_names(value, pointer_to(place, "required"))
+    value = subschema.contents.get("required", [])
+    return () if isinstance(value, bool) else take_names(value, pointer_to(subschema, "required"))
 
 
 def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:
@@ -407,18 +419,20 @@ Case = tuple[Expression, Evaluated]
 
 
 def read_unevaluated(
-    document: Document, limits: SchemaLimits, place: Place, keyword: str
+    document: SchemaDocument, limits: SchemaLimits, subschema: Subschema, keyword: str
 ) -> Expression:
     """Return what ``unevaluatedProperties`` or ``unevaluatedItems`` allows beside its siblings."""
-    value = document.inside(place, keyword)
+    value = document.inside(subschema, keyword)
     if value == ANYTHING:
         return ANYTHING
-    pointer = pointer_to(place, keyword)
+    pointer = pointer_to(subschema, keyword)
     reader = _EvaluationReader(document, limits, pointer, items=keyword == "unevaluatedItems")
     terms = []
-    for condition, evaluated in reader.cases(place, (), without=keyword):
+    for condition, evaluated in reader.cases(subschema, (), without=keyword):
         rest: Expression = ANYTHING
         if keyword == "unevaluatedItems" and not evaluated.all_items:
+            # A set has another order in each process, and rules are named in the order of
+            # expressions.
             rest = OthersBehind(
                 evaluated.items, either((value, *sorted(evaluated.contained, key=repr)))
             )
@@ -429,14 +443,14 @@ def read_unevaluated(
     return either(terms)
 
 
-def read_closed(document: Document, limits: SchemaLimits, place: Place) -> Expression:
+def read_closed(document: SchemaDocument, limits: SchemaLimits, subschema: Subschema) -> Expression:
     """Return the values of which no object has members that nothing evaluates.
 
     Objects stay open in cases without ``properties``, and where something speaks of all members.
     """
     terms = []
-    reader = _EvaluationReader(document, limits, place.pointer, items=False)
-    for condition, evaluated in reader.cases(place, ()):
+    reader = _EvaluationReader(document, limits, subschema.pointer, items=False)
+    for condition, evaluated in reader.cases(subschema, ()):
         rest: Expression = ANYTHING
         if evaluated.has_properties and not evaluated.all_members:
             names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
@@ -449,7 +463,7 @@ class _EvaluationReader:
     """Finds the cases of one keyword, apart from those that the keyword itself evaluates."""
 
     def __init__(
-        self, document: Document, limits: SchemaLimits, pointer: str, *, items: bool
+        self, document: SchemaDocument, limits: SchemaLimits, pointer: str, *, items: bool
     ) -> None:
         self._document = document
         self._limits = limits
@@ -462,16 +476,18 @@ class _EvaluationReader:
             return [(expression, Evaluated())]
         if expression in open_ or len(open_) > self._limits.applied:
             raise unsupported("what is evaluated depends on itself", self._pointer)
-        place = self._document.place(expression)
+        subschema = self._document.subschema(expression)
         return [
             (condition if condition == expression else both((expression, condition)), evaluated)
-            for condition, evaluated in self.cases(place, (*open_, expression))
+            for condition, evaluated in self.cases(subschema, (*open_, expression))
         ]
 
-    def cases(self, place: Place, open_: tuple[Expression, ...], without: str = "") -> list[Case]:
+    def cases(
+        self, subschema: Subschema, open_: tuple[Expression, ...], without: str = ""
+    ) -> list[Case]:
         """Return the cases of a schema object, conditions beside the schema itself."""
-        result: list[Case] = [(ANYTHING, self._own(place, without))]
-        for branch in self._branches(place, open_):
+        result: list[Case] = [(ANYTHING, self._own(subschema, without))]
+        for branch in self._branches(subschema, open_):
             result = self._merged(
                 (both((condition, also)), evaluated.join(more))
                 for condition, evaluated in result
@@ -489,8 +505,8 @@ class _EvaluationReader:
                 raise too_large("combinations of what is evaluated", most, "alternatives")
         return [(either(conditions), evaluated) for evaluated, conditions in by_evaluated.items()]
 
-    def _own(self, place: Place, without: str) -> Evaluated:
-        contents = place.contents
+    def _own(self, subschema: Subschema, without: str) -> Evaluated:
+        contents = subschema.contents
         if without != "unevaluatedProperties" and "unevaluatedProperties" in contents:
             all_members = True
         else:
@@ -503,7 +519,7 @@ class _EvaluationReader:
         )
         contained: frozenset[Expression] = frozenset()
         if self._items and "contains" in contents and self._document.contains_evaluates:
-            contained = frozenset((self._document.inside(place, "contains"),))
+            contained = frozenset((self._document.inside(subschema, "contains"),))
         return Evaluated(
             frozenset(contents.get("properties", ())),
             frozenset(contents.get("patternProperties", ())),
@@ -514,28 +530,31 @@ class _EvaluationReader:
             "properties" in contents,
         )
 
-    def _branches(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
+    def _branches(
+        self, subschema: Subschema, open_: tuple[Expression, ...]
+    ) -> Iterator[list[Case]]:
         """Yield the cases of each applicator."""
-        document, contents = self._document, place.contents
+        document, contents = self._document, subschema.contents
         if "$ref" in contents:
-            yield self.of(document.follow(place, "$ref"), open_)
+            yield self.of(document.follow(subschema, "$ref"), open_)
         for keyword in _DYNAMIC & contents.keys():
-            yield self.of(document.follow_dynamic(place, keyword), open_)
+            yield self.of(document.follow_dynamic(subschema, keyword), open_)
         for number in range(len(contents.get("allOf", ()))):
-            yield self.of(document.inside(place, "allOf", str(number)), open_)
+            yield self.of(document.inside(subschema, "allOf", str(number)), open_)
         for keyword in ("anyOf", "oneOf"):
             if keyword in contents:
                 branches = [
-                    self.of(document.inside(place, keyword, str(number)), open_)
+                    self.of(document.inside(subschema, keyword, str(number)), open_)
                     for number in range(len(contents[keyword]))
                 ]
+                # Two alternatives of `oneOf` never apply together.
                 yield self._sets(branches, most=1 if keyword == "oneOf" else len(branches))
         if "if" in contents:
-            yield list(self._conditional(place, open_))
+            yield list(self._conditional(subschema, open_))
         for keyword in ("dependentSchemas", "dependencies"):
             for name, value in contents.get(keyword, {}).items():
                 if isinstance(value, dict):
-                    cases = self.of(document.inside(place, keyword, name), open_)
+                    cases = self.of(document.inside(subschema, keyword, name), open_)
                     absent = WithoutProperty(name)
                     yield [
                         (absent, Evaluated()),
@@ -554,15 +573,18 @@ class _EvaluationReader:
                 result = self._merged([*result, *together])
         return result
 
-    def _conditional(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[Case]:
-        document, contents = self._document, place.contents
-        condition = document.inside(place, "if")
+    def _conditional(self, subschema: Subschema, open_: tuple[Expression, ...]) -> Iterator[Case]:
+        document, contents = self._document, subschema.contents
+        condition = document.inside(subschema, "if")
         anything: list[Case] = [(AllOf(()), Evaluated())]
-        then = self.of(document.inside(place, "then"), open_) if "then" in contents else anything
+        then = (
+            self.of(document.inside(subschema, "then"), open_) if "then" in contents else anything
+        )
         otherwise = (
-            self.of(document.inside(place, "else"), open_) if "else" in contents else anything
+            self.of(document.inside(subschema, "else"), open_) if "else" in contents else anything
         )
         yield from _product(self.of(condition, open_), then)
+        # A condition that fails evaluates nothing.
         for also, evaluated in otherwise:
             yield both((other(condition), also)), evaluated
 
@@ -642,24 +664,24 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
     return {name: by_name[rule_of(name)] for name in NAMES[kind]} | _FREE[kind]
 
 
-class Named(NamedTuple):
+class NamedFormat(NamedTuple):
     """A format by its name, and the kind whose rules it has."""
 
     name: str
     kind: str
 
 
-def named(regex: str) -> Named | None:
+def named(regex: str) -> NamedFormat | None:
     """Return the format with a regular expression; None where there is none."""
     return _by_expression().get(regex)
 
 
 @cache
-def _by_expression() -> Mapping[str, Named]:
-    by_expression: dict[str, Named] = {}
+def _by_expression() -> Mapping[str, NamedFormat]:
+    by_expression: dict[str, NamedFormat] = {}
     for kind, names in NAMES.items():
         for name in names:
-            by_expression.setdefault(_expressions()[kind][rule_of(name)], Named(name, kind))
+            by_expression.setdefault(_expressions()[kind][rule_of(name)], NamedFormat(name, kind))
     return by_expression
 
 
@@ -735,6 +757,8 @@ def _host(most: int) -> tuple[str, str]:
     """Return names of hosts, and the note about those left out."""
     labels = 4 if most >= 120 else 3 if most >= 60 else 2
     pairs = min(((most - labels + 1) // labels - 1) // 2, 31)
+    # A pair is a letter with or without a hyphen before it: at most two characters, so that pairs
+    # are counted instead of characters.
     label = rf"[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,{pairs}}}"
     says = f"more than {labels} labels or {pairs + 1} letters and digits in a label"
     return rf"{label}(?:\.{label}){{0,{labels - 1}}}", says
@@ -756,6 +780,9 @@ def _email(most: int) -> Bounded:
 def _bounded_uri(extra: str, *, relative: bool) -> Callable[[int], Bounded]:
     def bounded(most: int) -> Bounded:
         host = min(100, most // 5)
+        # 16 for the scheme, 3 for `//` and `/`, 6 for the port, 2 for `?` and `#`, and one to
+        # spare. A character may be three, `%` and two digits, so path, query and fragment share a
+        # third of the rest, as 2 : 2 : 1.
         left = most - 16 - 3 - host - 6 - 3
         lengths, last = left * 2 // 15, left // 15
         plain, named = uri_characters(extra)

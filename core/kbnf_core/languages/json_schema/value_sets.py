@@ -201,7 +201,7 @@ Literal: TypeAlias = tuple[Atom, bool]
 
 
 STEPS = 8
-"""What looking at one value, member or part is counted as."""
+"""Steps of work for one value, member or branch."""
 
 
 MANY_STRINGS = 1_000_000
@@ -326,7 +326,7 @@ class Restricted:
         return restrict(self.kind, literals)
 
     def remainder(self, budget: Budget) -> tuple["Restricted", ...]:
-        """Return all other values, in disjoint parts."""
+        """Return all other values, in disjoint sets."""
         budget.spend(STEPS * len(self.literals) ** 2)
         disjoint: list[Restricted] = []
         before: list[Literal] = []
@@ -349,11 +349,11 @@ MANY_COUNTED = 8
 class Either:
     """The strings of any of some sets: an atom, for writing."""
 
-    parts: tuple[Restricted, ...]
+    sets: tuple[Restricted, ...]
 
     def holds(self, value: object) -> bool:
         """Return whether a value is in the set."""
-        return any(one_set.holds(value) for one_set in self.parts)
+        return any(one_set.holds(value) for one_set in self.sets)
 
     def dfa(self) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
@@ -361,11 +361,11 @@ class Either:
 
     @cached_property
     def _dfa(self) -> Dfa:
-        return operations.union(*(one_set.dfa(Budget(sys.maxsize)) for one_set in self.parts))
+        return operations.union(*(one_set.dfa(Budget(sys.maxsize)) for one_set in self.sets))
 
 
 def counted_together(sets: Sequence[Restricted], budget: Budget) -> Sequence[Restricted]:
-    """Return parts with the same strings; many that have the same bounds on lengths are one.
+    """Return sets with the same strings; many that have the same bounds on lengths are one.
 
     Alternatives of alternatives overlap, and their union is often smaller than any of them.
     """
@@ -393,7 +393,7 @@ def counted_together(sets: Sequence[Restricted], budget: Budget) -> Sequence[Res
 
 
 def united(sets: Sequence[Restricted]) -> tuple[Restricted, ...]:
-    """Return parts with the same values together, each once; all listed values are one part."""
+    """Return sets with the same values together, each once; all listed values are one set."""
     first: Restricted | None = None
     values: dict[Any, None] = {}
     for one_set in sets:

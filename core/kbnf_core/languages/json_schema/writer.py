@@ -9,7 +9,7 @@ complemented or found empty, so these are written as they are read; all others b
 texts, as it needs a member without one, goes with its callers in the analysis of the whole grammar.
 
 *Places.* Keywords that are refused or left out are reported of the schema that is being written
-then (``Rules``).
+then (``SchemaRules``).
 
 Tests: tests/property/test_schema_members.py, tests/unit/languages/json_schema/test_direct.py
 """
@@ -32,11 +32,11 @@ from kbnf_core.languages.json_schema.algebra import (
     NOTHING,
     AnyOf,
     Arrays,
+    Branch,
     Closing,
     Expression,
     NormalForm,
     Objects,
-    Part,
     Plain,
     Ref,
     Type,
@@ -46,12 +46,12 @@ from kbnf_core.languages.json_schema.algebra import (
 from kbnf_core.languages.json_schema.counts import (
     CountedItems,
     CountedMembers,
-    Layout,
     Member,
+    MemberLayout,
     MemberWriter,
     write_key,
 )
-from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.document import Subschema
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     CONTENTS,
@@ -70,7 +70,7 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.rules import (
     Prelude,
     Property,
-    Rules,
+    SchemaRules,
     Value,
     block_rules,
     is_definition,
@@ -111,10 +111,13 @@ _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
 class Writer:
     """Writes the rules that the schemas of one document need.
 
-    ``names`` are those of the rules of expressions; ``start`` is that of the first.
+    ``names`` are those of the rules of expressions; ``start`` is that of the first. All names begin
+    with ``prefix``; those of rules that other schemas lack go on with ``own``.
     """
 
-    def __init__(self, schemas: Schemas, prefix: str = "", *, start: str = "start") -> None:
+    def __init__(
+        self, schemas: Schemas, prefix: str = "", *, start: str = "start", own: str = ""
+    ) -> None:
         self.schemas = schemas
         self.options = options = schemas.options
         self.limits = options.limits
@@ -128,7 +131,7 @@ class Writer:
         )
         self.start = prefix + start
         self._prefix = prefix
-        self.rules = Rules(schemas, prefix, start)
+        self.rules = SchemaRules(schemas, prefix, start, own)
         self.scalars = ScalarWriter(self.prelude, self.rules, options.limits)
         self.names: dict[Expression, str] = {}
         self._queue: list[Expression] = []
@@ -193,10 +196,10 @@ class Writer:
 
     def _member(self, member: Property, value: Node) -> Node:
         start = sequence(text(self.prelude.spelling.key(member.name)), self.prelude.colon)
-        parts = start.parts if isinstance(start, ir.Sequence) else (start,)
-        return ir.Sequence((*parts, value), NOWHERE, member)
+        operands = start.operands if isinstance(start, ir.Sequence) else (start,)
+        return ir.Sequence((*operands, value), NOWHERE, member)
 
-    def place(self, expression: Expression, hint: str) -> Node | None:
+    def value(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another; None if there is none."""
         form = self.form(expression, hint)
         return None if form is None else self._at(expression, form)
@@ -222,7 +225,7 @@ class Writer:
         if isinstance(expression, Ref):
             return self._schema(expression, hint)
         if isinstance(expression, AnyOf):
-            return self._either(expression.parts, hint)
+            return self._either(expression.operands, hint)
         if is_unsatisfiable(self.schemas, expression):
             return None
         return self._written(expression, self._shape(expression), hint)
@@ -230,10 +233,10 @@ class Writer:
     def _schema(self, at: Ref, hint: str) -> Node | None:
         """Return how the values of a schema are written where they are; None if there is none."""
         is_named = is_definition(at.pointer)
-        name = None if is_named else self.schemas.document.place(at).type_alone
+        name = None if is_named else self.schemas.document.subschema(at).type_alone
         if name in _OF_TYPES:
             return self.prelude.value(name)
-        if self._types_beside_members(self.schemas.document.place(at)):
+        if self._types_beside_members(self.schemas.document.subschema(at)):
             return self._rule(at, last_step(at.pointer) if is_named else hint)
         plain = self.schemas.plain(at)
         # A rule without texts, as it needs members without one, goes with its callers in the end.
@@ -247,13 +250,13 @@ class Writer:
             return self._through(at, alias, hint)
         return self._written(at, self._shape(at) if plain is None else plain, hint)
 
-    def _types_beside_members(self, place: Place) -> Sequence[str]:
+    def _types_beside_members(self, subschema: Subschema) -> Sequence[str]:
         """Return the types of a schema with ``properties`` that says but types and members.
 
         None for any other. Most schemas of objects are such: what they allow is written as it is
         read, without a normal form.
         """
-        contents = place.contents
+        contents = subschema.contents
         if "properties" not in contents or not _SAYING.intersection(contents) <= _OF_MEMBERS:
             return ()
         names = contents.get("type", _EVERY_TYPE)
@@ -266,7 +269,7 @@ class Writer:
             types if "object" in types and all(type_name in _WRITTEN for type_name in types) else ()
         )
 
-    def _of_types(self, types: Sequence[str], place: Place, hint: str) -> Node | None:
+    def _of_types(self, types: Sequence[str], subschema: Subschema, hint: str) -> Node | None:
         """Return the values of some types; objects are those with the members of a schema."""
         forms: list[Node] = []
         for name in _WRITTEN:
@@ -274,22 +277,22 @@ class Writer:
                 continue
             form: Node | None = self.prelude.scalar(_NULL)
             if name == "object":
-                form = self._objects_by_members(place, hint)
+                form = self._objects_by_members(subschema, hint)
             elif name != "null":
                 form = self.prelude.value(name)
             if form is not None:
                 forms.append(form)
         return alternation(forms) if forms else None
 
-    def _objects_by_members(self, place: Place, hint: str) -> Node | None:
+    def _objects_by_members(self, subschema: Subschema, hint: str) -> Node | None:
         """Return the objects with the members that a schema names; None if there is none."""
-        contents, document = place.contents, self.schemas.document
+        contents, document = subschema.contents, self.schemas.document
         properties: dict[str, Json] = contents["properties"]
         required: list[str] = contents.get("required", [])
-        is_closed = place.closing is Closing.WHOLE
+        is_closed = subschema.closing is Closing.WHOLE
         rest: Expression = NOTHING if is_closed else ANYTHING
         if "additionalProperties" in contents:
-            rest = document.inside(place, "additionalProperties")
+            rest = document.inside(subschema, "additionalProperties")
         every, needed = dict.fromkeys((*properties, *required)), frozenset(required)
         if not needed and len(every) > self.limits.rules:
             raise too_large("rules", self.limits.rules, "rules", self.rules.pointer("properties"))
@@ -299,10 +302,10 @@ class Writer:
             quick = self._quick(properties.get(name))
             if quick is None:
                 is_named = name in properties
-                value = document.inside(place, "properties", name) if is_named else rest
+                value = document.inside(subschema, "properties", name) if is_named else rest
                 form = None if value == NOTHING else self.member(name, value)
             else:
-                form = self._member(Property(name, place), quick)
+                form = self._member(Property(name, subschema), quick)
             if form is not None:
                 names.append(name)
                 members.append((form, name in needed))
@@ -316,7 +319,7 @@ class Writer:
         """Return a member with any name but some; None if there is none."""
         if value == ANYTHING and not names:
             return self.prelude.use("member")
-        form = None if value == NOTHING else self.place(value, f"{hint}_value")
+        form = None if value == NOTHING else self.value(value, f"{hint}_value")
         if form is None:
             return None
         key = write_key(without(KEYS, names), self, hint, is_all_but=bool(names))
@@ -334,12 +337,12 @@ class Writer:
     def _written(self, expression: Expression, shape: NormalForm, hint: str) -> Node | None:
         """Return a shape where it is short, or a call of the rule of its expression."""
         for type_, branches in shape.items():
-            if any(type(part) in _NESTED and part != FULL[type_] for part in branches):
+            if any(type(branch) in _NESTED and branch != FULL[type_] for branch in branches):
                 return self._rule(expression, hint)
         return self._branches(shape, hint)
 
     def _through(self, at: Ref, alias: Expression, hint: str) -> Node | None:
-        """Return how what a schema merely stands for is written in its place."""
+        """Return how the alias of a schema is written where the schema is."""
         if at in self._passed:
             raise refers_to_itself(at.pointer)
         if len(self._passed) >= self.limits.applied:
@@ -347,7 +350,7 @@ class Writer:
             raise too_large(counted, most, "applied", at.pointer)
         self._passed.add(at)
         try:
-            return self.place(alias, hint)
+            return self.value(alias, hint)
         finally:
             self._passed.remove(at)
 
@@ -363,12 +366,12 @@ class Writer:
         """Return the title of a schema that can be the name of a rule, or an empty text."""
         if not isinstance(expression, Ref):
             return ""
-        title = self.schemas.document.place(expression).contents.get("title")
+        title = self.schemas.document.subschema(expression).contents.get("title")
         return title if isinstance(title, str) and _NAME.fullmatch(title) else ""
 
     def _rule(self, expression: Expression, hint: str) -> Node:
         name = self.names[expression] = self.rules.fresh(hint)
-        # The place in the text is that of the first call.
+        # The span in the text is that of the first call.
         self.rules.add(name, call(name))
         self.rules.owners[name] = expression
         self._queue.append(expression)
@@ -378,13 +381,15 @@ class Writer:
         name = self.names[expression]
         # The start may have any name; those of the rules in it do not begin with that.
         name = f"{self._prefix}start" if name == self.start else name
-        place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
-        if place is not None and (types := self._types_beside_members(place)):
-            form = self._of_types(types, place, name)
+        subschema = (
+            self.schemas.document.subschema(expression) if isinstance(expression, Ref) else None
+        )
+        if subschema is not None and (types := self._types_beside_members(subschema)):
+            form = self._of_types(types, subschema, name)
             return self._or_nothing(form, expression)
         alias = self.schemas.alias(expression) if isinstance(expression, Ref) else None
         if alias is not None and isinstance(alias, Ref | AnyOf) and alias != expression:
-            form = self.place(alias, name)
+            form = self.value(alias, name)
         else:
             form = self._branches(self._shape(expression), name)
         return self._or_nothing(form, expression)
@@ -416,46 +421,46 @@ class Writer:
         hint = hint.removeprefix(self._prefix)
         forms = [
             form
-            for type_, parts in shape.items()
-            for part in self._to_write(type_, parts)
-            if (form := self._branch(type_, part, hint)) is not None
+            for type_, branches in shape.items()
+            for branch in self._to_write(type_, branches)
+            if (form := self._branch(type_, branch, hint)) is not None
         ]
         return alternation(forms) if forms else None
 
-    def _to_write(self, type_: Type, parts: Sequence[Part]) -> Sequence[Part]:
-        """Return parts as they are written."""
-        strings = [part for part in parts if isinstance(part, Restricted)]
+    def _to_write(self, type_: Type, branches: Sequence[Branch]) -> Sequence[Branch]:
+        """Return branches as they are written."""
+        strings = [branch for branch in branches if isinstance(branch, Restricted)]
         is_many = type_ is Type.STRING and len(strings) >= MANY_COUNTED
-        return counted_together(strings, self.rules.budget) if is_many else parts
+        return counted_together(strings, self.rules.budget) if is_many else branches
 
-    def _branch(self, type_: Type, part: Part, hint: str) -> Node | None:
-        if part == FULL[type_] and type_ in _SHARED:
+    def _branch(self, type_: Type, branch: Branch, hint: str) -> Node | None:
+        if branch == FULL[type_] and type_ in _SHARED:
             return self.prelude.use(_SHARED[type_])
-        match part:
+        match branch:
             case Plain(values, everything):
                 if len(values) == 2 and values == everything:
                     return self.prelude.value("boolean")
                 return self.prelude.scalar(alternation(text(_SPELLED[value]) for value in values))
             case Restricted():
-                form = self._scalar(part, hint)
+                form = self._scalar(branch, hint)
                 return None if form is None else self.prelude.string(form)
             case Arrays():
-                return self._array(part, hint)
+                return self._array(branch, hint)
             case Objects():
-                if part not in self._objects:
-                    self._objects[part] = write_object(part, self, hint)
-                return self._objects[part]
+                if branch not in self._objects:
+                    self._objects[branch] = write_object(branch, self, hint)
+                return self._objects[branch]
 
-    def _scalar(self, part: Restricted, hint: str) -> Node | None:
+    def _scalar(self, values: Restricted, hint: str) -> Node | None:
         try:
-            return self._text(part, hint, is_key=False)
+            return self._text(values, hint, is_key=False)
         except ProblemError as error:
             pointer = error.problem.pointer or self.rules.inner_pointer("enum")
             raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
-    def _array(self, part: Arrays, hint: str) -> Node | None:
+    def _array(self, arrays: Arrays, hint: str) -> Node | None:
         try:
-            return write_array(part, self, hint)
+            return write_array(arrays, self, hint)
         except ProblemError as error:
             if error.problem.code != UNSUPPORTED or error.problem.pointer:
                 raise
@@ -465,74 +470,75 @@ class Writer:
             if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
         self.schemas.losses.append(problem)
-        return write_array(replace(part, unique=False), self, hint)
+        return write_array(replace(arrays, unique=False), self, hint)
 
     def key(self, keys: Restricted, hint: str) -> Node | None:
         """Return the texts of the names of members; None if there is none."""
         return self._text(keys, hint, is_key=True)
 
-    def _text(self, part: Restricted, hint: str, *, is_key: bool) -> Node | None:
+    def _text(self, values: Restricted, hint: str, *, is_key: bool) -> Node | None:
         rules = self.rules
         rules.owner = rules.inner or rules.current
-        form = self.scalars.write(part, hint, is_key=is_key)
+        form = self.scalars.write(values, hint, is_key=is_key)
         rules.owner = rules.current
         return form
 
 
-def write_array(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
+def write_array(arrays: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
     contains = [
-        contained for contained in part.contains if contained.low or contained.high is not None
+        contained for contained in arrays.contains if contained.low or contained.high is not None
     ]
-    if (part.unique and not _all_differ(part, writer.schemas)) or contains:
-        return CountedItems(part, writer, hint).write()
-    return _plain_array(part, writer, hint)
+    if (arrays.unique and not _all_differ(arrays, writer.schemas)) or contains:
+        return CountedItems(arrays, writer, hint).write()
+    return _plain_array(arrays, writer, hint)
 
 
 MOST_APART = 8
 """Items of which each is compared with each."""
 
 
-def _all_differ(part: Arrays, schemas: Schemas) -> bool:
+def _all_differ(arrays: Arrays, schemas: Schemas) -> bool:
     """Return whether no two items of an array can be equal, as in a tuple of several types."""
-    most = len(part.prefix) if part.rest == NOTHING else part.high
-    if part.high is not None and most is not None:
-        most = min(most, part.high)
+    most = len(arrays.prefix) if arrays.rest == NOTHING else arrays.high
+    if arrays.high is not None and most is not None:
+        most = min(most, arrays.high)
     if most is None or most > MOST_APART:
         return False
-    items = [part.item(place) for place in range(most)]
+    items = [arrays.item(index) for index in range(most)]
     return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
 
 
-def _plain_array(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
+def _plain_array(arrays: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     """Write prefix items, each but the first after a comma, and then the rest."""
     comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
-    count = len(part.prefix)
-    rest = _rest(part, writer, items)
+    count = len(arrays.prefix)
+    rest = _rest(arrays, writer, items)
     if rest is None:
         return None
     whole = rest
-    for place in reversed(range(count if part.high is None else min(count, part.high))):
-        item = writer.place(part.prefix[place], items)
+    for index in reversed(range(count if arrays.high is None else min(count, arrays.high))):
+        item = writer.value(arrays.prefix[index], items)
         if item is None:
-            if place < part.low:
+            # An item that cannot be ends the arrays before it.
+            if index < arrays.low:
                 return None
             whole = EMPTY
             continue
-        whole = sequence(comma if place else EMPTY, writer.prelude.item(item), whole)
-        if place >= part.low:
+        whole = sequence(comma if index else EMPTY, writer.prelude.item(item), whole)
+        if index >= arrays.low:
             whole = optional(whole)
     return writer.prelude.enclosed("[", "]", whole)
 
 
-def _rest(part: Arrays, writer: MemberWriter, hint: str) -> Node | None:
+def _rest(arrays: Arrays, writer: MemberWriter, hint: str) -> Node | None:
     """Return the items after the prefix; None where they must come and cannot."""
-    count = len(part.prefix)
-    low = max(part.low - count, 0)
-    high = None if part.high is None else max(part.high - count, 0)
-    if high == 0 or part.rest == NOTHING:
+    count = len(arrays.prefix)
+    low = max(arrays.low - count, 0)
+    high = None if arrays.high is None else max(arrays.high - count, 0)
+    if high == 0 or arrays.rest == NOTHING:
         return None if low else EMPTY
-    item = writer.place(part.rest, hint)
+    item = writer.value(arrays.rest, hint)
     if item is None:
         return None if low else EMPTY
     comma, item = writer.prelude.comma, writer.prelude.item(item)
@@ -543,16 +549,16 @@ FEW = 3
 """Optional members, none of them required, that are written without rules of their own."""
 
 
-def write_object(part: Objects, writer: MemberWriter, hint: str) -> Node | None:
+def write_object(objects: Objects, writer: MemberWriter, hint: str) -> Node | None:
     """Return the JSON texts of a set of objects; None if there is none."""
-    layout = Layout(part, writer, hint)
+    layout = MemberLayout(objects, writer, hint)
     if layout.impossible:
         return None
-    if layout.any_order or part.present or part.high is not None or part.low > 1:
+    if layout.any_order or objects.present or objects.high is not None or objects.low > 1:
         content = CountedMembers(layout).write()
     else:
         members = layout.names, layout.members
-        content = write_members(*members, layout.unnamed(), writer, hint, is_filled=part.low > 0)
+        content = write_members(*members, layout.unnamed(), writer, hint, is_filled=objects.low > 0)
     return None if content is None else writer.prelude.enclosed("{", "}", content)
 
 
@@ -574,8 +580,8 @@ def write_members(
     if any(required for _, required in members):
         return around(members, extra, comma)
 
-    def apart(place: int, rest: Node) -> Node:
-        name = rules.fresh(f"{hint}_from_{names[place]}")
+    def apart(index: int, rest: Node) -> Node:
+        name = rules.fresh(f"{hint}_from_{names[index]}")
         rules.add(name, rest)
         return call(name)
 
@@ -587,18 +593,18 @@ def write_members(
 
 def around(members: Sequence[Member], extra: ir.Node | None, comma: ir.Node) -> ir.Node:
     """Return members of which one is required: those before it have commas after them."""
-    parts: list[ir.Node] = []
+    forms: list[ir.Node] = []
     is_first = True
     for form, required in members:
         if is_first and required:
-            parts.append(form)
+            forms.append(form)
             is_first = False
             continue
         ordered = sequence(form, comma) if is_first else sequence(comma, form)
-        parts.append(ordered if required else optional(ordered))
+        forms.append(ordered if required else optional(ordered))
     if extra is not None:
-        parts.append(repeated(sequence(comma, extra), 0, None))
-    return sequence(*parts)
+        forms.append(repeated(sequence(comma, extra), 0, None))
+    return sequence(*forms)
 
 
 def some(
@@ -609,15 +615,15 @@ def some(
 ) -> ir.Node | None:
     """Return one or more optional members: the last, or one before it and maybe more.
 
-    ``apart`` returns what stands for the members from one on, a part of the whole.
+    ``apart`` returns a node for the members from an index on, such as a call of their rule.
     """
     more = None if extra is None else listed(extra, comma, 1, None)
     # From the last, so that the members after each are written once: n alternatives, not 2**n
     # orders of presence.
-    for place, (form, _) in reversed(list(enumerate(members))):
+    for index, (form, _) in reversed(list(enumerate(members))):
         if more is None:
             more = form
         else:
             rest = sequence(optional(sequence(form, comma)), more)
-            more = apart(place, alternation([form, rest]))
+            more = apart(index, alternation([form, rest]))
     return more

@@ -38,16 +38,16 @@ from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
 
-def find_unused(document: lark.Document, start: str) -> Iterator[Diagnostic]:
+def find_unused(document: lark.LarkDocument, start: str) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language."""
     uses: defaultdict[str, set[str]] = defaultdict(set)
-    users: dict[str, lark.Name] = {}
-    names: dict[str, lark.Name] = {}
+    users: dict[str, lark.LarkName] = {}
+    names: dict[str, lark.LarkName] = {}
     ignored: set[str] = set()
     for statement in document.statements:
-        if isinstance(statement, lark.Ignore):
+        if isinstance(statement, lark.IgnoreStatement):
             ignored.update(_used_in(statement.body))
-        elif isinstance(statement, lark.Definition):
+        elif isinstance(statement, lark.LarkDefinition):
             name = names.setdefault(statement.name.value, statement.name)
             own = {parameter.value for parameter in statement.template}
             uses[name.value].update(set(_used_in(statement.body)) - own)
@@ -66,7 +66,7 @@ def _used_in(root: lark.Expression) -> Iterator[str]:
 
 
 def _finding(
-    document: lark.Document, name: lark.Name, start: str, user: lark.Name | None
+    document: lark.LarkDocument, name: lark.LarkName, start: str, user: lark.LarkName | None
 ) -> Diagnostic:
     subject = f"the {'terminal' if name.is_terminal else 'rule'} `{name.value}`"
     if user is None:
@@ -136,7 +136,7 @@ def read_attributes(source: Source, limits: Limits) -> Attributes:
     temperatures: dict[str, float] = {}
     unkept: list[Loss] = []
     for statement in document.statements:
-        if not isinstance(statement, lark.Definition):
+        if not isinstance(statement, lark.LarkDefinition):
             continue
         rule = statement.name.value
         for attribute in statement.attributes:
@@ -176,10 +176,10 @@ def _in_the_other_dialect(outcome: LarkOutcome, source: Source, setting: Setting
     return other
 
 
-def _start(document: lark.Document) -> str | None:
+def _start(document: lark.LarkDocument) -> str | None:
     """Return the first rule that no other uses, where none is called ``start``."""
     definitions = [
-        statement for statement in document.statements if isinstance(statement, lark.Definition)
+        statement for statement in document.statements if isinstance(statement, lark.LarkDefinition)
     ]
     rules = [
         statement
@@ -201,18 +201,18 @@ def _start(document: lark.Document) -> str | None:
 
 def outline_lark(source: Source, limits: Limits) -> Outline:
     """Return where rules and terminals are defined and used; never raises."""
-    definitions: list[tuple[lark.Name, Span]] = []
+    definitions: list[tuple[lark.LarkName, Span]] = []
     bodies: list[lark.Expression] = []
     for statement in parse_lark(source, limits).document.statements:
         match statement:
-            case lark.Definition():
+            case lark.LarkDefinition():
                 definitions.append((statement.name, statement.span))
                 bodies.append(statement.body)
             case lark.Declare():
                 definitions.extend((name, statement.span) for name in statement.names)
             case lark.Import():
                 definitions.extend((name, statement.span) for _, name in statement.names)
-            case lark.Ignore():
+            case lark.IgnoreStatement():
                 bodies.append(statement.body)
     nodes = [node for body in bodies for node in lark.postorder(body)]
     names = (node.name for node in nodes if isinstance(node, lark.Use | lark.TemplateUse))

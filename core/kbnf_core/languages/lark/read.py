@@ -33,11 +33,11 @@ from kbnf_core.languages.lark.reader.embedded import Embedding
 from kbnf_core.languages.lark.reader.marks import Marks, usual_indenter
 from kbnf_core.languages.lark.reader.model import (
     MOST_VARIANTS,
-    Layout,
+    IndenterTerminals,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Lexing,
-    Terminal,
     TooManyVariantsError,
     make_shallow,
     written_alternatives,
@@ -48,19 +48,19 @@ from kbnf_core.languages.lark.reader.modules import (
     Gathered,
     gather,
 )
-from kbnf_core.languages.lark.reader.parse import Parsed, comments, is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.parse import ParsedLark, comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     DIALECT,
     INVALID,
-    RefusedError,
+    LarkRefusedError,
     Report,
 )
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import (
     Declare,
-    Definition,
-    Document,
+    LarkDefinition,
+    LarkDocument,
     TemplateUse,
     Use,
     postorder,
@@ -119,7 +119,7 @@ class LarkOutcome:
     report: Report
 
 
-def read_lark(source: Source, setting: Setting, written: Parsed | None = None) -> LarkOutcome:
+def read_lark(source: Source, setting: Setting, written: ParsedLark | None = None) -> LarkOutcome:
     """Read a Lark file, or a list of grammars as JSON. Never raises.
 
     ``written`` is the parsed file, if a caller has it already.
@@ -158,7 +158,7 @@ def _read(
     setting: Setting,
     report: Report,
     others: _Others,
-    written: Parsed | None = None,
+    written: ParsedLark | None = None,
 ) -> _Read:
     parsed = parse_lark(source, setting.limits) if written is None else written
     report.errors.extend(parsed.diagnostics)
@@ -182,6 +182,7 @@ def _read_list(source: Source, setting: Setting, report: Report) -> _Read:
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
     others: _Others = {}
+    # From the last on: what a grammar calls is read before it.
     for index in reversed(range(1, len(members))):
         name, member = members[index]
         if member is not None:
@@ -282,7 +283,7 @@ def _within(
 class _LarkReader:
     """Reads one grammar, in the steps of this package."""
 
-    document: Document
+    document: LarkDocument
     setting: Setting
     report: Report
     names: Identifiers
@@ -310,7 +311,7 @@ class _LarkReader:
             message = f"the grammar needs more than {MOST_VARIANTS:,} variants of rules"
             report.error("E106", message, Span(0, 0), "make several grammars of it")
         except WorkLimitError as error:
-            where = f", in the end on `{error.part}`" if error.part else ""
+            where = f", in the end on `{error.subject}`" if error.subject else ""
             report.error(
                 "E107",
                 f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
@@ -391,7 +392,7 @@ class _LarkReader:
 
     def _layout(
         self, marks: Marks | None, factory: Factory, gathered: Gathered, lexing: Lexing
-    ) -> Layout | None:
+    ) -> IndenterTerminals | None:
         """Return what the indenter means for later passes; None without one, or after a report."""
         if marks is None or not isinstance(factory, LarkFactory):
             return None
@@ -401,7 +402,7 @@ class _LarkReader:
             return None
         try:
             layout = marks.layout(factory, gathered, marks.indent.span)
-        except RefusedError as error:
+        except LarkRefusedError as error:
             self.report.refused(error, marks.indent.span)
             return None
         if self.setting.columns is None:
@@ -496,7 +497,7 @@ def _start_advice(gathered: Gathered) -> str:
     )
 
 
-def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
+def _ignored(gathered: Gathered, factory: Factory) -> Iterator[LarkTerminal]:
     """Yield the terminals that are ignored."""
     for body, span in gathered.ignored:
         flat = gathered.main.names.get(body.name.value) if isinstance(body, Use) else None
@@ -511,8 +512,8 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
 
 
 def _skipped(
-    terminals: list[Terminal], together: bool, once: bool, span: Span
-) -> tuple[Terminal, bool]:
+    terminals: list[LarkTerminal], together: bool, once: bool, span: Span
+) -> tuple[LarkTerminal, bool]:
     """Return the terminal of ignored text, and whether its lexemes end as the lexer ends them.
 
     Long forms of comments side by side may take too many states for that. Raises ``LimitError``
@@ -535,9 +536,9 @@ def may_be_gbnf(lexing: Lexing | None) -> bool:
     return lexing not in (Lexing.EARLEY, Lexing.LALR)
 
 
-def _has_signs_of_gbnf(document: Document) -> bool:
+def _has_signs_of_gbnf(document: LarkDocument) -> bool:
     return any(
-        isinstance(statement, Definition) and statement.sign != ":"
+        isinstance(statement, LarkDefinition) and statement.sign != ":"
         for statement in document.statements
     )
 

@@ -82,13 +82,15 @@ class Edge:
 
 
 @dataclass(slots=True, eq=False)
-class Repeat(expression.Repeat[N_co]):
+class PatternRepeat(expression.Repeat[N_co]):
     """The body, as often as possible, or as seldom if it is not greedy."""
 
     is_greedy: bool
 
 
-Node: TypeAlias = Character | LookAround | Edge | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+Node: TypeAlias = (
+    Character | LookAround | Edge | Sequence["Node"] | Choice["Node"] | PatternRepeat["Node"]
+)
 """Of a choice, the first branch that leads to a match is meant."""
 
 
@@ -112,7 +114,9 @@ def stops_early(root: Node) -> bool:
     Python ends a repetition after an empty round; that cannot be seen in an automaton.
     """
     rounds = (
-        repeat for repeat in postorder(root) if isinstance(repeat, Repeat) and repeat.high != 1
+        repeat
+        for repeat in postorder(root)
+        if isinstance(repeat, PatternRepeat) and repeat.high != 1
     )
     return any(not _prefers_text(repeat.body) for repeat in rounds)
 
@@ -126,7 +130,7 @@ def _prefers_text(body: Node) -> bool:
     match body:
         case Sequence(items):
             return not _is_nullable(body) or all(_prefers_text(item) for item in items)
-        case Repeat(inner, _, _, is_greedy):
+        case PatternRepeat(inner, _, _, is_greedy):
             return not _is_nullable(body) or (is_greedy and _prefers_text(inner))
         case Choice(branches):
             *others, last = branches
@@ -152,7 +156,7 @@ def _as_python_takes_it() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedPattern:
     """The tree, and in words the constructs that something else has to replace."""
 
     node: Node
@@ -170,7 +174,7 @@ def _widths(parsed: Any) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def parse(pattern: str) -> Parsed:
+def parse(pattern: str) -> ParsedPattern:
     """Parse ``pattern``; raises PatternError."""
     with _as_python_takes_it():
         parsed = import_module("re._parser").parse(pattern)
@@ -182,11 +186,11 @@ def parse(pattern: str) -> Parsed:
         translator.problems.append(
             "where a round of a repetition is empty, more rounds may follow here"
         )
-    return Parsed(node, tuple(translator.problems))
+    return ParsedPattern(node, tuple(translator.problems))
 
 
 _LINE_END = LookAround(
-    Sequence((Repeat(Character(r"\n"), 0, 1, is_greedy=True), Edge(is_start=False))),
+    Sequence((PatternRepeat(Character(r"\n"), 0, 1, is_greedy=True), Edge(is_start=False))),
     is_ahead=True,
     is_negated=False,
 )
@@ -251,7 +255,9 @@ class _Translator:
             case "MAX_REPEAT" | "MIN_REPEAT":
                 low, high, body = value
                 most = None if str(high) == "MAXREPEAT" else high
-                return Repeat(self.sequence(body, flags, depth), low, most, kind == "MAX_REPEAT")
+                return PatternRepeat(
+                    self.sequence(body, flags, depth), low, most, kind == "MAX_REPEAT"
+                )
             case "ASSERT" | "ASSERT_NOT":
                 node = self.sequence(value[1], flags, depth)
                 return LookAround(node, value[0] > 0, kind == "ASSERT_NOT")
@@ -370,14 +376,14 @@ class Program:
             case Choice(branches):
                 targets = tuple(self._node(branch, after) for branch in branches)
                 return self._add(Instruction(Operation.SPLIT, targets))
-            case Repeat():
+            case PatternRepeat():
                 return self._repeat(node, after)
             case LookAround():
                 return self._look(node, after)
             case Edge(is_start):
                 return self._edge(is_start, after)
 
-    def _repeat(self, node: Repeat[Node], after: int) -> int:
+    def _repeat(self, node: PatternRepeat[Node], after: int) -> int:
         if node.high is None:
             loop = self._add(Instruction(Operation.SPLIT))
             body = self._node(node.body, loop)
@@ -397,6 +403,7 @@ class Program:
     def _look(self, node: LookAround, after: int) -> int:
         inner = [*postorder(node.body)]
         if node.is_ahead:
+            # The automaton of a look-ahead begins where it looks, and knows no text before that.
             if any(
                 isinstance(inner_node, LookAround) and not inner_node.is_ahead
                 for inner_node in inner
@@ -406,6 +413,7 @@ class Program:
             return self._add(Instruction(Operation.AHEAD, (after,), number, node.is_negated))
         if any(isinstance(inner_node, LookAround | Edge) for inner_node in inner):
             raise PatternError("a lookbehind that looks around has no counterpart")
+        # It runs over all of the text before, whose end it asks for.
         anything = operations.complement(operations.empty())
         dfa = operations.concatenate(anything, matcher(node.body, ordered=False).dfa)
         return self._look_behind(dfa, after, node.is_negated)
@@ -416,6 +424,7 @@ class Program:
         return self._add(Instruction(Operation.BEHIND, (after,), number, is_negated))
 
     def _edge(self, is_start: bool, after: int) -> int:
+        # The text before a start is empty, as is the text after an end.
         if is_start:
             return self._look_behind(operations.literal(b""), after)
         number = self._number(operations.complement(operations.literal(b"")))
@@ -625,6 +634,8 @@ class _Machine:
         stack = [(start, trackers)]
         while stack:
             address, trackers = stack.pop()
+            # A later attempt at the same instruction would do the same with less preference:
+            # without this a repetition of something empty would not end.
             if (address, trackers) in seen:
                 continue
             seen.add((address, trackers))
@@ -677,6 +688,7 @@ class _Machine:
                 continue
             if instruction.kind is Operation.MATCH:
                 moved[_Thread(thread.address, _EARLIER, trackers)] = None
+                # Python has ended here: the attempts after it are never made.
                 if self.ordered and not trackers:
                     break
                 continue

@@ -19,8 +19,10 @@ Tests: tests/unit/languages/lark
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Sequence as Several
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -31,24 +33,24 @@ from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.automata import is_written, single_characters
+from kbnf_core.conversion.automata import single_characters
 from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
-from kbnf_core.kbnf.parsed import Conversion, Loss
+from kbnf_core.kbnf.parsed import NO_AUTOMATA, Conversion, Expressed, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Node,
-    Terminal,
 )
 from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
@@ -66,6 +68,9 @@ written by characters; larger ones read better in parts."""
 _MOST_CALLED = 1_000
 """States of the rules together that a rule calls which may be one terminal."""
 
+Words = Callable[[ir.Literal | ir.Regular], Dfa]
+"""Returns the automaton of the words of a part."""
+
 _Owner = str | int
 """The rule, or the identity of the node, that a lexeme was made of."""
 
@@ -78,63 +83,103 @@ class Forms:
     split: frozenset[int]
 
 
-def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
-    """Return the forms; ``texts`` are the words of literals and regular parts, by identity.
+def choose_forms(
+    grammar: ir.Grammar,
+    words: Words,
+    joined: "_Joined",
+    limits: Limits,
+) -> Forms:
+    """Return the forms; ``words`` returns the automaton of a literal or a regular part.
 
     Where telling terminals apart takes too much work, everything is written by characters.
     """
     try:
-        return _chosen(grammar, texts, Budget(limits.work))
+        return _chosen(grammar, words, joined, Budget(limits.work)) or joined.by_characters()
     except WorkLimitError:
-        return Forms(frozenset(), frozenset(texts))
+        return joined.by_characters()
 
 
-def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
-    regular = _regular_rules(grammar)
+def _chosen(grammar: ir.Grammar, words: Words, joined: "_Joined", budget: Budget) -> Forms | None:
+    """Return the forms; None where characters cannot be told apart."""
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
-    others = {name: dfa for name, dfa in regular.items() if name != grammar.start}
-    joined = {name for name, dfa in others.items() if dfa.state_count <= _FEW_JOINED}
-    larger = {
-        name: set(map(id, ir.postorder(grammar.rules[name]))) for name in others.keys() - joined
-    }
     split: set[int] = set()
     while True:
-        draft = _Draft(grammar, texts, regular, joined, split, made)
+        draft = _Draft(grammar, words, joined, split, made)
         conflicts = _conflicts(draft.lexical(), made.cutter, draft.owners)
         rules = {owner for owners in conflicts for owner in owners if isinstance(owner, str)}
         nodes = {owner for owners in conflicts for owner in owners if isinstance(owner, int)}
         if not conflicts:
-            return Forms(frozenset(joined), frozenset(split))
+            return Forms(draft.terminals, frozenset(split))
         if not rules and not nodes:
-            return Forms(frozenset(), frozenset(texts))
-        joined -= rules
-        if not rules:
-            whole = {name for name, node_ids in larger.items() if not node_ids.isdisjoint(nodes)}
-            joined |= whole
-            larger = {name: larger[name] for name in larger.keys() - whole}
-            split |= set() if whole else nodes
+            return None
+        joined.apart |= rules
+        if not rules and not joined.join_around(nodes):
+            split |= nodes
 
 
-def _regular_rules(grammar: ir.Grammar) -> dict[str, Dfa]:
-    """Return the languages of the rules that are regular as they are: without recursion."""
-    callees = {
-        name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
-    }
-    automata: dict[str, Dfa] = {}
-    for name in callees_first(callees, callees):
-        body = grammar.rules[name]
-        if not all(callee in automata for callee in callees[name]):
-            continue
-        if any(isinstance(node, ir.Token) for node in ir.postorder(body)):
-            continue
+class _Joined:
+    """The rules that are one lexeme, which are regular: those that are small, and not ``apart``.
+
+    A rule is looked at where it is first called, so those inside of a lexeme are not. ``automata``
+    are those of rules, as far as they are known.
+    """
+
+    def __init__(
+        self, nodes: Mapping[str, Several[ir.Node]], start: str, automata: Mapping[str, Dfa]
+    ) -> None:
+        self._nodes = nodes
+        self._automata: dict[str, Dfa | None] = dict(automata)
+        # The calls in the rules whose automata are not known.
+        self._open = {name: _calls_in(nodes[name]) for name in nodes.keys() - automata.keys()}
+        # Larger rules that were called, each tried once before its parts are written by characters.
+        self._larger: dict[str, Dfa] = {}
+        self._tried: set[str] = set()
+        self.apart = {start}
+
+    def by_characters(self) -> Forms:
+        """Return the forms in which nothing is longer than a character."""
+        return Forms(frozenset(), frozenset(map(id, chain.from_iterable(self._nodes.values()))))
+
+    def lexeme(self, name: str) -> Dfa | None:
+        """Return the automaton of a rule that is one lexeme."""
+        if name in self.apart:
+            return None
+        dfa = self._automaton(name)
+        if dfa is None or dfa.state_count <= _FEW_JOINED or name in self._tried:
+            return dfa
+        self._larger[name] = dfa
+        return None
+
+    def join_around(self, nodes: set[int]) -> bool:
+        """Make larger rules with some of these nodes one lexeme; return whether there are any."""
+        around = {
+            name
+            for name in self._larger.keys() - self._tried
+            if not nodes.isdisjoint(map(id, self._nodes[name]))
+        }
+        self._tried |= around
+        return bool(around)
+
+    def _automaton(self, name: str) -> Dfa | None:
+        """Return the language of a rule that is regular as it is: without recursion."""
+        if name not in self._automata:
+            for callee in callees_first([name], self._open):
+                self._automata[callee] = self._made(callee, self._open.pop(callee))
+        return self._automata[name]
+
+    def _made(self, name: str, callees: Several[str]) -> Dfa | None:
+        called = {callee: self._automata.get(callee) for callee in callees}
+        automata = {callee: dfa for callee, dfa in called.items() if dfa is not None}
+        if len(automata) < len(called) or any(isinstance(n, ir.Token) for n in self._nodes[name]):
+            return None
         # Rules of an automaton's states that call each other would each be that automaton again.
-        if sum(automata[callee].state_count for callee in callees[name]) > _MOST_CALLED:
-            continue
+        if sum(automata[callee].state_count for callee in callees) > _MOST_CALLED:
+            return None
         with suppress(LimitError):
-            dfa = automaton_of(body, automata.__getitem__, 4 * _MOST_JOINED)
+            dfa = automaton_of(self._nodes[name][-1], automata.__getitem__, 4 * _MOST_JOINED)
             if not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
-                automata[name] = dfa
-    return automata
+                return dfa
+        return None
 
 
 def _conflicts(
@@ -165,8 +210,8 @@ class _Made:
     """Terminals, and their facts, from one draft to the next."""
 
     cutter: LexemeSplitter
-    terminals: dict[_Owner, Terminal] = field(default_factory=dict)
-    characters: dict[CodePoints, Terminal] = field(default_factory=dict)
+    terminals: dict[_Owner, LarkTerminal] = field(default_factory=dict)
+    characters: dict[CodePoints, LarkTerminal] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -174,22 +219,29 @@ class _Draft:
     """A grammar over lexemes; ``owners`` has the owner of each lexeme longer than a character."""
 
     source: ir.Grammar
-    texts: Mapping[int, Dfa]
-    regular: Mapping[str, Dfa]
-    joined: set[str]
+    words: Words
+    joined: _Joined
     split: set[int]
     made: _Made
     owners: dict[int, _Owner] = field(default_factory=dict)
     _rules: dict[str, Node] = field(default_factory=dict)
+    _lexemes: dict[str, Dfa | None] = field(default_factory=dict)
+
+    @property
+    def terminals(self) -> frozenset[str]:
+        """The rules that are one lexeme."""
+        return frozenset(name for name, dfa in self._lexemes.items() if dfa is not None)
 
     def lexical(self) -> LexicalGrammar:
         """Return the rules that the start reaches, over lexemes."""
-        pending = [self.source.start]
-        for name in pending:
+        pending = dict.fromkeys([self.source.start])
+        while pending:
+            name = next(iter(pending))
+            del pending[name]
             self._rules[name] = self._node(self.source.rules[name])
             for call in ir.calls(self.source.rules[name]):
-                if call.nonterminal not in self.joined and call.nonterminal not in pending:
-                    pending.append(call.nonterminal)
+                if self._lexemes[call.nonterminal] is None and call.nonterminal not in self._rules:
+                    pending.setdefault(call.nonterminal)
         spans = dict.fromkeys(self._rules, Span(0, 0))
         return LexicalGrammar(self.source.start, self._rules, spans, None, False)
 
@@ -200,14 +252,15 @@ class _Draft:
         match node:
             case ir.Literal() | ir.Regular():
                 if id(node) in self.split:
-                    return self._spelt(id(node), self.texts[id(node)], node.span)
-                return self._lexeme(id(node), self.texts[id(node)], node.span)
+                    return self._spelt(id(node), self.words(node), node.span)
+                return self._lexeme(id(node), self.words(node), node.span)
             case ir.Token(_, span):
                 return Embedded(text("", span), 0, span)
             case ir.Call(name, span):
-                if name in self.joined:
-                    return self._lexeme(name, self.regular[name], span)
-                return Call(name, span)
+                if name not in self._lexemes:
+                    self._lexemes[name] = self.joined.lexeme(name)
+                dfa = self._lexemes[name]
+                return Call(name, span) if dfa is None else self._lexeme(name, dfa, span)
             case Sequence(_, span):
                 return Sequence(tuple(operands), span)
             case Choice(_, span):
@@ -217,6 +270,7 @@ class _Draft:
 
     def _lexeme(self, owner: _Owner, dfa: Dfa, span: Span) -> Node:
         if owner not in self.made.terminals:
+            # A lexer has no empty lexeme: without the empty text the lexeme is optional.
             solid = operations.difference(dfa, operations.literal(b"")) if dfa.is_nullable else dfa
             self.made.terminals[owner] = _terminal(str(owner), solid, span)
         made = self.made.terminals[owner]
@@ -242,16 +296,16 @@ class _Draft:
                 branches.append(Sequence((step, Call(names[target], span)), span))
             self._rules[names[state]] = Choice(tuple(branches), span)
 
-    def _character(self, points: CodePoints, span: Span) -> Terminal:
+    def _character(self, points: CodePoints, span: Span) -> LarkTerminal:
         if points not in self.made.characters:
             dfa = compile_regex(print_characters(points)).dfa or operations.empty()
             self.made.characters[points] = _terminal("character", dfa, span)
         return self.made.characters[points]
 
 
-def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
-    rests = () if dfa.is_empty else tuple(outside(mask) for mask in exits(dfa))
-    return Terminal(title, None, dfa, span, rests)
+def _terminal(title: str, dfa: Dfa, span: Span) -> LarkTerminal:
+    rests = () if dfa.is_empty else tuple(map(outside, exits(dfa)))
+    return LarkTerminal(title, None, dfa, span, rests)
 
 
 LOST_BYTES = "W401"
@@ -273,14 +327,16 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    grammar = reading.of_tree
-    if grammar is None:
+    if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
+    rules, automata = reading.parsed.expressed() or Expressed(reading.grammar.rules, NO_AUTOMATA)
+    grammar = ir.Grammar(reading.start, rules)
     if reading.is_endless:
-        grammar = infinite_texts(grammar)
-    if grammar is None:
-        raise GrammarError(nothing_kept(reading, (), lark))
-    writer = _LarkWriter(reading, grammar, lark, limits)
+        infinite = infinite_texts(grammar)
+        if infinite is None:
+            raise GrammarError(nothing_kept(reading, (), lark))
+        grammar, automata = infinite, NO_AUTOMATA
+    writer = _LarkWriter(reading, grammar, automata, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
@@ -302,36 +358,52 @@ def _finish(reading: Reading) -> list[Loss]:
     ]
 
 
+def _nodes_of(rules: Mapping[str, ir.Node]) -> dict[str, Several[ir.Node]]:
+    """Return all nodes of each rule, parts before wholes."""
+    return {name: [*ir.postorder(body)] for name, body in rules.items()}
+
+
+def _calls_in(nodes: Several[ir.Node]) -> list[str]:
+    return [node.nonterminal for node in nodes if isinstance(node, Call)]
+
+
 class _LarkWriter:
     """Writes rules and terminals; the start comes first."""
 
     def __init__(
-        self, reading: Reading, grammar: ir.Grammar, lark: Language, limits: Limits
+        self,
+        reading: Reading,
+        grammar: ir.Grammar,
+        automata: Mapping[str, Dfa],
+        lark: Language,
+        limits: Limits,
     ) -> None:
         self.losses: list[Loss] = []
-        self._texts: dict[int, Dfa] = {}
         self._literals: dict[bytes, Dfa] = {}
-
-        texts_: dict[int, ir.Node] = {}
-
-        def text_of(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
-            if operands or isinstance(node, ir.Call):
-                return ir.rebuild(node, operands)
-            if id(node) not in texts_:
-                texts_[id(node)] = self._text_of(node)
-            return texts_[id(node)]
-
-        rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
+        self._nodes = _nodes_of(grammar.rules)
+        leaves = {id(node): node for nodes in self._nodes.values() for node in nodes}
+        texts = {number: self._text_of(leaf) for number, leaf in leaves.items()}
+        is_whole = all(texts[number] is leaf for number, leaf in leaves.items())
+        facts = reading.analysis.facts.values() if reading.analysis else ()
         # In LLGuidance nothing says that a part matches nothing, and that so nothing begins there.
-        rules = useful(rules, endless=reading.is_endless)
-        self._grammar = ir.Grammar(grammar.start, rules)
-        has_texts = grammar.start in rules
-        if has_texts and not reading.is_endless:
-            has_texts = facts_of(self._grammar).facts[grammar.start].filled
-        if not has_texts:
-            raise GrammarError(nothing_kept(reading, self.losses, lark))
-        grammar = self._grammar
-        self._forms: Forms = choose_forms(grammar, self._texts, limits)
+        if not is_whole or reading.is_endless or not all(form.productive for form in facts):
+
+            def text_of(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
+                return ir.rebuild(texts[id(node)], operands)
+
+            rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
+            rules = useful(rules, endless=reading.is_endless)
+            grammar = ir.Grammar(grammar.start, rules)
+            has_texts = grammar.start in rules
+            if has_texts and not reading.is_endless:
+                has_texts = facts_of(grammar).facts[grammar.start].filled
+            if not has_texts:
+                raise GrammarError(nothing_kept(reading, self.losses, lark))
+            self._nodes = _nodes_of(rules)
+        self._grammar = grammar
+        # A part without some of its words is not a part of the automaton of its rule.
+        joined = _Joined(self._nodes, grammar.start, automata if is_whole else NO_AUTOMATA)
+        self._forms: Forms = choose_forms(grammar, self._words, joined, limits)
         self._free = FreshNames(["start"])
         self._names = {grammar.start: "start"}
         for name in grammar.rules:
@@ -343,56 +415,67 @@ class _LarkWriter:
     def _text_of(self, node: ir.Node) -> ir.Node:
         """Return a leaf as far as its words are texts; a lost one has none."""
         match node:
-            case ir.Literal(data):
-                # Equal texts have one automaton, which is compared once with those of the others.
-                if data not in self._literals:
-                    self._literals[data] = operations.literal(data)
-                dfa = self._literals[data]
-            case ir.Regular(dfa):
-                pass
             case ir.Token() if not self._has_form(node):
                 return ir.Choice((), node.span)
+            case ir.Literal() | ir.Regular():
+                pass
             case _:
                 return node
         try:
+            dfa = self._words(node)
             if not _is_text(dfa):
                 message = "LLGuidance's rules match texts; these bytes are not UTF-8"
                 self.losses.append(Loss(LOST_BYTES, message, node.span))
                 dfa = operations.intersect(dfa, _TEXTS)
                 node = ir.Regular(dfa, node.span)
         except LimitError as error:
-            node, dfa = self._any_text(f"the texts of this part take {error}", node.span)
+            return self._any_text(f"the texts of this part take {error}", node.span)
         if isinstance(node, ir.Regular) and dfa.state_count > _MOST_STATES:
             message = f"this part has {dfa.state_count:,} states; in Lark each would be a rule, and"
             message += f" there may be {_MOST_STATES:,}"
-            node, dfa = self._any_text(message, node.span)
-        self._texts[id(node)] = dfa
+            return self._any_text(message, node.span)
         return ir.Choice((), node.span) if dfa.is_empty else node
 
-    def _any_text(self, message: str, span: Span) -> tuple[ir.Regular, Dfa]:
+    def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
+        """Return the words of a literal or a regular part. Raises LimitError."""
+        if isinstance(node, ir.Regular):
+            return node.dfa
+        # Equal texts have one automaton, which is compared once with those of the others.
+        if node.data not in self._literals:
+            self._literals[node.data] = operations.literal(node.data)
+        return self._literals[node.data]
+
+    def _any_text(self, message: str, span: Span) -> ir.Regular:
         """Return any text in place of a part, with a loss that says why."""
         self.losses.append(Loss(LOST_SIZE, f"{message}; any text is taken instead", span))
-        return ir.Regular(_TEXTS, span), _TEXTS
+        return ir.Regular(_TEXTS, span)
 
     def write(self) -> str:
         """Return the whole grammar: rules, then terminals, each after those that use it."""
         rules, terminals = [self._grammar.start], dict[str, None]()
+        seen = {*rules}
         for name in rules:
-            for call in ir.calls(self._grammar.rules[name]):
-                if call.nonterminal in self._forms.terminals:
-                    terminals.setdefault(call.nonterminal)
-                elif call.nonterminal not in rules:
-                    rules.append(call.nonterminal)
-            self._is_marked |= any(map(_is_llguidance, ir.postorder(self._grammar.rules[name])))
+            for callee in _calls_in(self._nodes[name]):
+                if callee in self._forms.terminals:
+                    terminals.setdefault(callee)
+                elif callee not in seen:
+                    seen.add(callee)
+                    rules.append(callee)
+            self._is_marked |= any(map(_is_llguidance, self._nodes[name]))
+            # Printing adds rules for states, which come after the rule that uses them.
             index = len(self._lines)
             written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
             self._lines.insert(index, written)
         reached = [*terminals]
         for name in reached:
-            body = self._grammar.rules[name]
-            reached.extend(c.nonterminal for c in ir.calls(body) if c.nonterminal not in reached)
+            for callee in _calls_in(self._nodes[name]):
+                if callee not in terminals:
+                    terminals[callee] = None
+                    reached.append(callee)
             title = self._names[name].upper()
-            self._lines.append(print_definition(title, body, self._in_terminal))
+            self._lines.append(
+                print_definition(title, self._grammar.rules[name], self._in_terminal)
+            )
         if self._is_marked or reached:
             self._lines.insert(0, "%llguidance {}")
         return "".join(f"{line}\n" for line in self._lines)
@@ -422,7 +505,7 @@ class _LarkWriter:
         raise AssertionError("an operator is not a leaf")
 
     def _whole(self, node: ir.Literal | ir.Regular) -> str:
-        dfa = self._texts[id(node)]
+        dfa = self._words(node)
         if isinstance(node, ir.Literal):
             return print_text(node.data.decode())
         points = single_characters(dfa)
@@ -435,7 +518,7 @@ class _LarkWriter:
             return self._characters(node)
 
     def _characters(self, node: ir.Literal | ir.Regular) -> str:
-        dfa = self._texts[id(node)]
+        dfa = self._words(node)
         if isinstance(node, ir.Literal):
             steps = " ".join(print_text(char) for char in node.data.decode())
             return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
@@ -586,7 +669,7 @@ def print_regex(dfa: Dfa, written: str | None) -> str:
     Raises LimitError where there is no expression of a sensible size.
     """
     plain = written and written.isprintable() and written[0] != "^" and written[-1] != "$"
-    if written and plain and is_written(written, dfa):
+    if written and plain:
         return f"/{_between_slashes(written)}/"
     return f"/{_between_slashes(to_regex(dfa))}/"
 

@@ -40,7 +40,7 @@ from kbnf_core.languages.structural_tag.models import (
     key_of,
     shared_out,
 )
-from kbnf_core.languages.structural_tag.read import Report
+from kbnf_core.languages.structural_tag.read import TagReport
 from kbnf_core.text.budget import Budget
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts", "analysis")
@@ -75,7 +75,7 @@ class _CallField(NamedTuple):
     members: tuple[str, str] = ("", "")
 
 
-def format_from(template: Template, report: Report) -> Format:
+def format_from(template: Template, report: TagReport) -> Format:
     """Return the format of a template; constructs without a format are reported."""
     writer = _FormatWriter(template, report)
     templates = {}
@@ -92,14 +92,14 @@ def format_from(template: Template, report: Report) -> Format:
     return {**made, **names, **ends, "response_template": template.value}
 
 
-def format_of_any(template: Template, report: Report) -> Format:
+def format_of_any(template: Template, report: TagReport) -> Format:
     """Return the structural tag of the texts that a template reads, with calls of any tools."""
     written = _FormatWriter(template, report, is_any=True).whole("auto", "auto", once=False)
     return {"type": "structural_tag", "format": written or {"type": "const_string", "value": ""}}
 
 
 class _FormatWriter:
-    def __init__(self, template: Template, report: Report, *, is_any: bool = False) -> None:
+    def __init__(self, template: Template, report: TagReport, *, is_any: bool = False) -> None:
         self._template = template
         self._report = report
         self._is_any = is_any
@@ -197,8 +197,8 @@ class _FormatWriter:
         function = transform.get("function") if isinstance(transform, dict) else None
         if function is None:
             return None
-        whole = "" if field.is_each else "content"
-        if function == "{content}" and not field.is_each:
+        whole = "" if field.transforms_items else "content"
+        if function == "{content}" and not field.transforms_items:
             function = {"name": "{content.name}", "arguments": "{content.arguments}"}
         if isinstance(function, dict):
             name, arguments = (_path(function.get(field_)) for field_ in ("name", "arguments"))
@@ -244,7 +244,7 @@ class _FormatWriter:
             name, arguments = call.members
             elements = [_const(f'{{"{name}": "'), self._name(_PLAIN), _const(f'", "{arguments}": ')]
             elements += [self._arguments("json"), _const("}")]
-            if field.is_each:
+            if field.transforms_items:
                 whole = [
                     *self._lead(field.open, is_first),
                     _GAP,
@@ -254,7 +254,7 @@ class _FormatWriter:
                 return self._closed(field, whole)
             body = [_GAP, *elements, _GAP]
             return self._merged(field, [*self._lead(field.open, is_first), *body])
-        if call.group and not field.is_each and kind in ("json", "xml-inline"):
+        if call.group and not field.transforms_items and kind in ("json", "xml-inline"):
             gaps = [_GAP] if kind == "json" else []
             body = [*gaps, self._arguments(self._style(field)), *gaps]
             return self._merged(field, [*self._lead(field.open, is_first, call.group), *body])
@@ -312,7 +312,9 @@ class _FormatWriter:
         if anchor.pattern is None:
             return [_or([_const(text) for text in anchor.texts])]
         tree = anchor.pattern.tree
-        nodes = (tree,) if isinstance(tree, Named) or not isinstance(tree, InOrder) else tree.parts
+        nodes = (
+            (tree,) if isinstance(tree, Named) or not isinstance(tree, InOrder) else tree.operands
+        )
         result: list[Format] = []
         for node in nodes:
             if isinstance(node, Named) and node.name == group and group:
@@ -469,7 +471,7 @@ def _needed(pattern: SearchPattern) -> tuple[str, ...]:
 def _longest(node: Any, runs: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the necessary parts in order: runs of characters are one text."""
     result, run = list[tuple[str, ...]](), ""
-    for operand, texts_of_operand in zip(node.parts, runs, strict=True):
+    for operand, texts_of_operand in zip(node.operands, runs, strict=True):
         letter = _letter(operand)
         run = "" if letter is None else run + letter
         result.append(texts_of_operand if letter is None else (run,))

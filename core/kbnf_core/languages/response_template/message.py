@@ -289,7 +289,7 @@ def value_of(field: TemplateField, body: str, groups: Mapping[str, str], budget:
         raise UnreadError(f"`{field.name}` cannot be read: {error}"[:300]) from None
     if field.transform is None:
         return value
-    if not field.is_each:
+    if not field.transforms_items:
         return _placed(field, field.transform, {**groups, "content": value})
     if not isinstance(value, list) or not all(isinstance(match_, dict) for match_ in value):
         raise UnreadError(f"`{field.name}` is not a list of objects, as `transform_each` wants it")

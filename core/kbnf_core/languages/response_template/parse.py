@@ -26,7 +26,7 @@ from kbnf_core.languages.response_template.template import (
     template_of,
 )
 from kbnf_core.languages.structural_tag.parse import TagReading
-from kbnf_core.languages.structural_tag.read import Report, read_value
+from kbnf_core.languages.structural_tag.read import TagReport, read_value
 from kbnf_core.languages.tools import rendering
 from kbnf_core.languages.tools.chat_template import derived_format
 from kbnf_core.text.diagnostics import Diagnostic
@@ -54,7 +54,7 @@ def format_of_model(text: str, config: str | None = None) -> str:
             continue
         if isinstance(value, dict) and is_response_template(value):
             source = Source(str(text_), is_json=True)
-            report = Report(source)
+            report = TagReport(source)
             result = format_from(template_of(str(text_)), report)
             if report.errors:
                 raise GrammarError(report.errors)
@@ -82,7 +82,7 @@ def format_of_file(path: Path) -> str:
 
 def parse_response_template(source: Source, request: Request) -> Parsed:
     """Read a response template, or the configuration of a tokenizer that has one."""
-    report = Report(source)
+    report = TagReport(source)
     template = read_template(source, report, request.limits)
     if template is None or report.errors:
         return Parsed(Document(source, (), (), frozenset(("start",))), tuple(report.errors))
@@ -92,7 +92,7 @@ def parse_response_template(source: Source, request: Request) -> Parsed:
 class _Messages(TagReading):
     """The texts that a template reads."""
 
-    def __init__(self, template: Template, report: Report, request: Request) -> None:
+    def __init__(self, template: Template, report: TagReport, request: Request) -> None:
         self._template = template
         tag = format_of_any(template, report)
         nodes = [] if report.errors else read_value(tag, _Everywhere(report), request.limits)
@@ -106,17 +106,17 @@ class _Messages(TagReading):
 
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return the messages that are not read as the chat template beside it writes them."""
-        report = Report(self._report.source)
+        report = TagReport(self._report.source)
         for message in _misread(self._report.source.text):
             report.note(f"/{KEY}", message, "compare its fields with the chat template",
                         code=MISREAD)  # fmt: skip
         return (*super().lint(), *report.notes)
 
 
-class _Everywhere(Report):
+class _Everywhere(TagReport):
     """A report for the tag of a template, none of whose places are those of the text."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: TagReport) -> None:
         super().__init__(report.source)
         self.errors, self.losses, self.notes = report.errors, report.losses, report.notes
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from kbnf_core.automata.regex.search import Match, SearchPattern, read_pattern
 from kbnf_core.languages.response_template.detect import KEY
-from kbnf_core.languages.structural_tag.read import Report
+from kbnf_core.languages.structural_tag.read import TagReport
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.json_text import NoJsonError, as_number, escape, parse_json, too_deep
@@ -100,7 +100,7 @@ class TemplateField(NamedTuple):
     join: str | None
     is_optional: bool
     transform: Any
-    is_each: bool
+    transforms_items: bool
 
 
 class Template(NamedTuple):
@@ -120,14 +120,14 @@ class Template(NamedTuple):
 def template_of(value: object, limits: Limits = DEFAULT_LIMITS) -> Template:
     """Return a response template from its JSON, a text or a value. Raises ``GrammarError``."""
     source = Source(value if isinstance(value, str) else json.dumps(value), is_json=True)
-    report = Report(source)
+    report = TagReport(source)
     result = read_template(source, report, limits)
     if result is None or report.errors:
         raise GrammarError(report.errors)
     return result
 
 
-def read_template(source: Source, report: Report, limits: Limits) -> Template | None:
+def read_template(source: Source, report: TagReport, limits: Limits) -> Template | None:
     """Return the response template of a text, or of the configuration that the text is."""
     try:
         pointer = too_deep(parse_json(source.text), MOST_DEPTH)
@@ -146,7 +146,7 @@ def read_template(source: Source, report: Report, limits: Limits) -> Template | 
 
 
 class _TemplateReader:
-    def __init__(self, report: Report, limits: Limits) -> None:
+    def __init__(self, report: TagReport, limits: Limits) -> None:
         self._report = report
         self._limits = replace(limits, nesting_depth=min(limits.nesting_depth, MOST_DEPTH))
         self._budget = Budget(limits.work)

@@ -1,9 +1,8 @@
 """Contents of the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Rules* are those of the IR that are run. Those of a schema or a grammar are a ``RuleSet``, from
-which ``tree.py`` makes the tree that people read. A name that is in use for another rule is
-replaced, also in the rules that call it. The tree has other names for the rules of schemas, so
-``TagNames`` keeps the names that were wanted of all other rules.
+*Rules* are those of the IR that are run, with names for people. Those of a schema or a grammar are
+a ``RuleSet``, from which ``tree.py`` makes the tree that people read. A name that is in use for
+another rule is replaced, also in the rules that call it.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -45,7 +44,7 @@ from kbnf_core.languages.json_schema import (
     Whitespace,
     closed_unless_open,
 )
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.keywords import (
     NARROWED,
     UNRESOLVED,
@@ -64,7 +63,7 @@ from kbnf_core.languages.json_schema.parse import (
 from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
-from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, Report
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, TagReport
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
@@ -202,25 +201,15 @@ def _has_strings_inside(body: ir.Node) -> bool:
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
-class TagNames(Names):
-    """Names of the rules of a tag; ``hints`` are those that were wanted, by the names given."""
-
-    def __init__(self) -> None:
-        super().__init__("", frozenset({START}))
-        self.hints: dict[str, str] = {}
-
-    def fresh(self, hint: str) -> str:
-        """Return an identifier like ``hint`` that was not given out before."""
-        result = super().fresh(hint)
-        self.hints[result] = hint
-        return result
-
-
 class ReadableRules(NamedTuple):
-    """The rules of a schema or a grammar as people read them; ``start`` is the first to call."""
+    """The rules of a schema or a grammar as people read them; ``start`` is the first to call.
+
+    ``names`` are those of the rules that are run, by the names in ``definitions``.
+    """
 
     start: str
     definitions: Sequence[Definition]
+    names: Mapping[str, str]
 
 
 ToTree: TypeAlias = Callable[[ir.Node], Form]
@@ -232,19 +221,18 @@ class RuleSet(NamedTuple):
 
     ``rules`` are names and bodies; the first is the one that the tag calls. ``pointer`` is that of
     the value they are made of. ``read``, of a schema or a grammar, returns the same rules as people
-    read them, the first of which has a name like ``hint``. It raises ProblemError.
+    read them. It raises ProblemError.
     """
 
     rules: Sequence[tuple[str, ir.Node]]
     pointer: str
-    hint: str = ""
     read: Callable[[ToTree], ReadableRules] | None = None
 
 
 class Contents:
     """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
-    def __init__(self, names: TagNames, report: Report, limits: Limits) -> None:
+    def __init__(self, names: Names, report: TagReport, limits: Limits) -> None:
         self.names = names
         self.report = report
         self.pointer = ""
@@ -361,11 +349,14 @@ class Contents:
         rules, outcome, writer = rules_to_run(document, options, start)
         if document.is_whole:
             self.report.written[id(document.value)] = document.value, writer.schemas
-        read: Callable[[ToTree], ReadableRules] = partial(_readable_schema, writer, pointer)
         if words:
             rules, outcome = self._rules_without(rules, outcome, tuple(words))
-            read = partial(_readable_rules, start, rules)
-        new, chosen = {start: rules[start]}, {}
+        new, chosen = {start: rules[start]}, dict[str, str]()
+        read: Callable[[ToTree], ReadableRules] = (
+            partial(_readable_rules, start, rules, chosen)
+            if words
+            else partial(_readable_schema, writer, pointer, chosen)
+        )
         for name, body in rules.items():
             adopted = self._adopted.get((name, id(body)))
             if adopted is None and name != start:
@@ -378,7 +369,7 @@ class Contents:
             (chosen.get(name, name), moved(body, chosen) if chosen else body)
             for name, body in new.items()
         ]
-        self._rule_sets.append(RuleSet(made, self.pointer, hint, read))
+        self._rule_sets.append(RuleSet(made, self.pointer, read))
         return call(start), outcome
 
     def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
@@ -398,8 +389,8 @@ class Contents:
             if name in reached and name not in chosen:
                 chosen[name] = self.names.fresh(f"{hint}_{name}")
         made = [(new, moved(grammar.rules[name], chosen)) for name, new in chosen.items()]
-        readable = ReadableRules(reading.start, reading.document.definitions)
-        self._rule_sets.append(RuleSet(made, self.pointer, hint, lambda _: readable))
+        readable = ReadableRules(reading.start, reading.document.definitions, chosen)
+        self._rule_sets.append(RuleSet(made, self.pointer, lambda _: readable))
         return call(chosen[grammar.start])
 
     def pattern(self, pattern: str) -> ir.Node:
@@ -508,24 +499,37 @@ class Contents:
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
 
-def _readable_schema(writer: Writer, pointer: str, _: ToTree) -> ReadableRules:
+def _readable_schema(
+    writer: Writer, pointer: str, chosen: Mapping[str, str], _: ToTree
+) -> ReadableRules:
     try:
         rules = rules_to_read(writer)
     except ProblemError as error:
         problem = _placed(error.problem, writer.schemas.document)
         raise ProblemError(problem._replace(pointer=pointer + problem.pointer)) from None
-    return _with_common_start(writer.start, rules)
+    return _with_common_names(writer.start, rules, writer.to_read(), chosen)
 
 
-def _readable_rules(start: str, rules: Mapping[str, ir.Node], body: ToTree) -> ReadableRules:
+def _readable_rules(
+    start: str, rules: Mapping[str, ir.Node], chosen: Mapping[str, str], body: ToTree
+) -> ReadableRules:
     made = [definition(name, body(node)) for name, node in rules.items()]
-    return _with_common_start(start, made)
+    return _with_common_names(start, made, rules, chosen)
 
 
-def _with_common_start(start: str, rules: Sequence[Definition]) -> ReadableRules:
-    """Return rules whose first is called as in every schema, so that equal schemas are shared."""
-    names = {rule.name.value: rule.name.value for rule in rules} | {start: START}
-    return ReadableRules(START, [rename(rule, names) for rule in rules])
+def _with_common_names(
+    start: str, rules: Sequence[Definition], run: Iterable[str], chosen: Mapping[str, str]
+) -> ReadableRules:
+    """Return rules that are called as in every schema, so that equal schemas are shared.
+
+    ``run`` are the names of the rules that are run, ``chosen`` those that took another one.
+    """
+    common = {start: START}
+    for name in (rule.name.value for rule in rules if rule.name.value != start):
+        short = name.removeprefix(f"{start}_")
+        common[name] = name if short == START else short
+    names = {common[name]: chosen.get(name, name) for name in run if name in common}
+    return ReadableRules(START, [rename(rule, common) for rule in rules], names)
 
 
 # Schemas of arguments
@@ -542,7 +546,7 @@ NO_CONSTRAINTS = frozenset(
 )  # fmt: skip
 
 
-def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
+def is_sound(schema: Any, pointer: str, report: TagReport, options: Options) -> bool:
     """Report the mistakes in the form of a schema; return whether there are none."""
     if id(schema) in report.sound:
         return True
@@ -556,7 +560,7 @@ def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> boo
     return True
 
 
-def document_of(schema: Any, report: Report, options: Options) -> SchemaDocument:
+def document_of(schema: Any, report: TagReport, options: Options) -> SchemaDocument:
     """Return the document of a schema, which may have been reported sound."""
     _, facts = report.sound.get(id(schema), (schema, None))
     return SchemaDocument(schema, options, facts)
@@ -567,7 +571,7 @@ def _placed(problem: Problem, document: SchemaDocument) -> Problem:
     return problem if problem.pointer else problem._replace(pointer=document.pointer)
 
 
-def report_problem(report: Report, problem: Problem, pointer: str) -> None:
+def report_problem(report: TagReport, problem: Problem, pointer: str) -> None:
     """Report a problem of the schema at ``pointer``."""
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
@@ -575,7 +579,7 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
 class SchemaContents:
     """Takes apart the schemas of a document, which is sound, at ``pointer``."""
 
-    def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
+    def __init__(self, root: Any, pointer: str, report: TagReport, options: Options) -> None:
         self.pointer = pointer
         self._document = document_of(root, report, options)
         self._options = replace(options, strict=None)

@@ -33,10 +33,12 @@ from typing import Any
 from kbnf_core import ir
 from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.ir.build import alternation, optional, repeated, sequence
+from kbnf_core.kbnf.build import definition, of_ir
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Digits, Escapes, Options, Order, Whitespace
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
     START,
@@ -49,7 +51,8 @@ from kbnf_core.languages.structural_tag.contents import (
 from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, Report, read_value
+from kbnf_core.languages.structural_tag.read import FormatNode, NamedToken, TagReport, read_value
+from kbnf_core.languages.structural_tag.tree import leaf_of
 from kbnf_core.languages.structural_tag.write import (
     OF_JSON,
     OF_SCHEMAS,
@@ -57,6 +60,8 @@ from kbnf_core.languages.structural_tag.write import (
     TagWriter,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
+from kbnf_core.lower.translate import translate
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.json_text import escape
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
@@ -99,12 +104,12 @@ class MarkedWriter(TagWriter):
     """Writes a tag that was read without errors; ``marks`` are the meanings of rules."""
 
     def __init__(
-        self, nodes: Sequence[FormatNode], report: Report, request: Request, options: Options
+        self, nodes: Sequence[FormatNode], report: TagReport, request: Request, options: Options
     ) -> None:
         # Readers take the members of an object in any order, XML as JSON.
         any_order = replace(options, order=Order.ANY)
         super().__init__(nodes, report, request, any_order, make=_ReadContents)
-        self._owners = {id(inner): node for node in nodes for inner in node.parts}
+        self._owners = {id(inner): node for node in nodes for inner in node.children}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
 
@@ -158,7 +163,7 @@ class MarkedWriter(TagWriter):
         if node.fields["tool"] is not None:
             return self.mark(form, Mark("call", node.fields["tool"], INPUT))
         owner = self._owners.get(id(node))
-        leads = owner is not None and any(inner.kind in OF_SCHEMAS for inner in owner.parts)
+        leads = owner is not None and any(inner.kind in OF_SCHEMAS for inner in owner.children)
         return form if leads else self.mark(form)
 
     def _text(self, words: tuple[str, ...]) -> ir.Node:
@@ -204,7 +209,7 @@ def _head(tag: FormatNode, content: FormatNode) -> str:
     """Return the text before the arguments in a tag; a number is 0 in it."""
     begin = tag.fields["begin"]
     result = str(begin.name) if isinstance(begin, NamedToken) else str(begin)
-    formats = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
+    formats = tag.children[0].children if tag.children[0].kind == "sequence" else []
     for inner in formats[: next((i for i, inner in enumerate(formats) if inner is content), 0)]:
         result += str(inner.fields["value"]) if inner.kind == "const_string" else "0"
     return result
@@ -252,12 +257,12 @@ _ANY_TOOL = {"name": NAME}
 
 
 def _heads_in(format_: Any) -> Iterator[str]:
-    report = Report(Source("{}", is_json=True))
+    report = TagReport(Source("{}", is_json=True))
     tag = {"type": "structural_tag", "format": format_}
     nodes = read_value(tag, report, DEFAULT_LIMITS)
-    tags = [(node, inner) for node in nodes if node.kind == "tag" for inner in node.parts]
+    tags = [(node, inner) for node in nodes if node.kind == "tag" for inner in node.children]
     for node, content in tags:
-        for inner in content.parts if content.kind == "sequence" else [content]:
+        for inner in content.children if content.kind == "sequence" else [content]:
             # A name alone does not distinguish the texts around it.
             if inner.kind in OF_SCHEMAS and NAME in _head(node, inner) != NAME:
                 yield _head(node, inner)
@@ -265,7 +270,7 @@ def _heads_in(format_: Any) -> Iterator[str]:
 
 def is_reasoning(tag: FormatNode | None) -> bool:
     """Return whether a tag is about reasoning: it has text, and its beginning or end says so."""
-    if tag is None or tag.parts[0].kind != "any_text":
+    if tag is None or tag.children[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
     words = [begin, *([end] if isinstance(end, NamedToken) else end)]
@@ -299,7 +304,7 @@ class _Shapes:
     """Finds the shapes of values; a value has the number of the schema at its pointer."""
 
     def __init__(self, schema: Any, style: str, options: Options) -> None:
-        self._schemas = SchemaContents(schema, "", Report(Source("{}", is_json=True)), options)
+        self._schemas = SchemaContents(schema, "", TagReport(Source("{}", is_json=True)), options)
         self._options = options
         self._is_flat = style in STYLES
         # Where elements nest, a string has no space around it but in ``cohere_xml``.
@@ -396,10 +401,14 @@ def dump(marked: Marked) -> str:
     """Return the description of values as a text of JSON."""
     if marked.syntax:
         return json.dumps({"syntax": marked.syntax})
-    if marked.document is None:
+    if marked.grammar is None:
         result = {"language": marked.language, "messages": marked.messages}
         return json.dumps(result, ensure_ascii=False, sort_keys=True, default=float)
-    rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
+    definitions = [
+        definition(name, of_ir(body, leaf_of)) for name, body in marked.grammar.rules.items()
+    ]
+    document = Document(Source(""), tuple(definitions), ())
+    rules = print_kbnf(document, START, None, "", keeps_names=True)
     marks = {
         name: {**mark._asdict(), "shapes": [_shape(shape) for shape in mark.shapes]}
         for name, mark in marked.marks.items()
@@ -416,7 +425,10 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def load(text: str, limits: Limits) -> Marked:
-    """Return the shapes by which values of such a text are read; ValueError for an invalid text."""
+    """Return the description that such a text has.
+
+    Raises ValueError for an invalid text, GrammarError for one whose rules are invalid.
+    """
     try:
         result = json.loads(text)
         if "syntax" in result:
@@ -440,4 +452,7 @@ def load(text: str, limits: Limits) -> Marked:
         parsed = parse_kbnf(Source(result["rules"]), limits)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    return Marked(parsed.document, marks, result.get("messages", ""))
+    grammar, problems = translate(parsed.document, START, limits)
+    if grammar is None:
+        raise GrammarError(problems)
+    return Marked(grammar, marks, result.get("messages", ""))

@@ -27,7 +27,7 @@ from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema import Options, Order
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     OF_OBJECTS,
@@ -102,6 +102,7 @@ class NestedArguments(ABC):
     def _containers(self) -> list[tuple[str, Node]]:
         """Return the rules of objects and arrays inside, and of those inside of these."""
         result = []
+        # The list grows while it is read: writing one rule asks for others.
         for rule, schema, where in self._waiting:
             make = self._object if kind_of(schema) == "object" else self._array
             result.append((rule, make(schema, where, rule)))
@@ -109,6 +110,7 @@ class NestedArguments(ABC):
 
     def _container(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         """Return a call of the rule of an object or an array."""
+        # By pointer, so that a schema that refers to itself is written once.
         if pointer not in self.names:
             self.names[pointer] = self.contents.names.fresh(hint)
             self._waiting.append((self.names[pointer], schema, pointer))
@@ -351,6 +353,8 @@ class MiniMaxM3Arguments(NestedArguments):
         prefix: Node = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
+            # Without listed items at least one: the empty array has no gap, and is the ``optional``
+            # below.
             prefix = repeated(self._spaced(rest), max(low - len(items), 0 if items else 1), most)
         for index, item in reversed([*enumerate(items)]):
             prefix = sequence(self._spaced(item), prefix)
@@ -482,6 +486,7 @@ def _written(notation: ValueNotation, node: tuple[str, Any], written_values: lis
     if isinstance(value, dict):
         members = [*zip(value, written_values, strict=True)]
         if notation.is_sorted:
+            # ``dictsort`` of Jinja, by which templates write them, ignores case.
             members.sort(key=lambda member: member[0].lower())
         first, last = _BRACES if where else notation.brackets
         result = (

@@ -8,15 +8,17 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kbnf_core.ir import TokenTerminal
-from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
+from kbnf_core.ir import Grammar, Node, TokenTerminal
+from kbnf_core.ir.build import moved
+from kbnf_core.kbnf.parsed import Expressed, Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import START, RuleSet, options_in
-from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_tag
+from kbnf_core.languages.structural_tag.read import FormatNode, TagReport, read_tag
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, TagWriter, pointer_of
+from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
@@ -32,7 +34,7 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     tokens needs. The options are those of JSON Schemas, for those inside. Each finding begins with
     the JSON Pointer of its place. Raises ``ConfigError`` for unknown options.
     """
-    report = Report(source)
+    report = TagReport(source)
     options = replace(options_of(request.options), lossy=request.lossy)
     nodes = read_tag(source, report, request.limits, request.imports)
     return TagReading(nodes, report, request, options)
@@ -41,14 +43,14 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
 class TagReading(Parsed):
     """The rules of the nodes of a tag, outer ones first, with the findings.
 
-    ``markers`` are texts that are one token each. It has the rules that are run. The tree is made
-    of them where it is asked for, at once by a request for a start, whose name is one in the tree.
+    ``markers`` are texts that are one token each. It has the rules that are run, which have names
+    for people. The tree is made of them on demand, and for a start with another name.
     """
 
     def __init__(
         self,
         nodes: list[FormatNode],
-        report: Report,
+        report: TagReport,
         request: Request,
         options: Options,
         markers: Mapping[str, TokenTerminal] = MappingProxyType({}),
@@ -59,16 +61,16 @@ class TagReading(Parsed):
         self._request = request
         self._options = options
         self._pointers: dict[str, str] = {}
-        self._made: tuple[list[RuleSet], Mapping[str, str]] | None = None
+        self._made: list[RuleSet] = []
         if nodes:
-            self._made = made, _ = self._written(report)
+            self._made = made = self._written(report)
             if not report.errors:
                 rules = [(*rule, rule_set.pointer) for rule_set in made for rule in rule_set.rules]
                 self.rules = {name: body for name, body, _ in rules}
                 self._pointers = {name: pointer for name, _, pointer in rules}
         document = Document(report.source, (), (), frozenset((START,)))
-        if self.rules is not None and request.start not in (None, START):
-            # A name in the tree.
+        if self.rules is not None and request.start not in (None, *self.rules):
+            # A rule that only the tree has, or none.
             self.rules, document = None, self._tree(report)
         losses = tuple(
             Loss(loss.code, loss.message, loss.span, notes=loss.notes, helps=loss.helps)
@@ -77,16 +79,13 @@ class TagReading(Parsed):
         findings = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
         super().__init__(document, findings, losses=losses)
 
-    def _written(self, report: Report) -> tuple[list[RuleSet], Mapping[str, str]]:
-        """Write the rules; return them with the names that were wanted of them."""
+    def _written(self, report: TagReport) -> list[RuleSet]:
         nodes, request = self._nodes, self._request
-        writer = TagWriter(nodes, report, request, self._options, self._markers)
-        return writer.write(), writer.names.hints
+        return TagWriter(nodes, report, request, self._options, self._markers).write()
 
-    def _tree(self, report: Report) -> Document:
+    def _tree(self, report: TagReport) -> Document:
         """Return the tree; where there are errors, one without rules."""
-        rule_sets, hints = self._made or self._written(report)
-        definitions = TagTree(rule_sets, hints, report).definitions()
+        definitions = TagTree(self._made or self._written(report), report).definitions()
         if report.errors:
             return Document(report.source, (), (), frozenset((START,)))
         generated = frozenset(
@@ -96,19 +95,35 @@ class TagReading(Parsed):
 
     @property
     def document(self) -> Document:
-        """The tree, which may have been read to rules alone."""
+        """The tree. Raises GrammarError for one that passes a limit."""
         if self.rules is not None and not self._document.definitions:
-            self._document = self._tree(self._report.again())
+            report = self._report.again()
+            result = self._tree(report)
+            if report.errors:
+                raise GrammarError(report.errors)
+            self._document = result
         return self._document
 
-    def readable(self) -> Document:
-        """Return the tree. Raises GrammarError for one that passes a limit."""
-        result = self.document
-        if self.rules is not None and not result.definitions:
-            report = self._report.again()
-            self._tree(report)
-            raise GrammarError(report.errors)
-        return result
+    def named(self) -> Mapping[str, Node] | None:
+        """Return the rules that are run, each with the span of its format."""
+        if self.rules is None:
+            return None
+        return {name: moved(body, {}, self.rule_span(name)) for name, body in self.rules.items()}
+
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """Where the format of each rule is."""
+        if self.rules is None:
+            return super().names
+        return {name: self.rule_span(name) for name in self.rules}
+
+    def expressed(self) -> Expressed | None:
+        """Return the rules of the tree; None where that passes a limit."""
+        try:
+            grammar = translate(self.document, START, self._request.limits).grammar
+        except GrammarError:
+            return None
+        return None if grammar is None else Expressed(grammar.rules)
 
     def rule_span(self, rule: str) -> Span:
         """Return where the format of a rule is."""
@@ -118,7 +133,7 @@ class TagReading(Parsed):
 
     def release(self) -> None:
         """Drop what the tree is made of, which is large; it is written again on demand."""
-        self._made = None
+        self._made = []
         self._report.written.clear()
 
     def lint(self) -> tuple[Diagnostic, ...]:
@@ -157,6 +172,5 @@ class TagReading(Parsed):
             return Marked(None, {}, language=dumped(language))
         report = self._report.again()
         writer = MarkedWriter(self._nodes, report, self._request, self._options)
-        tree = TagTree(writer.write(), writer.names.hints, report)
-        marks = {tree.names[name]: mark for name, mark in writer.marks.items()}
-        return Marked(Document(Source(""), tree.definitions(), ()), marks)
+        rules = dict(rule for rule_set in writer.write() for rule in rule_set.rules)
+        return Marked(Grammar(START, rules), writer.marks)

@@ -330,10 +330,10 @@ class FormatNode:
     pointer: str
     fields: dict[str, Any]
     ends: Ends = ()
-    parts: list["FormatNode"] = field(default_factory=list)
+    children: list["FormatNode"] = field(default_factory=list)
 
 
-class Report:
+class TagReport:
     """The findings of reading and writing: diagnostics at the places of JSON Pointers.
 
     ``sound`` are the schemas that were checked, by identity, with their facts; ``written`` those
@@ -348,7 +348,7 @@ class Report:
         self.losses: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
 
-    def again(self) -> "Report":
+    def again(self) -> "TagReport":
         """Return a report about the same text without the findings."""
         result = copy(self)
         result.errors, result.losses, result.notes, result.written = [], [], [], {}
@@ -397,7 +397,9 @@ def schemas_in(value: Any, pointer: str = "") -> Iterator[tuple[Any, str]]:
                 pending.append((inner, f"{where}/{escape(str(name))}"))
 
 
-def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[FormatNode]:
+def read_tag(
+    source: Source, report: TagReport, limits: Limits, imports: Imports
+) -> list[FormatNode]:
     """Return the nodes of a structural tag, outer ones first; none where there are errors."""
     try:
         value = parse_json(source.text, unique=True)
@@ -414,7 +416,7 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
     return read_value(value, report, limits)
 
 
-def read_value(value: Any, report: Report, limits: Limits) -> list[FormatNode]:
+def read_value(value: Any, report: TagReport, limits: Limits) -> list[FormatNode]:
     """Return the nodes of a structural tag as a JSON value, outer ones first."""
     top = _top(value, report)
     if top is None:
@@ -423,7 +425,7 @@ def read_value(value: Any, report: Report, limits: Limits) -> list[FormatNode]:
     return [] if report.errors else nodes
 
 
-def _top(value: Any, report: Report) -> tuple[Any, str] | None:
+def _top(value: Any, report: TagReport) -> tuple[Any, str] | None:
     """Return the outermost format and its pointer."""
     if not isinstance(value, dict):
         report.error("", "a structural tag is an object")
@@ -441,7 +443,7 @@ def _top(value: Any, report: Report) -> tuple[Any, str] | None:
     return None
 
 
-def _older(value: dict[str, Any], report: Report) -> tuple[Any, str] | None:
+def _older(value: dict[str, Any], report: TagReport) -> tuple[Any, str] | None:
     """Return the format that structures with a schema stand for."""
     structures = value["structures"]
     if not isinstance(structures, list):
@@ -478,7 +480,7 @@ class _Older:
 
 
 class _TagReader:
-    def __init__(self, report: Report, limits: Limits) -> None:
+    def __init__(self, report: TagReport, limits: Limits) -> None:
         self._report = report
         self._depth = limits.nesting_depth
 
@@ -498,7 +500,7 @@ class _TagReader:
                 continue
             nodes.append(node)
             if owner is not None:
-                owner.parts.append(node)
+                owner.children.append(node)
             ends: Ends = node.fields["end"] if node.kind == "tag" else around
             inside = [(*inner, ends, node, depth + 1) for inner in self._inside(node_value, node)]
             waiting += reversed(inside)

@@ -35,7 +35,7 @@ from kbnf_core.languages.structural_tag.marks import is_about_thoughts, shapes_o
 from kbnf_core.languages.structural_tag.models import NAME, REASONING, Format, key_of
 from kbnf_core.languages.structural_tag.nested import NOTATIONS, style_texts
 from kbnf_core.languages.structural_tag.presets import filled
-from kbnf_core.languages.structural_tag.read import FormatNode, Report, read_value
+from kbnf_core.languages.structural_tag.read import FormatNode, TagReport, read_value
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
@@ -162,7 +162,7 @@ def language_of_format(format_: Format, tools: Mapping[str, Any]) -> CallLanguag
         (key for key in map(_auto, REASONING[::-1]) if key in templates), next(iter(templates))
     )
     tag = {"type": "structural_tag", "format": filled(format_, key, names)}
-    report = Report(Source("{}", is_json=True))
+    report = TagReport(Source("{}", is_json=True))
     nodes = read_value(tag, report, DEFAULT_LIMITS)
     result = None if report.errors else language_of(nodes)
     if result is None:
@@ -222,7 +222,7 @@ def _auto(reasoning: str) -> str:
 
 def language_of(nodes: Sequence[FormatNode]) -> CallLanguage | None:
     """Return the language of a tag that was read without errors, None where it has none."""
-    inside = {id(inner) for node in nodes for inner in node.parts}
+    inside = {id(inner) for node in nodes for inner in node.children}
     roots = [node for node in nodes if id(node) not in inside]
     derived = _Derived()
     try:
@@ -267,9 +267,9 @@ class _Derived:
         """Add the texts of a format at the outermost level; one that ``leads`` is before others."""
         match node.kind:
             case "sequence":
-                self._add_in_order(node.parts, leads=leads)
+                self._add_in_order(node.children, leads=leads)
             case "optional" | "or" | "star" | "plus":
-                self._add_all(node.parts, leads=leads)
+                self._add_all(node.children, leads=leads)
             case "regex" | "any_text" if node.fields["tool"] is None:
                 # What a pattern matches is content.
                 self.excluded.update(dict.fromkeys(node.fields.get("excludes", ())))
@@ -277,11 +277,11 @@ class _Derived:
                 self._add_const(node.fields["value"])
             case "triggered_tags":
                 self.excluded.update(dict.fromkeys(node.fields["excludes"]))
-                self._add_all(node.parts, leads=False)
+                self._add_all(node.children, leads=False)
             case "tags_with_separator":
                 self.turns = True
                 self._add_const(node.fields["separator"])
-                self._add_all(node.parts, leads=False)
+                self._add_all(node.children, leads=False)
             case "tag":
                 self._add_tag(node, leads=leads)
             case _:
@@ -295,7 +295,7 @@ class _Derived:
         frame_count = 0
         ahead: list[str] = []
         for index, node in enumerate(nodes):
-            if node.kind == "tags_with_separator" and all(map(_is_call, node.parts)):
+            if node.kind == "tags_with_separator" and all(map(_is_call, node.children)):
                 before = nodes[index - 1 : index] if index else []
                 after = nodes[index + 1 : index + 2]
                 if (
@@ -339,8 +339,8 @@ class _Derived:
             or not all(isinstance(inner, str) for inner in ends)
         ):
             raise _OtherError
-        content = node.parts[0]
-        nodes = content.parts if content.kind == "sequence" else [content]
+        content = node.children[0]
+        nodes = content.children if content.kind == "sequence" else [content]
         opened, free = _opening(nodes)
         if free and all(map(_is_free, free)):
             begin += opened
@@ -364,12 +364,12 @@ class _Derived:
         section = Section(_joined(begin), calls.fields["separator"], _joined(end))
         if section not in self.sections:
             self.sections.append(section)
-        for tag in calls.parts:
+        for tag in calls.children:
             begun, ends = tag.fields["begin"], tag.fields["end"]
             if not isinstance(begun, str) or not isinstance(ends, tuple):
                 raise _OtherError
-            content = tag.parts[0]
-            nodes = content.parts if content.kind == "sequence" else [content]
+            content = tag.children[0]
+            nodes = content.children if content.kind == "sequence" else [content]
             after = [_any_of(ends)] if ends != ("",) else []
             number = self.sections.index(section)
             self._add_call([("text", begun)] if begun else [], nodes, after, number)
@@ -403,8 +403,8 @@ class _Derived:
 def _is_call(node: FormatNode) -> bool:
     if node.kind != "tag":
         return False
-    content = node.parts[0]
-    nodes = content.parts if content.kind == "sequence" else [content]
+    content = node.children[0]
+    nodes = content.children if content.kind == "sequence" else [content]
     return any(inner.kind == "json_schema" for inner in nodes)
 
 
@@ -416,7 +416,7 @@ def _opening(nodes: Sequence[FormatNode]) -> tuple[str, Sequence[FormatNode]]:
     """Return the text that leads some formats, the longest that may, and the formats after it."""
     opened = ""
     for index, node in enumerate(nodes):
-        ways = node.parts if node.kind == "or" else [node]
+        ways = node.children if node.kind == "or" else [node]
         if any(way.kind != "const_string" for way in ways):
             return opened, nodes[index:]
         opened += max((way.fields["value"] for way in ways), key=len)
@@ -424,12 +424,12 @@ def _opening(nodes: Sequence[FormatNode]) -> tuple[str, Sequence[FormatNode]]:
 
 
 def _is_section(node: FormatNode) -> bool:
-    return node.kind == "tags_with_separator" and all(map(_is_call, node.parts))
+    return node.kind == "tags_with_separator" and all(map(_is_call, node.children))
 
 
 def _blanks_of(node: FormatNode) -> list[str] | None:
     """Return the blanks one of which a format is, None where it is another."""
-    nodes = node.parts if node.kind in ("or", "optional") else [node]
+    nodes = node.children if node.kind in ("or", "optional") else [node]
     if any(blank.kind != "const_string" or blank.fields["value"].strip() for blank in nodes):
         return None
     return [blank.fields["value"] for blank in nodes]
@@ -448,11 +448,11 @@ def _items(node: FormatNode) -> list[Item]:
             pattern = _CODE.sub(_as_python, node.fields["pattern"])
             return [] if _is_blank(pattern) else [("any", pattern)]
         case "sequence":
-            return _all_items(node.parts)
+            return _all_items(node.children)
         case "optional":
-            return [("any", f"(?:{pattern_of(_all_items(node.parts))})?")]
+            return [("any", f"(?:{pattern_of(_all_items(node.children))})?")]
         case "or":
-            ways = [pattern_of(_items(inner)) for inner in node.parts]
+            ways = [pattern_of(_items(inner)) for inner in node.children]
             return [("any", f"(?:{'|'.join(ways)})")]
         case _:
             raise _OtherError

@@ -1,9 +1,10 @@
 """The tree of KBNF that people read of a structural tag, made of the rules that are run.
 
 The rules of formats are written as they are run. Those of a schema or a grammar are written as
-their own languages write them, under names that begin with the name of their tag; those of all
-schemas keep their names. Rules that several of them have in common, such as the strings of JSON,
-are written once: they are shared where they and all their callees have the same names and texts.
+their own languages write them, under the names that they have where they are run; rules that only
+the tree has, such as those of formats of strings, get names that begin with that of the first.
+Rules that several schemas have in common are written once: they are shared where they and all their
+callees have the same names and texts.
 
 Tests: tests/unit/languages/test_tag_rules.py
 """
@@ -36,7 +37,7 @@ from kbnf_core.languages.structural_tag.contents import (
     RuleSet,
     report_problem,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, TagReport
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE
 
@@ -47,28 +48,23 @@ _MOST_SHARED = 32
 class TagTree:
     """Writes the rules of a tag as a tree.
 
-    ``hints`` are the names that were wanted of rules, by those that they have where they are run.
-    ``names`` are those in the tree, of the rules of formats and of their callees. Expressions that
-    take too much to write are in the errors of ``report``.
+    Expressions that take too much to write are in the errors of ``report``.
     """
 
-    def __init__(
-        self, rule_sets: Sequence[RuleSet], hints: Mapping[str, str], report: Report
-    ) -> None:
+    def __init__(self, rule_sets: Sequence[RuleSet], report: TagReport) -> None:
         self._rule_sets = rule_sets
         self._report = report
-        self._fresh = Names("", frozenset({START})).fresh
-        self.names = {START: START}
+        run = frozenset(name for rule_set in rule_sets for name, _ in rule_set.rules)
+        self._fresh = Names("", run).fresh
+        # The first rules of schemas that were written for others.
+        self._instead: dict[str, str] = {}
         self._embedded: dict[int, list[tuple[str, Form]]] = {}
         self._shared_names: dict[frozenset[tuple[str, str]], str] = {}
-        # Names are given in the order in which they were wanted.
-        made = {rule_set.rules[0][0]: rule_set for rule_set in rule_sets}
-        for name, hint in hints.items():
-            rule_set = made.get(name)
-            if rule_set is not None and rule_set.read is not None:
+        self._written: set[str] = set()
+        # In the order in which they took their names: the first of several has none with a number.
+        for rule_set in reversed(rule_sets):
+            if rule_set.read is not None:
                 self._embed(rule_set)
-            elif rule_set is not None:
-                self.names[name] = self._fresh(hint)
 
     def definitions(self) -> tuple[Definition, ...]:
         """Return the rules that the start leads to, each at its place."""
@@ -90,14 +86,14 @@ class TagTree:
         if rule_set.read is not None:
             return self._embedded[id(rule_set)]
         [(name, body)] = rule_set.rules
-        return [(self.names[name], self._form(rule_set, body))]
+        return [(name, self._form(rule_set, body))]
 
     def _embed(self, rule_set: RuleSet) -> None:
         """Write a schema or a grammar under names of its own; rules written before are shared."""
         assert rule_set.read is not None  # noqa: S101 - the caller has checked it
         self._embedded[id(rule_set)] = []
         try:
-            start, definitions = rule_set.read(partial(self._form, rule_set))
+            start, definitions, run = rule_set.read(partial(self._form, rule_set))
         except ProblemError as error:
             report_problem(self._report, error.problem, "")
             return
@@ -111,21 +107,25 @@ class TagTree:
         if len(bodies) == 1 and isinstance(bodies[0], Reference):
             # The rule that does what the start does.
             start = bodies[0].name.value
-        kept, names = self._shared(start, rule_set.hint, texts, calls)
+        first, _ = rule_set.rules[0]
+        kept, names = self._shared(start, {**run, start: first}, texts, calls)
         for rule in definitions:
             if rule.name.value in kept:
                 body = rename(rule, names).body
                 self._embedded[id(rule_set)].append((names[rule.name.value], body))
-        self.names[rule_set.rules[0][0]] = names[start]
+        self._instead[first] = names[start]
 
     def _shared(
         self,
         start: str,
-        hint: str,
+        run: Mapping[str, str],
         texts: Mapping[str, Sequence[str]],
         calls: Mapping[str, set[str]],
     ) -> tuple[set[str], dict[str, str]]:
-        """Return which rules ``start`` needs that were not written before, and names of all."""
+        """Return which rules ``start`` needs that were not written before, and names of all.
+
+        ``run`` are the names of rules that are run.
+        """
         reached = _reached(start, calls)
         # Callees outside of the rules are shared already, and keep their names.
         chosen = {name: name for name in reached if name not in calls}
@@ -137,9 +137,10 @@ class TagTree:
             shared = self._shared_names.get(shape) if shape else None
             if shared is None:
                 kept.add(name)
-                shared = self._fresh(
-                    hint if name == start else name if name in NAMES else f"{hint}_{name}"
-                )
+                shared = run.get(name)
+                if shared is None or shared in self._written:
+                    shared = self._fresh(name if name in NAMES else f"{run[start]}_{name}")
+                self._written.add(shared)
                 if shape:
                     self._shared_names[shape] = shared
             chosen[name] = shared
@@ -156,19 +157,26 @@ class TagTree:
 
     def _leaf(self, node: ir.Regular | ir.Call) -> Form:
         if isinstance(node, ir.Call):
-            return build.call(self.names.get(node.nonterminal, node.nonterminal))
-        match node.notation:
-            case Avoiding(most=most, stop=stop) if stop:
-                return Exception_(Name(self.names[stop], NOWHERE), most, NOWHERE)
-            case Avoiding((word,)):
-                return Exception_(build.text(word, NOWHERE), 0, NOWHERE)
-            case Avoiding(words):
-                pattern = build.text_of("|".join(map(escaped, words)))
-                return Pattern(PatternKind.COMPLEMENT, pattern, NOWHERE, dfa=node.dfa)
-            case str() as pattern:
-                return replace(build.regex(pattern), dfa=node.dfa)
-            case _:
-                return replace(build.regex(to_regex(node.dfa)), dfa=node.dfa)
+            return build.call(self._instead.get(node.nonterminal, node.nonterminal))
+        return leaf_of(node)
+
+
+def leaf_of(node: ir.Regular | ir.Call) -> Form:
+    """Return a call, or an automaton as it is written. Raises LimitError or NotTextError."""
+    if isinstance(node, ir.Call):
+        return build.call(node.nonterminal)
+    match node.notation:
+        case Avoiding(most=most, stop=stop) if stop:
+            return Exception_(Name(stop, NOWHERE), most, NOWHERE)
+        case Avoiding((word,)):
+            return Exception_(build.text(word, NOWHERE), 0, NOWHERE)
+        case Avoiding(words):
+            pattern = build.text_of("|".join(map(escaped, words)))
+            return Pattern(PatternKind.COMPLEMENT, pattern, NOWHERE, dfa=node.dfa)
+        case str() as pattern:
+            return replace(build.regex(pattern), dfa=node.dfa)
+        case _:
+            return replace(build.regex(to_regex(node.dfa)), dfa=node.dfa)
 
 
 def _called_in(body: Form) -> set[str]:

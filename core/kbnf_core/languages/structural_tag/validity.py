@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.structural_tag.contents import SchemaContents, is_sound
-from kbnf_core.languages.structural_tag.read import Report
+from kbnf_core.languages.structural_tag.read import TagReport
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.json_text import NoJsonError, escape, objects_in, parse_json
@@ -50,7 +50,7 @@ def validator_of(schema: Any) -> Any:
 @lru_cache(maxsize=256)
 def problem_of(text: str) -> str:
     """Return why a schema, a text of JSON, cannot be used, and where; nothing where it can."""
-    report = Report(Source("{}", is_json=True))
+    report = TagReport(Source("{}", is_json=True))
     try:
         schema = parse_json(text)
     except NoJsonError as error:

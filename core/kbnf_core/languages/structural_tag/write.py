@@ -20,13 +20,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import TOO_LARGE
+from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     START,
     Contents,
     RuleSet,
-    TagNames,
     document_of,
     in_tokens,
     is_clean,
@@ -41,7 +41,7 @@ from kbnf_core.languages.structural_tag.nested import (
     MiniMaxM3Arguments,
     NestedArguments,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, Report
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, FormatNode, NamedToken, TagReport
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.source import NOWHERE, Source
@@ -87,7 +87,7 @@ class TagWriter:
     def __init__(
         self,
         nodes: Sequence[FormatNode],
-        report: Report,
+        report: TagReport,
         request: Request,
         options: Options,
         markers: Mapping[str, ir.TokenTerminal] = MappingProxyType({}),
@@ -97,7 +97,7 @@ class TagWriter:
         self._report = report
         self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        self.names = TagNames()
+        self.names = Names("", frozenset({START}))
         self._hints = _hints(nodes, self.names)
         self._contents = make(self.names, report, request.limits)
         self._markers = sorted(markers, key=len, reverse=True)
@@ -133,7 +133,7 @@ class TagWriter:
 
     def _write(self, node: FormatNode) -> None:
         """Make the expression of a node; those inside have theirs."""
-        forms = [self._forms[id(inner)] for inner in node.parts]
+        forms = [self._forms[id(inner)] for inner in node.children]
         if node.kind in _COMPOSED:
             self._forms[id(node)] = _COMPOSED[node.kind](forms)
         else:
@@ -251,7 +251,7 @@ class TagWriter:
 
     def _triggered_tags(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
         triggers: dict[str, list[int]] = {field: [] for field in node.fields["triggers"]}
-        for index, tag in enumerate(node.parts):
+        for index, tag in enumerate(node.children):
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
             if isinstance(begin, NamedToken):
@@ -292,7 +292,7 @@ class TagWriter:
         if self._token_ahead(trigger) or is_clean(trigger, words):
             calls = [tags[index] for index in indices]
             return SharedCall(None, alternation(calls) if calls else self._word(trigger))
-        rests = [self._rest(node.parts[index], len(trigger)) for index in indices]
+        rests = [self._rest(node.children[index], len(trigger)) for index in indices]
         return SharedCall(self._up_to(node, trigger, words), alternation(rests))
 
     def _word(self, trigger: str) -> ir.Node:
@@ -301,7 +301,7 @@ class TagWriter:
 
     def _rest(self, tag: FormatNode, skipped: int) -> ir.Node:
         """Return a tag without the first characters of its beginning."""
-        content = self._forms[id(tag.parts[0])]
+        content = self._forms[id(tag.children[0])]
         return sequence(self._begin(tag, skipped), content, self._end(tag))
 
     def _up_to(self, node: FormatNode, trigger: str, words: tuple[str, ...]) -> ir.Node:
@@ -365,7 +365,7 @@ class TagWriter:
 
     def _token_triggered_tags(self, node: FormatNode, *tags: ir.Node) -> ir.Node:
         triggers = [self._resolved(field) for field in node.fields["trigger_tokens"]]
-        for tag in node.parts:
+        for tag in node.children:
             begin = tag.fields["begin"]
             where = f"{tag.pointer}/begin"
             if not isinstance(begin, NamedToken):
@@ -454,7 +454,7 @@ def _with_ends(node: FormatNode) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
-def _hints(nodes: Iterable[FormatNode], names: TagNames) -> dict[int, str]:
+def _hints(nodes: Iterable[FormatNode], names: Names) -> dict[int, str]:
     """Return the names of tags' rules, and hints for those of contents, after their tags."""
     result: dict[int, str] = {}
     for node in nodes:
@@ -462,7 +462,7 @@ def _hints(nodes: Iterable[FormatNode], names: TagNames) -> dict[int, str]:
             begin = node.fields["begin"]
             hint = str(begin.name) if isinstance(begin, NamedToken) else begin
             result[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
-            content = node.parts[0] if node.parts else None
+            content = node.children[0] if node.children else None
             if content is not None and content.kind in _SUFFIXES:
                 result[id(content)] = f"{result[id(node)]}_{_SUFFIXES[content.kind]}"
         elif node.kind in _SUFFIXES and id(node) not in result:

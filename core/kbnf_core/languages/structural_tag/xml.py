@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema import Options, Order
-from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.keywords import NARROWED
 from kbnf_core.languages.structural_tag.contents import (
     MOST_CASES,

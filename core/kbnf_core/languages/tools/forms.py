@@ -38,7 +38,7 @@ TEXT_MARKERS = "I828"
 
 # Choices
 
-AUTO, REQUIRED, NONE = "auto", "required", "none"
+AUTO, REQUIRED, NO_CALLS = "auto", "required", "none"
 
 
 class ToolChoice(NamedTuple):
@@ -60,9 +60,9 @@ ANY_CHOICE = ToolChoice()
 """The choice of a request without one."""
 
 _MODES = {
-    "auto": AUTO, "required": REQUIRED, "none": NONE,
+    "auto": AUTO, "required": REQUIRED, "none": NO_CALLS,
     "any": REQUIRED,
-    "AUTO": AUTO, "ANY": REQUIRED, "NONE": NONE, "VALIDATED": AUTO, "MODE_UNSPECIFIED": AUTO,
+    "AUTO": AUTO, "ANY": REQUIRED, "NONE": NO_CALLS, "VALIDATED": AUTO, "MODE_UNSPECIFIED": AUTO,
 }  # fmt: skip
 """The words of the services for modes; ``any`` is Anthropic's and Mistral's, capitals Gemini's."""
 
@@ -146,7 +146,7 @@ def _of_mode(
     if names is not None and not names:
         if mode == REQUIRED:
             return _invalid("a call is required, and no tool of the list is allowed", where)
-        return ToolChoice(NONE, pointer=where)
+        return ToolChoice(NO_CALLS, pointer=where)
     return ToolChoice(mode, None if names is None else tuple(names), pointer=where)
 
 
@@ -292,7 +292,7 @@ def tools_of(value: Json) -> ToolList:
     tools, pointer = listed
     for number, tool in enumerate(tools):
         _read(tool, f"{pointer}/{number}" if tool is not value else "", result)
-    if not tools and result.choice.mode != NONE:
+    if not tools and result.choice.mode != NO_CALLS:
         result.error("the list has no tools", pointer)
     seen: dict[str, str] = {}
     for entry in result.tools:

@@ -45,14 +45,14 @@ from kbnf_core.languages.structural_tag.models import (
     token_markers,
 )
 from kbnf_core.languages.structural_tag.parse import TagReading
-from kbnf_core.languages.structural_tag.read import IN_CONTENT, Report, read_value
+from kbnf_core.languages.structural_tag.read import IN_CONTENT, TagReport, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
 from kbnf_core.languages.tools.forms import (
     ANY_CHOICE,
     AUTO,
     INVALID,
     LEFT_OUT,
-    NONE,
+    NO_CALLS,
     OF_SERVICES,
     REQUIRED,
     TEXT_MARKERS,
@@ -230,7 +230,7 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
                 message = f"there is no tool `{name}`"[:200]
                 errors.append(Problem(INVALID, message, pointer, f"there are {names}"))
     answer = listed_tools.answer if choice.mode == AUTO else None
-    if choice.mode == NONE:
+    if choice.mode == NO_CALLS:
         tools, answer = [], listed_tools.answer or AnswerForm(None, choice.pointer)
     if answer is not None and answer.tag is not None and tools:
         message = "the structural tag says all that is written, and these tools are not in it"
@@ -564,7 +564,7 @@ def _markers(format_: Format, how: CallOptions, request: Request) -> dict[str, T
     return token_markers(format_, request.vocabulary)
 
 
-class _ListReport(Report):
+class _ListReport(TagReport):
     """A report whose places are those of the list."""
 
     def __init__(self, source: Source, pointers: Mapping[str, str]) -> None:

@@ -26,7 +26,7 @@ from kbnf_core.automata.operations import literals
 from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.conversion.foreign import ForeignReader
 from kbnf_core.conversion.rewrite import rewrite
-from kbnf_core.conversion.scannerless import Scannerless, Token, take
+from kbnf_core.conversion.scannerless import Scannerless, TokenKind, take
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
@@ -120,7 +120,7 @@ class _TreeSitterReader(ForeignReader):
     def __init__(self, source: Source, request: Request) -> None:
         super().__init__(source, request)
         self._rules: dict[str, Node] = {}
-        self._tokens: dict[str, Token] = {}
+        self._tokens: dict[str, TokenKind] = {}
         self._rule = ""
         self._word = ""
         self._contexts: dict[str, str] = {}
@@ -152,7 +152,7 @@ class _TreeSitterReader(ForeignReader):
             if name in skipped or kind in _TOKENS:
                 is_immediate = kind == "IMMEDIATE_TOKEN"
                 named = Name(name, span)
-                self._tokens[name] = Token(named, form, span, name in skipped, "", is_immediate)
+                self._tokens[name] = TokenKind(named, form, span, name in skipped, "", is_immediate)
             else:
                 bodies.append(build.definition(name, form, span))
         for extra in extras:
@@ -191,7 +191,7 @@ class _TreeSitterReader(ForeignReader):
         """Add a token under a name of its own, and return that."""
         name = self.made.fresh(self._rule if is_skipped else f"{self._rule}_token")
         span = self.source.locate(node.pointer)
-        self._tokens[name] = Token(Name(name, span), form, span, is_skipped, "", not is_skipped)
+        self._tokens[name] = TokenKind(Name(name, span), form, span, is_skipped, "", not is_skipped)
         return name
 
     def _form(self, root: Node) -> Expression:

@@ -14,7 +14,7 @@ from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import Text
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject, classes_in, patterns_in
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.diagnostics.text import count_of
 
 RULES = (Rule("I206", "beyond-ascii", "A part of a regular expression matches more than ASCII."),)
@@ -46,13 +46,13 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
         if kind is not None:
             bare = any(match.start() in span for span in inside)
             ascii_ = _ASCII[kind] if bare else f"[{_ASCII[kind]}]"
-            edit = Edit(text.spell(*match.span()), ascii_)
+            edit = TextEdit(text.spell(*match.span()), ascii_)
             fix = Fix(f"keep to ASCII: `{ascii_}`", (edit,), safe=False)
             message = f"`\\{kind}` matches {_MATCHES[kind]}"
             yield _finding(reading, text, match.span(), message, fix)
 
 
-def _any_case(text: Text) -> list[Edit]:
+def _any_case(text: Text) -> list[TextEdit]:
     """Return edits that keep `(?i)` of a pattern to ASCII; none where it is, or may be meant."""
     match = _ANY_CASE.search(text.value) if "-u" not in text.value else None
     if match is None:
@@ -65,10 +65,10 @@ def _any_case(text: Text) -> list[Edit]:
     after = compile_regex(text.value[: match.start()] + mended, EFFORT).dfa
     if before is None or after is None or operations.is_equal(before, after):
         return []
-    edits = [Edit(text.spell(*match.span()), "(?i-u:")]
+    edits = [TextEdit(text.spell(*match.span()), "(?i-u:")]
     if whole:
         end = text.spell(len(text.value), len(text.value))
-        edits.append(Edit(end, ")"))
+        edits.append(TextEdit(end, ")"))
     return edits
 
 

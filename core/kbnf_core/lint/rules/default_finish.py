@@ -6,7 +6,7 @@ Tests: tests/golden/lint
 from collections.abc import Iterator
 
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.source import Span
 
 RULES = (Rule("I309", "default-finish", "The end of texts is set by the configuration alone."),)
@@ -19,7 +19,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if not reading.finish_is_default or reading.finish is reading.language.finish:
         return
     pragma = f"(* kbnf: finish={reading.finish.value} *)"
-    fix = Fix(f"write `{pragma}`", (Edit(Span(0, 0), f"{pragma}\n"),))
+    fix = Fix(f"write `{pragma}`", (TextEdit(Span(0, 0), f"{pragma}\n"),))
     yield reading.finding(
         "I309",
         f"`finish={reading.finish.value}` comes from the configuration alone",

@@ -10,7 +10,7 @@ from kbnf_core.kbnf.build import nothing
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Alternation, Expression, postorder
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, Rule, TextEdit
 from kbnf_core.text.source import NOWHERE, Span
 
 RULES = (Rule("W104", "duplicate-alternative", "A rule has the same alternative twice."),)
@@ -64,7 +64,7 @@ def _repeated(
 def _duplicate(reading: Reading, span: Span, first: Span, before: Expression | None) -> Diagnostic:
     fixes: tuple[Fix, ...] = ()
     if before is not None:
-        edit = Edit(Span(before.span.end, span.end), "")
+        edit = TextEdit(Span(before.span.end, span.end), "")
         fixes = (Fix("remove the second one", (edit,)),)
     return reading.finding(
         "W104",

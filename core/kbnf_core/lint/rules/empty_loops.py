@@ -11,7 +11,7 @@ from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject, show_name
 from kbnf_core.lower.facts import Analysis, Facts
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.source import Span
 
 RULES = (Rule("W106", "empty-loop", "A loop can go round without consuming anything."),)
@@ -89,21 +89,21 @@ def _fixes(reading: Reading, span: Span) -> tuple[Fix, ...]:
             continue
         compulsory = _compulsory(node.body)
         if compulsory and isinstance(node, tree.Repetition) and node.low:
-            compulsory.append(Edit(node.operator, "*"))
+            compulsory.append(TextEdit(node.operator, "*"))
         if compulsory:
             return (Fix("leave only the outer one optional", tuple(compulsory)),)
     return ()
 
 
-def _compulsory(node: tree.Expression) -> list[Edit]:
+def _compulsory(node: tree.Expression) -> list[TextEdit]:
     """Return the edits that make an optional or repeated expression occur once, if it is one."""
     while isinstance(node, tree.Bracket) and node.kind is tree.BracketKind.GROUP:
         node = node.body
     match node:
         case tree.Repetition(_, 0, high, operator) if high in (1, None):
-            return [Edit(operator, "")]
+            return [TextEdit(operator, "")]
         case tree.Bracket(_, _, (start, end)):
-            return [Edit(Span(start, start + 1), "("), Edit(Span(end - 1, end), ")")]
+            return [TextEdit(Span(start, start + 1), "("), TextEdit(Span(end - 1, end), ")")]
         case _:
             return []
 

@@ -12,7 +12,7 @@ from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import Pattern, PatternKind, Terminal, Text
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 
 RULES = (Rule("W501", "misread-escape", "An escape means something else in other dialects."),)
 NEEDS = Needs.DOCUMENT
@@ -57,7 +57,7 @@ def _in_text(reading: Reading, text: Text) -> Iterator[Diagnostic]:
                 character,
                 message,
                 note,
-                Fix(f"write `{same}`", (Edit(character.span, same),)),
+                Fix(f"write `{same}`", (TextEdit(character.span, same),)),
             )
 
 
@@ -83,7 +83,7 @@ def _as_code(reading: Reading, character: QuotedPiece, message: str) -> Diagnost
     same = f"\\x{ord(character.value or ''):02x}"
     note = "escapes are decoded before the regular expression is read"
     # It keeps the language, but if the regex was meant, it hides the mistake.
-    fix = Fix(f"write `{same}`", (Edit(character.span, same),), safe=False)
+    fix = Fix(f"write `{same}`", (TextEdit(character.span, same),), safe=False)
     return _finding(reading, character, message, note, fix)
 
 
@@ -91,7 +91,7 @@ def _meta(reading: Reading, written: str, character: QuotedPiece) -> Diagnostic:
     message = f"`{written}` is the operator `{character.value}` here, not a character"
     note = "escapes are decoded before the regular expression is read"
     text = f"\\{written}"
-    fix = Fix(f"write `{text}` for the character", (Edit(character.span, text),), safe=False)
+    fix = Fix(f"write `{text}` for the character", (TextEdit(character.span, text),), safe=False)
     return _finding(reading, character, message, note, fix)
 
 

@@ -13,7 +13,7 @@ from kbnf_core.kbnf.tree import Exception_, Sequence, Terminal
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject, show
 from kbnf_core.lower.translate import ExcludedWords
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, Rule, TextEdit
 
 RULES = (
     Rule("W305", "excepted-at-border", "An excluded text can arise where `except!` ends."),
@@ -101,7 +101,7 @@ def _bytes(reading: Reading, node: Exception_, excluded: ExcludedWords) -> Itera
     if node.limit:
         advice += ", which counts characters and not bytes"
     elif isinstance(node.excluded, Terminal):
-        fixes = (Fix(advice, (Edit(node.span, pattern),), safe=False),)
+        fixes = (Fix(advice, (TextEdit(node.span, pattern),), safe=False),)
     yield reading.finding(
         "I310",
         "bytes that are not valid UTF-8 are allowed here, too",

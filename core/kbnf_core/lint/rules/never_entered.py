@@ -17,7 +17,7 @@ from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence,
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject, show
 from kbnf_core.lower.facts import Analysis, Facts
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.source import Span
 
 RULES = (Rule("W304", "never-entered", "Generation ends before this loop or optional part."),)
@@ -126,5 +126,5 @@ def pragma_fix(reading: Reading) -> tuple[Fix, ...]:
     """Return the fix that writes ``finish=eos`` into a grammar that says nothing about its end."""
     if reading.pragmas.finish or reading.language is not KBNF:
         return ()
-    edit = Edit(Span(0, 0), _PRAGMA)
+    edit = TextEdit(Span(0, 0), _PRAGMA)
     return (Fix("let the model choose the end", (edit,), safe=False),)

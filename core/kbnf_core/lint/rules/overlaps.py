@@ -10,11 +10,12 @@ Tests: tests/unit/lint/test_bounds.py, tests/golden/lint
 from bisect import bisect, bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD
 from kbnf_core.automata.explore import shortest_word_to
+from kbnf_core.conversion.families import alternatives_in
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, children, postorder
 from kbnf_core.lint.subject import TOO_LARGE, Needs, Subject, show, spelling_bytes
@@ -191,6 +192,8 @@ RULES = (
 )
 NEEDS = Needs.GRAMMAR
 
+_Alternatives: TypeAlias = Mapping[Span, tuple[Span, bool]]
+
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative that has a text in common with an earlier one.
@@ -199,11 +202,12 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     reported: what overlaps with it overlaps with the one that has all of its texts.
     """
     reading = subject.reading
-    has_copies = reading.written_out.alternatives is not None
+    written = alternatives_in(reading.document)
+    has_copies = written is not None
     texts: CommonTexts | None = None
     shadowed: dict[int, _Shadowed] = {}
     reported: set[int] = set()
-    for first, second in _candidates(subject):
+    for first, second in _candidates(subject, written):
         if not has_copies and (id(first) in shadowed or id(second) in shadowed):
             continue
         if id(second) in reported and not _inside(subject, first, second):
@@ -223,7 +227,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         for inner, outer in inside if has_copies else inside[:1]:
             entry = shadowed.setdefault(id(inner), _Shadowed(inner, {}))
             entry.by.setdefault(outer.span, _shadowed(reading, inner, outer, word))
-    yield from _everywhere(subject, shadowed.values())
+    yield from _everywhere(subject, written, shadowed.values())
 
 
 class _Shadowed(NamedTuple):
@@ -233,12 +237,13 @@ class _Shadowed(NamedTuple):
     by: dict[Span, Diagnostic]
 
 
-def _everywhere(subject: Subject, shadowed: Collection[_Shadowed]) -> Iterator[Diagnostic]:
+def _everywhere(
+    subject: Subject, written: _Alternatives | None, shadowed: Collection[_Shadowed]
+) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative that can go: no copy of it adds a text.
 
     Of two that say the same the first stays.
     """
-    written = subject.reading.written_out.alternatives
     if written is None:
         yield from (next(iter(entry.by.values())) for entry in shadowed)
         return
@@ -282,11 +287,10 @@ def _texts(subject: Subject) -> CommonTexts:
     return CommonTexts(rules, spelling_bytes(bodies), subject.budget)
 
 
-def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
+def _candidates(subject: Subject, written: _Alternatives | None) -> Iterator[tuple[Node, Node]]:
     """Yield the pairs of regular alternatives that begin alike, or may both be empty."""
     grammar, analysis = subject.grammar, subject.analysis
     firsts = Firsts(grammar, analysis)
-    written = subject.reading.written_out.alternatives
     for name in sorted(analysis.reachable):
         body = grammar.rules[name]
         choices = [node for node in postorder(body) if isinstance(node, Choice)]
@@ -327,7 +331,7 @@ def _pairs(branches: list[Node]) -> Iterator[tuple[int, Collection[int]]]:
 
 def _is_literal(node: Node) -> bool:
     return isinstance(node, Literal) or (
-        isinstance(node, Sequence) and all(isinstance(child, Literal) for child in node.parts)
+        isinstance(node, Sequence) and all(isinstance(child, Literal) for child in node.operands)
     )
 
 

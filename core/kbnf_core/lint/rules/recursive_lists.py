@@ -19,7 +19,7 @@ from kbnf_core.kbnf.tree import (
 )
 from kbnf_core.languages import GBNF, KBNF
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 
 RULES = (Rule("I110", "recursive-list", "A rule calls itself where a loop would do."),)
 NEEDS = Needs.DOCUMENT
@@ -76,5 +76,5 @@ def _finding(reading: Reading, definition: Definition, call: Reference, text: st
         f"`{definition.name.value}` calls itself only to make a list",
         call.span,
         helps=(f"a loop says the same: `{text}`",),
-        fixes=(Fix("write a loop", (Edit(definition.body.span, text),)),),
+        fixes=(Fix("write a loop", (TextEdit(definition.body.span, text),)),),
     )

@@ -13,7 +13,7 @@ from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf.tree import Terminal
 from kbnf_core.languages import GBNF, KBNF, LARK
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.diagnostics.text import count_of
 
 RULES = (Rule("W207", "regex-in-text", "A quoted text reads like a regular expression."),)
@@ -42,7 +42,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             continue
         written = source.slice(node.span)
         meant = {KBNF: f"#{written}", LARK: f"/{text}/", GBNF: text}[reading.language]
-        fix = Fix(f"write `{meant}`", (Edit(node.span, meant),), safe=False)
+        fix = Fix(f"write `{meant}`", (TextEdit(node.span, meant),), safe=False)
         yield reading.finding(
             "W207",
             f"this is a text of {count_of(len(text), 'character')}; is a regular expression meant?",

@@ -196,7 +196,7 @@ def refused_lark(source: Source) -> Iterator[RefusedConstruct]:
 
     for statement in parse_lark(source, DEFAULT_LIMITS).document.statements:
         match statement:
-            case lark.Definition():
+            case lark.LarkDefinition():
                 yield from _in_definition(statement)
             case lark.Declare(_, span):
                 yield RefusedConstruct("`%declare`", span, "define the terminals")
@@ -206,7 +206,7 @@ def refused_lark(source: Source) -> Iterator[RefusedConstruct]:
                 )
 
 
-def _in_definition(statement: "lark.Definition") -> Iterator[RefusedConstruct]:
+def _in_definition(statement: "lark.LarkDefinition") -> Iterator[RefusedConstruct]:
     from kbnf_core.languages.lark.reader import tree as lark
 
     span = statement.name.span

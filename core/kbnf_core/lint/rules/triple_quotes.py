@@ -9,7 +9,7 @@ from kbnf_core.frontend import Reading
 from kbnf_core.kbnf.tree import Sequence, Terminal
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.source import Span
 
 RULES = (Rule("W004", "triple-quotes", "Three quotes do not begin a text."),)
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _finding(reading: Reading, middle: Terminal, span: Span) -> Diagnostic:
     written = reading.document.source.slice(middle.span)
-    fix = Fix(f"write `{written}`", (Edit(span, written),))
+    fix = Fix(f"write `{written}`", (TextEdit(span, written),))
     return reading.finding(
         "W004",
         "three quotes do not begin a text",

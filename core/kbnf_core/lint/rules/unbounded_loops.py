@@ -32,7 +32,7 @@ from kbnf_core.ir import (
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
@@ -280,7 +280,7 @@ class _Loops:
             inner = [child for child in children(node) if self._leads_to(child, names)]
             stack.extend(inner)
             if isinstance(node, Sequence) and inner:
-                others = [child for child in node.parts if child not in inner]
+                others = [child for child in node.operands if child not in inner]
                 consumed = consumed.union(*(_bytes_in(child, self._bytes_of) for child in others))
                 if len(inner) > 1:
                     consumed = _ANY
@@ -402,7 +402,7 @@ def _bounded(reading: Reading, span: Span) -> tuple[Fix, ...]:
     for node in reading.written.get(span, ()):
         match node:
             case tree.Repetition(_, low, None, operator):
-                edit = Edit(operator, f"{{{low},{max(low, FEWEST)}}}")
+                edit = TextEdit(operator, f"{{{low},{max(low, FEWEST)}}}")
                 return (Fix(f"allow at most {max(low, FEWEST)}", (edit,), safe=False),)
             case tree.Pattern(tree.PatternKind.REGEX, text):
                 return _bounded_pattern(text)
@@ -417,5 +417,5 @@ def _bounded_pattern(text: tree.Text) -> tuple[Fix, ...]:
     if text.value[-1:] not in ("*", "+") or not (one_class or class_ in {r"\s", r"\d", " "}):
         return ()
     low = 0 if text.value.endswith("*") else 1
-    edit = Edit(text.spell(end - 1, end), f"{{{low},{FEWEST}}}")
+    edit = TextEdit(text.spell(end - 1, end), f"{{{low},{FEWEST}}}")
     return (Fix(f"allow at most {FEWEST}", (edit,), safe=False),)

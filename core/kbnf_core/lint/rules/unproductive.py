@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         else:
             productive.add(reading.name_span(name))
             findings += _alternatives(reading, grammar, analysis, name, productive)
-    has_copies = reading.plain is not None
+    has_copies = reading.has_families
     yield from (finding for finding in findings if not (has_copies and finding.span in productive))
 
 

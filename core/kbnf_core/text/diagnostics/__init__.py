@@ -21,7 +21,7 @@ class Label(NamedTuple):
     message: str
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """Replace the text of ``span`` (an empty span inserts)."""
 
     span: Span
@@ -32,7 +32,7 @@ class Fix(NamedTuple):
     """Edits that fix a finding; a ``safe`` fix keeps the language of the grammar."""
 
     message: str
-    edits: tuple[Edit, ...]
+    edits: tuple[TextEdit, ...]
     safe: bool = True
 
 
@@ -150,4 +150,4 @@ def _advice(data: bytes) -> str:
     return "save the file as UTF-8"
 
 
-__all__ = ["CATALOGUE", "Diagnostic", "Edit", "Fix", "Label", "Rule", "Severity"]
+__all__ = ["CATALOGUE", "Diagnostic", "Fix", "Label", "Rule", "Severity", "TextEdit"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Label, TextEdit
 from kbnf_core.text.source import Source, Span
 
 Stored: TypeAlias = dict[str, Any]
@@ -83,7 +83,7 @@ def _finding(
         tuple(notes),
         tuple(helps),
         tuple(
-            Fix(words, tuple(Edit(Span(start, end), new) for start, end, new in edits), safe)
+            Fix(words, tuple(TextEdit(Span(start, end), new) for start, end, new in edits), safe)
             for words, edits, safe in fixes
         ),
         tuple((name, value) for name, value in details),

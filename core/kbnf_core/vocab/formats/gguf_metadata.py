@@ -150,7 +150,7 @@ def _spelled(text: str, kind: int, token_id: int, spelling: PieceSpelling) -> by
         return data
     if kind == _USER_DEFINED:
         return encode(text, f"token {token_id}")
-    return spelling.piece(text)
+    return spelling.spelled(text)
 
 
 def _stops(metadata: Mapping[str, Any], count: int) -> frozenset[int]:

@@ -58,7 +58,7 @@ class PieceSpelling:
     byte_fallback: bool = False
     continuing: str | None = None
 
-    def piece(self, text: str) -> bytes:
+    def spelled(self, text: str) -> bytes:
         """Return the bytes of a piece of the model.
 
         A piece with a character outside the alphabet of bytes is text, as in the library.
@@ -194,7 +194,9 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> FileCo
     model = expect(document.get("model"), dict, "model")
     spelling = spelling_of(document)
     model_texts = _model_texts(model, _decoder(document))
-    tokens = {token_id: spelling.piece(model_text) for token_id, model_text in model_texts.items()}
+    tokens = {
+        token_id: spelling.spelled(model_text) for token_id, model_text in model_texts.items()
+    }
     special = _unknown(model, model_texts)
     texts = dict(model_texts)
     for content, token_id, is_special in _added(document):

@@ -10,7 +10,7 @@ import pytest
 from kbnf_core import Grammar
 from kbnf_core.convert import from_gbnf, to_gbnf
 from kbnf_core.languages.gbnf import factoring
-from kbnf_core.targets.judges import Texts
+from kbnf_core.targets.judges import GrammarTexts
 from kbnf_testing.membership import Language
 
 EOS = "(* kbnf: finish=eos *)\n"
@@ -117,5 +117,7 @@ def test_text_does_not_depend_on_hashes() -> None:
 def test_drawn_texts_stay(seed: int) -> None:
     before, after = Grammar(EOS + WAYS), Grammar.from_gbnf(to_gbnf(EOS + WAYS).text)
     for one, other in ((before, after), (after, before)):
-        language = Texts(other)
-        assert all(language.has(text) for text in Texts(one).drawn((8, 16, 32), Random(seed)))
+        language = GrammarTexts(other)
+        assert all(
+            language.has(text) for text in GrammarTexts(one).drawn((8, 16, 32), Random(seed))
+        )

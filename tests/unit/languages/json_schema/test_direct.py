@@ -16,14 +16,18 @@ from kbnf_core.automata.operations import difference, is_equal, literals
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
+from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, readable, scalars
 from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.algebra import AllOf, NormalForm, Objects, Products, Ref, Type
-from kbnf_core.languages.json_schema.document import Document, read_json
+from kbnf_core.languages.json_schema.document import SchemaDocument, read_json
 from kbnf_core.languages.json_schema.scalars import all_but
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.lint import LintOptions
+from kbnf_core.lint.check import findings_of
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.limits import Limits
 from kbnf_testing.membership import Language
 from kbnf_testing.schemas import json_schema_grammar, masks_differ
 
@@ -73,7 +77,7 @@ def test_the_grammar_allows_what_that_of_the_text_allows(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_explanations_are_of_the_language_that_is_run(name: str) -> None:
     grammar = json_schema_grammar(json.dumps(SCHEMAS[name]))
-    rules = grammar.reading.explained
+    rules = grammar.reading.named
     assert rules is not None
     assert rules.rules is not grammar.rules.rules
     explained = Grammar.of(replace(grammar.reading, grammar=rules, analysis=analyse(rules)))
@@ -92,9 +96,20 @@ def test_nothing_is_written_or_read_to_make_masks(monkeypatch: pytest.MonkeyPatc
     def fail(*_: object) -> None:
         raise AssertionError("this writes KBNF")
 
-    monkeypatch.setattr(readable, "readable", fail)
+    monkeypatch.setattr(readable, "ReadableSchema", fail)
     grammar = json_schema_grammar(json.dumps(SCHEMAS["named"]))
-    Engine(grammar, Vocabulary.bytes()).compute_allowed_token_ids()
+    engine = Engine(grammar, Vocabulary.bytes())
+    engine.compute_allowed_token_ids()
+    # Nor for questions about a text, nor by a check.
+    engine.why(b"{")
+    grammar.parse('{"stop": 1}')
+    assert not grammar.names
+    assert not grammar.reading.written
+    options = LintOptions(max_states=1, vocabulary=Vocabulary.bytes(), reports_cost=True)
+    assert {"I702"} <= {each.code for each in findings_of(grammar.reading, options)}
+    assert not JSON_SCHEMA.outline(grammar.source, Limits()).definitions
+    with pytest.raises(AssertionError):
+        grammar.to_kbnf()
 
 
 def test_problems_are_those_of_the_conversion() -> None:
@@ -190,10 +205,10 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
 ) -> None:
     count = 30
     not_one = {"allOf": [{"not": {"const": number}} for number in range(count)]}
-    document = Document(read_json(json.dumps(not_one)), Options())
+    document = SchemaDocument(read_json(json.dumps(not_one)), Options())
     root = document.root()
     assert isinstance(root, Ref)
-    parts = [document.inside(document.place(root), "allOf", str(n)) for n in range(count)]
+    parts = [document.inside(document.subschema(root), "allOf", str(n)) for n in range(count)]
     schemas = Schemas(document, Options())
     whole = schemas.meet([schemas.shape(part) for part in parts])
     meets: list[NormalForm] = []
@@ -269,7 +284,7 @@ def test_patterns_without_a_common_name_need_no_condition_on_each_other() -> Non
     patterns = {f"^x{number}-": {"minimum": number} for number in range(12)}
     schema = {"patternProperties": patterns, "additionalProperties": False}
     options = Options()
-    document = Document(read_json(json.dumps(schema)), options)
+    document = SchemaDocument(read_json(json.dumps(schema)), options)
     root = document.root()
     assert isinstance(root, Ref)
     (objects,) = Schemas(document, options).shape(root)[Type.OBJECT]

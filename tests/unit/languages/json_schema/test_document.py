@@ -16,7 +16,7 @@ from kbnf_core import Grammar, check
 from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.advice import check_service
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.keywords import walk
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.membership import Language
@@ -62,12 +62,12 @@ SCHEMA: Any = {
     ],
 )
 def test_a_reference_leads_to_one_place(reference: Any, pointer: str | None) -> None:
-    target = Document(SCHEMA, Options()).target(reference)
+    target = SchemaDocument(SCHEMA, Options()).target(reference)
     assert (target and target.pointer) == pointer
 
 
 def test_a_reference_is_relative_to_the_schema_that_it_is_in() -> None:
-    document = Document(SCHEMA, Options())
+    document = SchemaDocument(SCHEMA, Options())
     target = document.target_in(SCHEMA["$defs"]["inner"]["items"])
     assert target is not None
     assert target.pointer == "/$defs/inner/$defs/number"
@@ -77,19 +77,21 @@ def test_a_reference_is_relative_to_the_schema_that_it_is_in() -> None:
 
 
 def test_a_target_in_a_meta_schema_is_outside() -> None:
-    target = Document({}, Options()).target("http://json-schema.org/draft-07/schema#/definitions")
+    target = SchemaDocument({}, Options()).target(
+        "http://json-schema.org/draft-07/schema#/definitions"
+    )
     assert target is not None
     assert not target.is_inside
 
 
 def test_a_part_leads_to_the_same_places() -> None:
-    document = Document(SCHEMA, Options())
+    document = SchemaDocument(SCHEMA, Options())
     part = document.subdocument(SCHEMA["$defs"]["inner"], "/$defs/inner")
     assert (part.pointer, part.is_whole, document.is_whole) == ("/$defs/inner", False, True)
     root = part.root()
-    items = part.inside(part.place(root), "items")  # type: ignore[arg-type] # it is a schema
-    found = part.follow(part.place(items), "$ref")  # type: ignore[arg-type]
-    assert part.place(found).pointer == "/$defs/inner/$defs/number"  # type: ignore[arg-type]
+    items = part.inside(part.subschema(root), "items")  # type: ignore[arg-type] # it is a schema
+    found = part.follow(part.subschema(items), "$ref")  # type: ignore[arg-type]
+    assert part.subschema(found).pointer == "/$defs/inner/$defs/number"  # type: ignore[arg-type]
 
 
 def in_xml(schema: Any) -> Language:
@@ -187,7 +189,7 @@ CIRCLES: list[tuple[Any, list[str]]] = [
 def test_a_service_refuses_schemas_that_contain_themselves_in_any_way(
     schema: Any, pointers: list[str]
 ) -> None:
-    found = check_service(Document(schema, Options()), Service.ANTHROPIC)
+    found = check_service(SchemaDocument(schema, Options()), Service.ANTHROPIC)
     assert [each.pointer for each in found if "contains itself" in each.message] == pointers
 
 
@@ -255,7 +257,7 @@ def test_references_lead_where_the_library_of_references_says(draft: str) -> Non
             # Beside it the identifier of the root would not count.
             inner.pop("$ref", None)
         schema = {**inner, "$schema": draft, "$id": "http://x.org/d/root.json"}
-        document = Document(schema, Options())
+        document = SchemaDocument(schema, Options())
         whole = DRAFTS[draft].create_resource(schema)
         resolvers = {"": Registry().with_resource(schema["$id"], whole).resolver_with_root(whole)}
         for visited in walk(schema):

@@ -17,7 +17,7 @@ from kbnf_core.languages.json_schema import (
     Order,
     Whitespace,
 )
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.parse import embed_json_schema
 
 Prepare = Callable[..., Callable[[str], bool]]
@@ -145,7 +145,7 @@ def test_the_grammar_has_no_errors_or_warnings(schema: Any) -> None:
 
 
 def test_embedded_rules_all_begin_with_the_prefix() -> None:
-    embedded = embed_json_schema(Document(TREE, Options()), Options(), "json_1_")
+    embedded = embed_json_schema(SchemaDocument(TREE, Options()), Options(), "json_1_")
     names = [rule.name.value for rule in embedded.definitions]
     assert embedded.start == "json_1_start"
     assert all(name.startswith("json_1_") for name in names)

@@ -44,7 +44,7 @@ def places_after(schema: dict[str, Any], prefix: str) -> set[str | None]:
     grammar = json_schema_grammar(json.dumps(schema, indent=2))
     engine = Engine(grammar, Vocabulary.bytes())
     engine.try_accept_new_bytes(prefix.encode())
-    return {grammar.source.pointer(place.span) for place in engine.why(b"").places}
+    return {grammar.source.pointer(site.span) for site in engine.why(b"").sites}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_places_are_not_looked_for_until_somebody_asks() -> None:
     grammar = json_schema_grammar(json.dumps(SCHEMA))
     Engine(grammar, Vocabulary.bytes()).compute_allowed_token_ids()
     assert "places" not in vars(grammar.source)
-    assert "explained" not in vars(grammar.reading)
+    assert "named" not in vars(grammar.reading)
 
 
 def test_the_rules_of_members_do_not_count_to_the_limit_of_rules() -> None:
@@ -92,8 +92,8 @@ def test_the_rules_of_members_do_not_count_to_the_limit_of_rules() -> None:
     schema = {"properties": objects, "required": ["o0"]}
     grammar = Grammar.from_json_schema(schema, limits=SchemaLimits(rules=100))
     assert len(grammar.rules.rules) < 100
-    assert grammar.reading.explained is not None
-    assert {"o0", "o59_value", "a"} <= grammar.reading.explained.rules.keys()
+    assert grammar.reading.named is not None
+    assert {"o0", "o59_value", "a"} <= grammar.reading.named.rules.keys()
 
 
 @pytest.mark.parametrize(

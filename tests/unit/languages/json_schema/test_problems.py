@@ -15,7 +15,7 @@ from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages import GBNF, JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, SchemaLimits, readable
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import value_key
@@ -207,7 +207,7 @@ def test_what_passes_a_limit_by_far_is_not_worked_on(monkeypatch: pytest.MonkeyP
     limits = SchemaLimits(bound=999, states=10_000)
     monkeypatch.setattr(operations, "literals", fail)
     assert refused(json_schema_grammar, json.dumps({"enum": words}), limits).code == "E804"
-    monkeypatch.setattr(Document, "inside", fail)
+    monkeypatch.setattr(SchemaDocument, "inside", fail)
     many: Any = {"properties": {word: {} for word in words}}
     assert refused(json_schema_grammar, json.dumps(many), limits).code == "E804"
 
@@ -262,7 +262,7 @@ def test_huge_numbers_are_answered_quickly(number: str) -> None:
         from_json_schema(f'{{"type": "integer", "minimum": {number}, "multipleOf": 1e999999}}')
 
 
-@pytest.mark.parametrize("name", ["readable", "Outline"])
+@pytest.mark.parametrize("name", ["ReadableSchema", "SchemaOutline"])
 def test_rules_for_people_that_pass_a_limit_are_those_that_are_run(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

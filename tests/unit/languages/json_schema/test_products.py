@@ -25,7 +25,7 @@ from kbnf_core.languages.json_schema.algebra import (
     common,
     other,
 )
-from kbnf_core.languages.json_schema.document import Document, Place, read_json
+from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema, read_json
 from kbnf_core.languages.json_schema.keywords import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -106,8 +106,8 @@ def test_alternatives_in_all_of_are_told_apart_by_what_is_required_beside_them()
 
 def test_what_both_sides_allow_has_no_conditions_that_one_side_meets() -> None:
     kinds = [{"const": "x"}, {"const": "y"}, {"type": "string"}, {"minLength": 1}]
-    document, place = read({"allOf": kinds})
-    x, y, string, some = (document.inside(place, "allOf", str(n)) for n in range(4))
+    document, subschema = read({"allOf": kinds})
+    x, y, string, some = (document.inside(subschema, "allOf", str(n)) for n in range(4))
     excludes = Schemas(document, Options()).excludes
     assert common(x, other(y), excludes) == x == common(other(y), x, excludes)
     assert common(both((string, other(y))), both((x, some)), excludes) == both((string, x, some))
@@ -120,8 +120,8 @@ def test_what_both_sides_allow_has_no_conditions_that_one_side_meets() -> None:
 
 def test_a_required_member_is_some_member_that_is_asked_for() -> None:
     closed = {"properties": {"a": STRING, "b": STRING}, "additionalProperties": False}
-    document, place = read({"allOf": [{"not": closed}, {"type": "object", "required": ["c"]}]})
-    asked, needed = (document.inside(place, "allOf", n) for n in "01")
+    document, subschema = read({"allOf": [{"not": closed}, {"type": "object", "required": ["c"]}]})
+    asked, needed = (document.inside(subschema, "allOf", n) for n in "01")
     schemas = Schemas(document, Options())
     assert any(part.present for part in objects_of(schemas, asked))
     assert not any(part.present for part in objects_of(schemas, both((asked, needed))))
@@ -171,12 +171,12 @@ def test_other_lengths_are_lengths() -> None:
     ]
 
 
-def read(schema: Any) -> tuple[Document, Place]:
-    """Return a document and the place of its root."""
-    document = Document(read_json(json.dumps(schema)), Options())
+def read(schema: Any) -> tuple[SchemaDocument, Subschema]:
+    """Return a document and the subschema of its root."""
+    document = SchemaDocument(read_json(json.dumps(schema)), Options())
     root = document.root()
     assert isinstance(root, Ref)
-    return document, document.place(root)
+    return document, document.subschema(root)
 
 
 def test_what_is_too_large_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,9 +184,9 @@ def test_what_is_too_large_is_found_once(monkeypatch: pytest.MonkeyPatch) -> Non
     parts = [
         {"anyOf": [{"properties": {f"{name}{n}": STRING}} for name in "abcd"]} for n in numbers
     ]
-    document, place = read({"allOf": parts})
+    document, subschema = read({"allOf": parts})
     schemas = Schemas(document, Options())
-    whole = AllOf(tuple(document.inside(place, "allOf", str(n)) for n in numbers))
+    whole = AllOf(tuple(document.inside(subschema, "allOf", str(n)) for n in numbers))
     with pytest.raises(NarrowableError):
         schemas.shape(whole)
     monkeypatch.delattr(Products, "meet")
@@ -195,8 +195,8 @@ def test_what_is_too_large_is_found_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_expression_and_its_opposite_have_nothing_in_common() -> None:
-    document, place = read({"allOf": [{"type": "object"}]})
-    part = document.inside(place, "allOf", "0")
+    document, subschema = read({"allOf": [{"type": "object"}]})
+    part = document.inside(subschema, "allOf", "0")
     assert isinstance(other(part), Not)
     schemas = Schemas(document, Options())
     assert not schemas.shape(both((part, other(part))))
@@ -204,11 +204,11 @@ def test_an_expression_and_its_opposite_have_nothing_in_common() -> None:
 
 
 def test_no_pass_of_the_collector_is_needed_to_free_what_was_read() -> None:
-    document, place = read({"allOf": [{"type": "object"}, {"required": ["a"]}]})
+    document, subschema = read({"allOf": [{"type": "object"}, {"required": ["a"]}]})
     gc.disable()
     try:
         schemas = Schemas(document, Options())
-        schemas.shape(AllOf(tuple(document.inside(place, "allOf", n) for n in "01")))
+        schemas.shape(AllOf(tuple(document.inside(subschema, "allOf", n) for n in "01")))
         alive = ref(schemas)
         del schemas
         assert alive() is None

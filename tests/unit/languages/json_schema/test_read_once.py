@@ -23,7 +23,7 @@ from kbnf_core.languages import (
 )
 from kbnf_core.languages.gbnf import writer as gbnf_writer
 from kbnf_core.languages.json_schema import parse
-from kbnf_core.languages.json_schema.document import Document, read_json
+from kbnf_core.languages.json_schema.document import SchemaDocument, read_json
 from kbnf_core.languages.json_schema.keywords import review
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.tools import parse as tools
@@ -93,7 +93,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         for module in modules:
             if vars(module).get(name) is function:
                 monkeypatch.setattr(module, name, counted(name, function))
-    for kind in (Document, Schemas):
+    for kind in (SchemaDocument, Schemas):
         monkeypatch.setattr(kind, "__init__", counted(kind.__name__, kind.__init__))
     return found
 
@@ -128,7 +128,12 @@ def test_a_schema_is_read_once(
     # What has formats shows the rules of a library, which a process reads once.
     assert counts.pop("parse_kbnf", 0) <= (target is not None)
     assert counts.pop("read_json", 1) == 1
-    assert counts == {"parse_json": 1, "review": reviewed, "Document": made, "Schemas": written}
+    assert counts == {
+        "parse_json": 1,
+        "review": reviewed,
+        "SchemaDocument": made,
+        "Schemas": written,
+    }
 
 
 @pytest.mark.parametrize("made", ["to_kbnf", "parser"])
@@ -162,7 +167,7 @@ CONTRADICTORY = {
 def test_a_check_reads_a_schema_once(counts: Counter[str], value: Any) -> None:
     assert check(json.dumps(value), language=JSON_SCHEMA)
     assert counts.pop("parse_kbnf", 0) <= 1
-    assert counts == dict.fromkeys(("read_json", "parse_json", "Document", "Schemas"), 1) | {
+    assert counts == dict.fromkeys(("read_json", "parse_json", "SchemaDocument", "Schemas"), 1) | {
         "review": 1
     }
 

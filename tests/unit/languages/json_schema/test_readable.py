@@ -3,13 +3,14 @@
 import datetime
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pydantic
 import pytest
 
-from kbnf_core import Engine, Vocabulary, check
+from kbnf_core import Engine, Vocabulary, check, ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.json_strings import Spelling
@@ -18,9 +19,13 @@ from kbnf_core.automata.operations import difference, is_equal
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.convert import from_json_schema
+from kbnf_core.frontend import read_grammar
 from kbnf_core.grammar import Grammar
-from kbnf_core.kbnf.build import EMPTY, call, sequence, text
+from kbnf_core.ir import build
+from kbnf_core.ir.build import EMPTY, Uncompiled, call, sequence, text
+from kbnf_core.kbnf.build import of_ir
 from kbnf_core.kbnf.format import format_kbnf
+from kbnf_core.kbnf.parsed import Expressed
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import (
@@ -32,13 +37,13 @@ from kbnf_core.languages.json_schema import (
     Whitespace,
     as_mapping,
 )
-from kbnf_core.languages.json_schema.readable import tidied
+from kbnf_core.languages.json_schema.readable import leaf_of, tidied
 from kbnf_core.languages.json_schema.scalars import all_but
 from kbnf_core.languages.json_schema.type_keywords import NAMES, PLAIN, bounded_format, formats_of
 from kbnf_core.languages.json_schema.value_sets import Matching
 from kbnf_core.lower.regular import Regulars
-from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.source import Source
+from kbnf_core.text.errors import GrammarError, LimitError
+from kbnf_core.text.source import Source, Span
 from kbnf_testing.data import DATA
 
 EVENT: dict[str, Any] = {
@@ -129,10 +134,72 @@ def test_one_character_is_written_out_and_no_escape_is_needless() -> None:
 
 def test_no_rule_is_empty_or_a_second_name_of_another() -> None:
     rules = {"start": call("a"), "a": sequence(call("b"), text("x")), "b": EMPTY, "kept": call("b")}
-    (form,) = tidied("start", rules, {"kept"}).values()
-    assert print_expression_of_kbnf(form) == "'x'"
+    (body,) = tidied("start", rules, {"kept"}).values()
+    assert print_expression_of_kbnf(of_ir(body, leaf_of)) == "'x'"
     schema = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string", "pattern": "^[0-9]{9}(x|y)$"}}}
     assert "a_2" not in from_json_schema(json.dumps(schema)).text
+
+
+def _expressed(schema: object) -> Expressed:
+    reading = read_grammar(Source(json.dumps(schema)), JSON_SCHEMA)
+    expressed = reading.parsed.expressed()
+    assert expressed is not None
+    return expressed
+
+
+EXPRESSED: dict[str, Any] = {
+    **{
+        name: {"type": "string", "format": name}
+        for name in ("date-time", "duration", "email", "ipv6", "json-pointer", "uri", "uuid")
+    },
+    "event": EVENT,
+    "anything": {},
+    "bounds": {"properties": {"a": {"type": "integer", "maximum": 150}, "b": {"minimum": 0.5}}},
+    "lengths": {"type": "string", "pattern": "^(ab?)+$", "minLength": 3, "maxLength": 900},
+    "names": {"properties": {"one": {}, "other": {}}, "additionalProperties": {"type": "null"}},
+    "many": {"enum": [f"value {number}" for number in range(200)]},
+    "products": {"type": "number", "multipleOf": 7, "minimum": 100},
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSED)
+def test_the_expression_of_an_automaton_has_its_language(name: str) -> None:
+    """Lark is written from the automata of rules, of which only the expressions are printed."""
+    rules, automata = _expressed(EXPRESSED[name])
+    languages = Regulars(rules)
+    for rule, body in rules.items():
+        assert rule not in automata or is_equal(languages.of(body), automata[rule])
+        for node in ir.postorder(body):
+            if isinstance(node, ir.Regular):
+                written = compile_regex(str(node.notation)).dfa
+                assert written is not None
+                assert is_equal(written, node.dfa)
+
+
+def test_regular_expressions_are_compiled_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("this compiles")
+
+    schema = {"properties": {"one": {}, "other": {}}, "additionalProperties": {"type": "null"}}
+    rules = _expressed(schema).rules
+    node = next(
+        node
+        for body in rules.values()
+        for node in ir.postorder(body)
+        if isinstance(node, Uncompiled)
+    )
+    moved = replace(node, span=Span(1, 2))
+    assert isinstance(moved, Uncompiled)
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "compile_regex", fail)
+        assert "other_key ::= " in from_json_schema(json.dumps(schema)).text
+    assert is_equal(moved.dfa, node.dfa)
+    with pytest.raises(AttributeError):
+        getattr(node, "automaton")  # noqa: B009 - a name that the class does not have
+    large = build.pattern("(?:a?){9}{9}{9}{9}{9}")
+    assert isinstance(large, Uncompiled)
+    with pytest.raises(LimitError):
+        assert large.dfa
 
 
 def test_a_rule_without_a_title_stands_behind_the_one_that_it_is_part_of() -> None:

@@ -10,7 +10,7 @@ from kbnf_core.kbnf.build import Form, call, definition, of_ir, regex
 from kbnf_core.kbnf.printer import print_definition
 from kbnf_core.languages.json_schema import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.algebra import Ref
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import SchemaDocument
 from kbnf_core.languages.json_schema.parse import guided
 from kbnf_core.languages.json_schema.rules import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas
@@ -79,17 +79,17 @@ def test_a_type_alone_is_what_it_is_with_a_keyword_that_is_not_known(
     shapes = []
     for more in ({"title": "t", "default": 1}, {"x-unknown": 1}):
         options = Options(standard=standard)
-        read = Document({"type": type_, **more}, options)
+        read = SchemaDocument({"type": type_, **more}, options)
         shapes.append(Schemas(read, options).shape(read.root()))
     assert shapes[0] == shapes[1]
 
 
 def test_a_document_has_one_reference_to_each_schema() -> None:
-    read = Document({"properties": {"a": {"type": "null"}}}, Options())
+    read = SchemaDocument({"properties": {"a": {"type": "null"}}}, Options())
     root = read.root()
     assert isinstance(root, Ref)
-    place = read.place(root)
-    assert read.inside(place, "properties", "a") is read.inside(place, "properties", "a")
+    subschema = read.subschema(root)
+    assert read.inside(subschema, "properties", "a") is read.inside(subschema, "properties", "a")
 
 
 def test_what_is_lost_in_schemas_with_the_same_contents_is_named_for_each() -> None:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kbnf_core import check
-from kbnf_core.convert import Example, from_lark
+from kbnf_core.convert import DifferingText, from_lark
 from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_testing.lark_files import ROOT
 from kbnf_testing.lark_subject import accepts_of
@@ -120,8 +120,8 @@ def test_a_loss_of_ignored_text_is_shown_where_it_is_ignored() -> None:
 
 
 def test_bytes_that_are_no_text_are_escaped_once() -> None:
-    assert str(Example(b"\x80", kept_out=True)) == r"'\x80' is refused wrongly"
-    assert str(Example(rb"\udc80 \x80" + b"\xff", kept_out=True)) == (
+    assert str(DifferingText(b"\x80", kept_out=True)) == r"'\x80' is refused wrongly"
+    assert str(DifferingText(rb"\udc80 \x80" + b"\xff", kept_out=True)) == (
         r"'\\udc80 \\x80\xff' is refused wrongly"
     )
 

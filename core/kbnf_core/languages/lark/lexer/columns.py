@@ -21,7 +21,7 @@ from kbnf_core.automata.nfa import ending_in, from_symbols
 from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.kbnf import build, tree
 from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON
-from kbnf_core.languages.lark.reader.model import Lexeme, Terminal
+from kbnf_core.languages.lark.reader.model import LarkTerminal, Lexeme
 from kbnf_core.text.source import Span
 
 VARIABLE = "n"
@@ -42,7 +42,7 @@ def family(name: str, body: tree.Expression, span: Span) -> tree.Definition:
 class Newlines:
     """The newlines of a grammar, cut; ``write`` writes the words of an automaton."""
 
-    terminal: Terminal
+    terminal: LarkTerminal
     tab: int
     names: Identifiers
     write: Callable[[Lexeme, Dfa, bool], tree.Expression]

@@ -29,10 +29,10 @@ from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.languages.lark.lexer.lookahead import END, NOTHING
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Node,
-    Terminal,
 )
 from kbnf_core.lower.facts import names_where, where
 from kbnf_core.text.budget import Budget
@@ -46,7 +46,7 @@ Site = Leaf | Call
 _Sites = dict[int, Site]
 """Sites by identity."""
 
-Confusable = Callable[[Terminal, Terminal], bool]
+Confusable = Callable[[LarkTerminal, LarkTerminal], bool]
 
 _Seen = tuple[int, bool]
 """Leaves that may come next, and whether the text may end."""
@@ -400,7 +400,7 @@ class _Together:
         self._beginnings = beginnings
         self._confusable = confusable
         # By automata: they are far fewer than the terminals of a text that is written.
-        self._uses: dict[Dfa, tuple[Terminal, int]] = {}
+        self._uses: dict[Dfa, tuple[LarkTerminal, int]] = {}
         for number, leaf in enumerate(leaves):
             if isinstance(leaf, Lexeme):
                 dfa = leaf.terminal.dfa

@@ -44,11 +44,11 @@ from kbnf_core.languages.lark.lexer.lookahead import (
 )
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
-    Layout,
+    IndenterTerminals,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Node,
-    Terminal,
     only_reached,
 )
 from kbnf_core.languages.lark.reader.report import LEXING, Report
@@ -60,7 +60,7 @@ _END = "@end"
 _MOST_UNROLLED = 8
 """Rounds of a bounded repetition at the end of a text that are written one by one."""
 
-_Symbol = str | Terminal
+_Symbol = str | LarkTerminal
 
 
 class _LeftCorners:
@@ -158,7 +158,7 @@ def end_bare(grammar: LexicalGrammar, budget: Budget) -> LexicalGrammar:
     return only_reached(inserter.skipping_first(whole) if grammar.skips_first else whole)
 
 
-def dropped_newline(layout: Layout | None) -> Terminal | None:
+def dropped_newline(layout: IndenterTerminals | None) -> LarkTerminal | None:
     """Return a copy of the newline's terminal where an indenter drops some; else None."""
     return replace(layout.newline) if layout is not None and layout.opening else None
 
@@ -166,13 +166,13 @@ def dropped_newline(layout: Layout | None) -> Terminal | None:
 @dataclass(slots=True)
 class _Inserter:
     grammar: LexicalGrammar
-    ignored: Terminal | None
+    ignored: LarkTerminal | None
     budget: Budget
     one_by_one: bool = False
-    dropped: Terminal | None = None
+    dropped: LarkTerminal | None = None
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
-    _terminals: tuple[Terminal, ...] = field(init=False)
+    _terminals: tuple[LarkTerminal, ...] = field(init=False)
     _corners: _LeftCorners = field(init=False)
 
     def __post_init__(self) -> None:
@@ -276,7 +276,7 @@ class _Inserter:
         return rounds
 
 
-Confusable = Callable[[Terminal, Terminal], bool]
+Confusable = Callable[[LarkTerminal, LarkTerminal], bool]
 
 
 def open_ends(
@@ -318,7 +318,11 @@ def open_ends(
 
 
 def _going_on(
-    number: int, leaf: Lexeme, positions: LexemePositions, ignored: Terminal, confusable: Confusable
+    number: int,
+    leaf: Lexeme,
+    positions: LexemePositions,
+    ignored: LarkTerminal,
+    confusable: Confusable,
 ) -> Iterator[int]:
     """Yield the leaves that may match the same lexeme, and after which more may come."""
     if _goes_on(number, positions, ignored):
@@ -331,7 +335,7 @@ def _going_on(
             yield other
 
 
-def _goes_on(number: int, positions: LexemePositions, ignored: Terminal) -> bool:
+def _goes_on(number: int, positions: LexemePositions, ignored: LarkTerminal) -> bool:
     following = (positions.leaves[leaf] for leaf in members(positions.follow[number]))
     return any(not isinstance(n, Lexeme) or n.terminal is not ignored for n in following)
 
@@ -380,7 +384,7 @@ _BEFORE: _Threads = frozenset()
 class _Runs:
     """Runs of ignored lexemes: which patterns are alive, and in which state."""
 
-    def __init__(self, terminals: list[Terminal], together: bool, once: bool) -> None:
+    def __init__(self, terminals: list[LarkTerminal], together: bool, once: bool) -> None:
         self.terminals = terminals
         self.together = together
         self.once = once
@@ -446,7 +450,9 @@ class _Runs:
         return outside(alive)
 
 
-def make_skipped(terminals: list[Terminal], together: bool, once: bool, span: Span) -> Terminal:
+def make_skipped(
+    terminals: list[LarkTerminal], together: bool, once: bool, span: Span
+) -> LarkTerminal:
     """Return the terminal of runs of the ignored ``terminals``.
 
     ``together``: they are matched as one automaton, as LLGuidance does; else each for itself.
@@ -467,10 +473,14 @@ def make_skipped(terminals: list[Terminal], together: bool, once: bool, span: Sp
     rests = tuple(by_state[state] for state in kept)
     unit = operations.union(*(terminal.dfa for terminal in terminals))
     written = _written(terminals, dfa, once, span)
-    return Terminal(NAME, NAME, dfa, span, rests, written, unit=unit, terminals=tuple(terminals))
+    return LarkTerminal(
+        NAME, NAME, dfa, span, rests, written, unit=unit, terminals=tuple(terminals)
+    )
 
 
-def _written(operands: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Expression | None:
+def _written(
+    operands: list[LarkTerminal], dfa: Dfa, once: bool, span: Span
+) -> tree.Expression | None:
     texts = [p.written.text.value for p in operands if isinstance(p.written, tree.Pattern)]
     if len(texts) == len(operands):
         whole = "|".join(texts)

@@ -44,15 +44,15 @@ class LineKind(Enum):
     ENDED = "at the end of the text"
 
 
-class State(NamedTuple):
+class LineState(NamedTuple):
     """A kind, and for those between lines the blanks that are to be written."""
 
     kind: LineKind
     blanks: str = ""
 
 
-WITHIN, ENDED = State(LineKind.WITHIN), State(LineKind.ENDED)
-States = frozenset[State]
+WITHIN, ENDED = LineState(LineKind.WITHIN), LineState(LineKind.ENDED)
+States = frozenset[LineState]
 _CLOSED = {
     LineKind.LINE: LineKind.BACK,
     LineKind.BACK: LineKind.BACK,
@@ -61,10 +61,10 @@ _CLOSED = {
 }
 
 
-def _closed(state: State) -> State | None:
+def _closed(state: LineState) -> LineState | None:
     """Return the state after the end of a block."""
     kind = _CLOSED.get(state.kind)
-    return None if kind is None else State(kind, state.blanks)
+    return None if kind is None else LineState(kind, state.blanks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class _NumberedWriter:
         self._rules = self._facts_of_rules()
         self._bodies = {name: self._unrolled(item.body) for name, item in self._definitions.items()}
         self._before_blocks = self._rules_before_blocks()
-        self._targets: dict[tuple[str, State], States] = {}
+        self._targets: dict[tuple[str, LineState], States] = {}
         self._names: dict[_Key, str] = {}
         self._given = {self._start.name.value}
         self._pending: list[_Key] = []
@@ -240,22 +240,22 @@ class _NumberedWriter:
                     self._targets[rule, before] = result
                     is_solved = False
 
-    def _after_body(self, rule: str, before: State) -> States:
+    def _after_body(self, rule: str, before: LineState) -> States:
         result = self._after(self._bodies[rule], before)
         if rule in self._blocks:
             # The text may end there, after the blanks of a line.
             return result | {WITHIN for state in result if state.blanks}
         return frozenset(self._leaving(rule, state) for state in result)
 
-    def _leaving(self, rule: str, after: State) -> State:
+    def _leaving(self, rule: str, after: LineState) -> LineState:
         """Return a state after a rule as far as it makes a difference to what follows."""
         is_back = after.kind is LineKind.BACK and rule not in self._before_blocks
         return after._replace(kind=LineKind.LINE) if is_back else after
 
-    def _after_rule(self, rule: str, before: State) -> States:
+    def _after_rule(self, rule: str, before: LineState) -> States:
         return self._targets.setdefault((rule, before), frozenset())
 
-    def _after(self, node: tree.Expression, before: State) -> States:
+    def _after(self, node: tree.Expression, before: LineState) -> States:
         """Return the states after ``node``. Nesting is bounded."""
         facts = self._facts[id(node)]
         if not facts.has_lines:
@@ -278,21 +278,21 @@ class _NumberedWriter:
                 inner = tree.children(node)
                 return frozenset(s for child in inner for s in self._after(child, before))
 
-    def _is_token_next(self, facts: _Facts, before: State) -> bool:
+    def _is_token_next(self, facts: _Facts, before: LineState) -> bool:
         """Return whether blanks are written before a node: it begins with a token."""
         return bool(before.blanks) and not facts.nullable and not facts.opens
 
-    def _after_name(self, name: str, before: State) -> Iterator[State]:
+    def _after_name(self, name: str, before: LineState) -> Iterator[LineState]:
         blanks = self._newlines.blanks_after(name)
         if blanks is not None:
-            yield from (State(LineKind.LINE, item) for item in blanks if before == WITHIN)
+            yield from (LineState(LineKind.LINE, item) for item in blanks if before == WITHIN)
         elif name not in self._blocks:
             yield from self._after_rule(name, before)
         elif before.kind is LineKind.LINE:
-            ends = self._after_rule(name, State(LineKind.OPENED, before.blanks))
+            ends = self._after_rule(name, LineState(LineKind.OPENED, before.blanks))
             yield from (after for end in ends if (after := _closed(end)) is not None)
 
-    def _rounds_after(self, body: tree.Expression, before: State, high: int | None) -> States:
+    def _rounds_after(self, body: tree.Expression, before: LineState, high: int | None) -> States:
         result = {before}
         pending = [before]
         for state in pending:
@@ -322,14 +322,14 @@ class _NumberedWriter:
                 body = self._write(whole, before, ends)
         return family(self._names[key], build.nothing(span) if body is None else body, span)
 
-    def _up_to_blanks(self, body: tree.Expression, before: State) -> Iterator[tree.Expression]:
+    def _up_to_blanks(self, body: tree.Expression, before: LineState) -> Iterator[tree.Expression]:
         """Write what ``body`` matches up to the blanks at the end of the text, and these."""
         ends = self._after(body, before)
         for blanks in sorted({state.blanks for state in ends} - {""}):
             alike = frozenset(state for state in ends if state.blanks == blanks)
             written = self._write(body, before, alike)
             if written is not None:
-                end = self._blanks_before(State(LineKind.LINE, blanks), body.span)
+                end = self._blanks_before(LineState(LineKind.LINE, blanks), body.span)
                 yield build.sequence(written, end, span=body.span)
 
     def _call(self, key: "_Key", span: Span, relation: str = "") -> tree.Expression:
@@ -349,7 +349,7 @@ class _NumberedWriter:
             return tree.Number(None, 0, relation, span)
         return number(span, 0, relation)
 
-    def _blanks_before(self, state: State, span: Span) -> tree.Expression:
+    def _blanks_before(self, state: LineState, span: Span) -> tree.Expression:
         """Return the blanks before the next token, or before the end of the text."""
         if not state.blanks:
             return build.text("", span)
@@ -357,7 +357,7 @@ class _NumberedWriter:
         return tree.Reference(tree.Name(state.blanks, span), span, self._number(span))
 
     def _write(
-        self, node: tree.Expression, before: State, afters: States
+        self, node: tree.Expression, before: LineState, afters: States
     ) -> tree.Expression | None:
         """Write what ``node`` matches from a state to any of others; None if nothing."""
         afters &= self._after(node, before)
@@ -382,7 +382,7 @@ class _NumberedWriter:
                 return _either((self._write(child, before, afters) for child in inner), span)
 
     def _write_plain(
-        self, node: tree.Expression, before: State, afters: States
+        self, node: tree.Expression, before: LineState, afters: States
     ) -> tree.Expression | None:
         if before == WITHIN:
             return node
@@ -395,7 +395,7 @@ class _NumberedWriter:
         return _either(ways, node.span)
 
     def _write_name(
-        self, name: str, before: State, afters: States, span: Span
+        self, name: str, before: LineState, afters: States, span: Span
     ) -> tree.Expression | None:
         if self._newlines.blanks_after(name) is not None:
             kinds = sorted({after.blanks for after in afters})
@@ -403,13 +403,13 @@ class _NumberedWriter:
             return _either(ways, span)
         if name not in self._blocks:
             return self._call(_Key(name, before, afters), span)
-        opened = State(LineKind.OPENED, before.blanks)
+        opened = LineState(LineKind.OPENED, before.blanks)
         ends = self._after_rule(name, opened)
         wanted = frozenset(end for end in ends if _closed(end) in afters)
         return self._call(_Key(name, opened, wanted), span, ">")
 
     def _write_items(
-        self, items: tuple[tree.Expression, ...], before: State, afters: States, span: Span
+        self, items: tuple[tree.Expression, ...], before: LineState, afters: States, span: Span
     ) -> tree.Expression | None:
         """Join the items over all states between them, from the back."""
         layers = [frozenset((before,))]
@@ -426,12 +426,12 @@ class _NumberedWriter:
     def _before_rest(
         self,
         item: tree.Expression,
-        before: State,
-        rest: Mapping[State, tree.Expression],
+        before: LineState,
+        rest: Mapping[LineState, tree.Expression],
         span: Span,
     ) -> tree.Expression | None:
         """Write an item with each of the rests that it leads to."""
-        groups: dict[int, set[State]] = {}
+        groups: dict[int, set[LineState]] = {}
         for middle in sorted(self._after(item, before), key=_order):
             if middle in rest:
                 groups.setdefault(id(rest[middle]), set()).add(middle)
@@ -443,7 +443,7 @@ class _NumberedWriter:
         return _either(ways, span)
 
     def _write_rounds(
-        self, node: tree.Repetition, before: State, afters: States
+        self, node: tree.Repetition, before: LineState, afters: States
     ) -> tree.Expression | None:
         """Write any number of rounds, or at most one."""
         ways: list[tree.Expression | None] = []
@@ -465,10 +465,10 @@ class _NumberedWriter:
         return self._call(_Key(node, before, afters), node.span)
 
     def _more_rounds(
-        self, node: tree.Repetition, before: State, afters: States
+        self, node: tree.Repetition, before: LineState, afters: States
     ) -> tree.Expression | None:
         """Write ``rounds(before) = empty | body(before, s) rounds(s)``."""
-        rest: dict[State, tree.Expression] = {}
+        rest: dict[LineState, tree.Expression] = {}
         for middle in sorted(self._after(node.body, before), key=_order):
             wanted = self._rounds_after(node.body, middle, None) & afters
             written = self._write_rounds(node, middle, wanted) if wanted else None
@@ -482,11 +482,11 @@ class _Key(NamedTuple):
     """A rule, or any number of rounds of a repetition, from a state to any of others."""
 
     subject: str | tree.Repetition
-    before: State
+    before: LineState
     afters: States
 
 
-def _order(state: State) -> tuple[str, str]:
+def _order(state: LineState) -> tuple[str, str]:
     return state.kind.name, state.blanks
 
 

@@ -31,10 +31,10 @@ from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Node,
-    Terminal,
 )
 from kbnf_core.languages.lark.reader.report import COLLISION, Report
 from kbnf_core.text.budget import Budget
@@ -65,7 +65,7 @@ class Expected:
     by_leaf: Mapping[int, frozenset[Scanner]]
     conflict: str | None
     scanners: tuple[Scanner, ...] = ()
-    _anywhere: dict[Terminal, frozenset[Scanner]] = field(default_factory=dict)
+    _anywhere: dict[LarkTerminal, frozenset[Scanner]] = field(default_factory=dict)
     """What all scanners are around an ignored terminal; a large grammar has many uses of it."""
 
     def looked_for(self, leaf: Lexeme) -> Iterable[Scanner]:
@@ -86,7 +86,7 @@ class TooManyExpansionsError(Exception):
 
 
 def expected(
-    grammar: LexicalGrammar, skipped: frozenset[Terminal], always: Iterable[Terminal] = ()
+    grammar: LexicalGrammar, skipped: frozenset[LarkTerminal], always: Iterable[LarkTerminal] = ()
 ) -> Expected:
     """Return the tables of Lark's LALR parser for the rules; its lexer drops ``skipped``.
 
@@ -107,7 +107,7 @@ def expected(
         return Expected({}, conflict)
     shifts = _Shifts(analyzer, plain)
     # Most states look for the same.
-    reached: dict[frozenset[Terminal], int] = {}
+    reached: dict[frozenset[LarkTerminal], int] = {}
     ignored = grammar.ignored.terminals if grammar.ignored else ()
     for state, leaves in shifts.by_state().items():
         actions = analyzer.parse_table.states[state]
@@ -243,11 +243,11 @@ class _Shifts:
 class _Plain:
     """Rules without operators, made as Lark makes them: equal repetitions share a rule."""
 
-    skipped: frozenset[Terminal]
+    skipped: frozenset[LarkTerminal]
     rules: dict[str, list[_Expansion]] = field(default_factory=dict)
     leaves: dict[tuple[str, _Expansion, int], set[int]] = field(default_factory=dict)
     """The uses of terminals, by identity, at a place of an expansion of a rule."""
-    terminals: dict[str, Terminal] = field(default_factory=dict)
+    terminals: dict[str, LarkTerminal] = field(default_factory=dict)
     _names: dict[int, str] = field(default_factory=dict)
     _repeated: dict[tuple[_Expansion, ...], str] = field(default_factory=dict)
 
@@ -289,7 +289,7 @@ class _Plain:
                 # Lark has none.
                 return []
 
-    def _name(self, terminal: Terminal) -> str:
+    def _name(self, terminal: LarkTerminal) -> str:
         if id(terminal) not in self._names:
             self._names[id(terminal)] = f"T{len(self._names)}"
             self.terminals[self._names[id(terminal)]] = terminal
@@ -339,7 +339,7 @@ APART = "give one of them a priority (`NAME.2`), or let it exclude the other's t
 
 
 def report_collisions(
-    scanners: Iterable[Scanner], ignored: Collection[Terminal], budget: Budget, report: Report
+    scanners: Iterable[Scanner], ignored: Collection[LarkTerminal], budget: Budget, report: Report
 ) -> None:
     """Note each pair of terminals with one priority that collide in a scanner, with an example."""
     seen: set[frozenset[str]] = set()
@@ -357,7 +357,7 @@ def report_collisions(
                 _report(first, second, len(seen) <= _MOST_PAIRS, report)
 
 
-def _near_pairs(patterns: list[Terminal]) -> Iterator[tuple[Terminal, Terminal]]:
+def _near_pairs(patterns: list[LarkTerminal]) -> Iterator[tuple[LarkTerminal, LarkTerminal]]:
     """Yield the pairs that may have a word in common, in order."""
     beginnings = Beginnings(terminal.dfa for terminal in patterns)
     for number, one in enumerate(patterns):
@@ -365,7 +365,7 @@ def _near_pairs(patterns: list[Terminal]) -> Iterator[tuple[Terminal, Terminal]]
         yield from ((one, patterns[number + 1 + other]) for other in members(later))
 
 
-def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> None:
+def _report(first: LarkTerminal, second: LarkTerminal, asks: bool, report: Report) -> None:
     """Note a text that both match, before a text that their look-aheads may ask for."""
     word = common_word(first.dfa, second.dfa)
     examples = [*_overlap(first, second)] if asks else []
@@ -384,7 +384,7 @@ def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> No
             return
 
 
-def _report_ignored(scanner: Scanner, ignored: Collection[Terminal], report: Report) -> None:
+def _report_ignored(scanner: Scanner, ignored: Collection[LarkTerminal], report: Report) -> None:
     """Note where it depends on the terminal found whether text is ignored."""
     for pattern, strings in scanner:
         for string in strings:
@@ -403,15 +403,15 @@ def _report_ignored(scanner: Scanner, ignored: Collection[Terminal], report: Rep
                 report.note(COLLISION, message, string.span, APART)
 
 
-def _order(terminal: Terminal) -> tuple[int, int, int, str]:
+def _order(terminal: LarkTerminal) -> tuple[int, int, int, str]:
     return terminal.order.key if terminal.order else (0, 0, 0, "")
 
 
-def _priority(terminal: Terminal) -> int:
+def _priority(terminal: LarkTerminal) -> int:
     return _order(terminal)[0]
 
 
-def _matches(terminal: Terminal, text: str, following: str) -> bool:
+def _matches(terminal: LarkTerminal, text: str, following: str) -> bool:
     """Return whether Python's ``re`` matches exactly ``text`` before ``following``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -419,11 +419,11 @@ def _matches(terminal: Terminal, text: str, following: str) -> bool:
     return match is not None and match.end() == len(text)
 
 
-def _regexp(terminal: Terminal) -> str:
+def _regexp(terminal: LarkTerminal) -> str:
     return terminal.order.regexp if terminal.order else ""
 
 
-def _overlap(one: Terminal, other: Terminal) -> Iterator[tuple[str, str]]:
+def _overlap(one: LarkTerminal, other: LarkTerminal) -> Iterator[tuple[str, str]]:
     """Yield interegular's example of a text that both match, and the text that must follow."""
     from interegular import Comparator, Unsupported
 
@@ -441,7 +441,7 @@ def _overlap(one: Terminal, other: Terminal) -> Iterator[tuple[str, str]]:
         yield example.main_text, example.postfix
 
 
-def _is_small(terminal: Terminal) -> bool:
+def _is_small(terminal: LarkTerminal) -> bool:
     return terminal.dfa.state_count <= _MOST_STATES and len(_regexp(terminal)) <= _MOST_LENGTH
 
 

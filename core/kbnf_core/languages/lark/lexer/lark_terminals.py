@@ -26,13 +26,13 @@ from kbnf_core.languages.lark.lexer.lookahead import (
 )
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
-from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
+from kbnf_core.languages.lark.reader.model import LarkTerminal, Lexing, Node, TerminalOrder, lexeme
 from kbnf_core.languages.lark.reader.modules import Gathered, Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
     UNSUPPORTED,
-    RefusedError,
+    LarkRefusedError,
     Report,
     check_counts,
 )
@@ -50,7 +50,7 @@ from kbnf_core.text.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class LarkPattern:
     """A pattern as Lark keeps it; ``text`` is that of a plain string, None for all others."""
 
     value: str
@@ -84,47 +84,49 @@ class Pattern:
             return 0, 0
 
 
-class LarkTerminals(NamedTerminals[Pattern]):
+class LarkTerminals(NamedTerminals[LarkPattern]):
     """Builds the patterns of terminals."""
 
     def combine(
-        self, node: lark.Expression, patterns: list[Pattern], module: Module
-    ) -> Pattern | None:
+        self, node: lark.Expression, patterns: list[LarkPattern], module: Module
+    ) -> LarkPattern | None:
         """Return the pattern of a terminal expression; None after a report."""
         match node:
             case lark.Group():
                 return patterns[0]
             case Sequence():
-                return Pattern("".join(pattern.regexp for pattern in patterns))
+                return LarkPattern("".join(pattern.regexp for pattern in patterns))
             case Choice():
                 ordered = sorted(patterns, key=lambda p: (-p.widths[1], -p.widths[0], -p.length))
-                return Pattern(f"(?:{'|'.join(pattern.regexp for pattern in ordered)})")
+                return LarkPattern(f"(?:{'|'.join(pattern.regexp for pattern in ordered)})")
             case Repeat(_, low, high):
                 check_counts(low, high, None)
-                return Pattern(
+                return LarkPattern(
                     f"(?:{patterns[0].regexp}){quantifier(low, high)}", patterns[0].flags
                 )
             case lark.Use():
                 return self.used(node, module)
             case lark.String():
                 text = decode(node.raw, Dialect.LARK)
-                return Pattern(re.escape(text), frozenset("i" if node.ignores_case else ""), text)
+                return LarkPattern(
+                    re.escape(text), frozenset("i" if node.ignores_case else ""), text
+                )
             case lark.Range():
                 return _range(node.first.raw, node.last.raw)
             case lark.Regexp():
-                return Pattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
+                return LarkPattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
         subject = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
-        raise RefusedError(INVALID, f"{subject} not allowed inside terminals")
+        raise LarkRefusedError(INVALID, f"{subject} not allowed inside terminals")
 
 
-def _range(first: str, last: str) -> Pattern:
+def _range(first: str, last: str) -> LarkPattern:
     """Return the class as Lark writes it, ends unescaped: ``"^".."z"`` is not a class of two."""
     if len(unescape(first)) == len(unescape(last)) == 1 and unescape(first) <= unescape(last):
-        return Pattern(f"[{first}-{last}]")
-    raise RefusedError(INVALID, "the ends of a range are two characters in order")
+        return LarkPattern(f"[{first}-{last}]")
+    raise LarkRefusedError(INVALID, "the ends of a range are two characters in order")
 
 
-def names_of(terminals: LarkTerminals) -> dict[Pattern, str]:
+def names_of(terminals: LarkTerminals) -> dict[LarkPattern, str]:
     """Return the name of each pattern: of equal terminals the last one's, else what Lark makes up.
 
     It looks at the rules in their order, in each at the innermost patterns first.
@@ -136,7 +138,7 @@ def names_of(terminals: LarkTerminals) -> dict[Pattern, str]:
     quiet = LarkTerminals(
         gathered, Report(terminals.report.source), terminals.limits, terminals.budget
     )
-    placed: list[tuple[int, str, Pattern | None]] = []
+    placed: list[tuple[int, str, LarkPattern | None]] = []
     for name, (entry, *_) in gathered.entries.items():
         if entry.definition.name.is_terminal:
             position = -1 if entry.module.site else entry.definition.name.span.start
@@ -218,8 +220,8 @@ class LarkFactory:
 
     terminals: LarkTerminals
     lexing: Lexing
-    _made: dict[str, Terminal | None] = field(default_factory=dict)
-    _names: dict[Pattern, str] = field(default_factory=dict)
+    _made: dict[str, LarkTerminal | None] = field(default_factory=dict)
+    _names: dict[LarkPattern, str] = field(default_factory=dict)
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
@@ -239,7 +241,7 @@ class LarkFactory:
         return self._use(result, None, module.source.slice(body.span), name, span)
 
     def _use(
-        self, pattern: Pattern, name: str | None, title: str, lark_name: str, span: Span
+        self, pattern: LarkPattern, name: str | None, title: str, lark_name: str, span: Span
     ) -> Node | None:
         if lark_name not in self._made:
             self._made[lark_name] = self._make(pattern, name, title, lark_name, span)
@@ -247,8 +249,8 @@ class LarkFactory:
         return None if made is None else lexeme(made, False, span)
 
     def _make(
-        self, pattern: Pattern, name: str | None, title: str, lark_name: str, span: Span
-    ) -> Terminal | None:
+        self, pattern: LarkPattern, name: str | None, title: str, lark_name: str, span: Span
+    ) -> LarkTerminal | None:
         if not pattern.value:
             self.terminals.report.error(INVALID, "empty terminals are not allowed in Lark", span)
             return None
@@ -272,7 +274,7 @@ class LarkFactory:
             )
             return None
         free = self.lexing is Lexing.SCANNERLESS
-        return Terminal(
+        return LarkTerminal(
             title,
             name,
             words.dfa,
@@ -283,7 +285,7 @@ class LarkFactory:
             beginnings=begun,
         )
 
-    def _automata(self, pattern: Pattern) -> tuple[Matcher, Lookahead | None, tuple[str, ...]]:
+    def _automata(self, pattern: LarkPattern) -> tuple[Matcher, Lookahead | None, tuple[str, ...]]:
         """Return the words, the texts that begin with one (under LALR), and problems.
 
         Raises the exceptions of ``matcher``.
@@ -296,15 +298,15 @@ class LarkFactory:
         begun = rest_of(beginnings(parsed.node)) if by_order else None
         return matcher(parsed.node), begun, parsed.problems
 
-    def _order(self, pattern: Pattern, name: str) -> Order:
+    def _order(self, pattern: LarkPattern, name: str) -> TerminalOrder:
         entry = self.terminals.gathered.entry(name)
         priority = entry.definition.priority or 0 if entry else 0
         key = (-priority, -pattern.widths[1], -pattern.length, name)
         keyword = None if pattern.text is None else pattern.text.encode()
-        return Order(key, keyword, pattern.flags, pattern.regexp)
+        return TerminalOrder(key, keyword, pattern.flags, pattern.regexp)
 
 
-def _written_pattern(pattern: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:
+def _written_pattern(pattern: LarkPattern, dfa: Dfa, span: Span) -> tree.Expression | None:
     if pattern.text is not None and not pattern.flags:
         return text(pattern.text, span)
     return as_pattern(pattern.regexp, dfa, span)

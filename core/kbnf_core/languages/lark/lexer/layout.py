@@ -23,7 +23,7 @@ from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.maximal_munch import Scanner
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
-    Layout,
+    IndenterTerminals,
     Lexeme,
     LexicalGrammar,
     Node,
@@ -58,7 +58,7 @@ def laid_out(
 @dataclass(slots=True)
 class _LayoutRules:
     grammar: LexicalGrammar
-    layout: Layout
+    layout: IndenterTerminals
     expected: Expected | None
     report: Report
     made: dict[str, Node] = field(default_factory=dict)
@@ -176,7 +176,7 @@ def _flat(items: tuple[Node, ...]) -> Iterator[Node]:
     while pending:
         item = pending.pop()
         if isinstance(item, Sequence):
-            pending.extend(reversed(item.parts))
+            pending.extend(reversed(item.operands))
         else:
             yield item
 

@@ -51,11 +51,11 @@ from kbnf_core.languages.lark.lexer.maximal_munch import (
 )
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Node,
-    Terminal,
 )
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, LEXING, Report
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -360,7 +360,7 @@ class Lexed:
         near = self.positions.near(number)
         return must & near, may & near
 
-    def _terminals(self, leaves: int) -> list[Terminal]:
+    def _terminals(self, leaves: int) -> list[LarkTerminal]:
         result = (self.positions.leaves[number] for number in members(leaves))
         return [*{leaf.terminal: None for leaf in result if isinstance(leaf, Lexeme)}]
 
@@ -442,7 +442,7 @@ def _has_characters_only(grammar: LexicalGrammar) -> bool:
     return True
 
 
-def _never(_one: Terminal, _other: Terminal) -> bool:
+def _never(_one: LarkTerminal, _other: LarkTerminal) -> bool:
     return False
 
 

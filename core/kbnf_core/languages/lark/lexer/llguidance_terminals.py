@@ -24,12 +24,12 @@ from kbnf_core.kbnf.build import escaped
 from kbnf_core.languages.lark.lexer.lookahead import outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
-from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
+from kbnf_core.languages.lark.reader.model import LarkTerminal, Lexing, Node, Stopped, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
-    RefusedError,
+    LarkRefusedError,
     Report,
     check_counts,
 )
@@ -43,7 +43,7 @@ _FLAGS = re.compile(r"\(\?[A-Za-z-]+\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class TerminalLanguage:
     """A set of words; ``regex`` writes it, where the pieces it was made of could be written.
 
     ``words`` are all of them, where they are given one by one.
@@ -63,10 +63,10 @@ def plain_words(node: lark.Expression) -> list[str] | None:
     return plain if len(plain) == len(node.branches) else None
 
 
-class LlguidanceTerminals(NamedTerminals[Language]):
+class LlguidanceTerminals(NamedTerminals[TerminalLanguage]):
     """Evaluates terminal expressions."""
 
-    def define(self, definition: lark.Definition, module: Module) -> Language | None:
+    def define(self, definition: lark.LarkDefinition, module: Module) -> TerminalLanguage | None:
         """Return the language of a definition; None after a report."""
         if definition.attributes:
             self.report.error(
@@ -81,15 +81,15 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         return () if plain_words(node) else lark.children(node)
 
     def combine(
-        self, node: lark.Expression, languages: list[Language], module: Module
-    ) -> Language | None:
+        self, node: lark.Expression, languages: list[TerminalLanguage], module: Module
+    ) -> TerminalLanguage | None:
         """Return the language of a terminal expression; None after a report."""
         dfas = [language.dfa for language in languages]
         match node:
             case lark.Group():
                 return languages[0]
             case ir.Sequence():
-                return Language(
+                return TerminalLanguage(
                     operations.concatenate(*dfas, limits=self.limits), joined("", languages)
                 )
             case Choice() if words := plain_words(node):
@@ -97,25 +97,27 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                 dfa = operations.literals(
                     (text.encode() for text in texts), self.limits.regex_states
                 )
-                return Language(dfa, "|".join(map(escaped, texts)), texts)
+                return TerminalLanguage(dfa, "|".join(map(escaped, texts)), texts)
             case Choice():
-                return Language(operations.union(*dfas, limits=self.limits), joined("|", languages))
+                return TerminalLanguage(
+                    operations.union(*dfas, limits=self.limits), joined("|", languages)
+                )
             case lark.Intersection():
                 common = partial(operations.intersect, limits=self.limits)
-                return Language(reduce(common, dfas), None)
+                return TerminalLanguage(reduce(common, dfas), None)
             case lark.Complement():
-                return Language(operations.complement(dfas[0]), None)
+                return TerminalLanguage(operations.complement(dfas[0]), None)
             case Repeat(_, low, high):
                 check_counts(low, high, self.limits.repetition)
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
                 regex = languages[0].regex
-                return Language(dfa, regex and f"(?:{regex}){quantifier(low, high)}")
+                return TerminalLanguage(dfa, regex and f"(?:{regex}){quantifier(low, high)}")
             case lark.Use():
                 return self.used(node, module)
             case _:
                 return self.leaf(node, module)
 
-    def leaf(self, node: lark.Expression, module: Module) -> Language | None:
+    def leaf(self, node: lark.Expression, module: Module) -> TerminalLanguage | None:
         """Return the language of a string, a range or a regular expression."""
         span = module.main_span(node.span)
         match node:
@@ -126,25 +128,25 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                 return self._range(first, last, span)
             case lark.Regexp():
                 return self._regexp(node, span)
-            case lark.Foreign(lark.Kind.REGEX):
+            case lark.Foreign(lark.ForeignKind.REGEX):
                 return self._regex_object(node)
         subject = _NO_TERMINALS.get(type(node), "this")
         if isinstance(node, lark.Foreign):
-            like = f" (like {node.text})" if node.kind is lark.Kind.SPECIAL else ""
+            like = f" (like {node.text})" if node.kind is lark.ForeignKind.SPECIAL else ""
             subject = f"{node.kind.value}{like}"
-        raise RefusedError(INVALID, f"{subject} cannot be used in terminals")
+        raise LarkRefusedError(INVALID, f"{subject} cannot be used in terminals")
 
-    def _range(self, first: str, last: str, span: Span) -> Language | None:
+    def _range(self, first: str, last: str, span: Span) -> TerminalLanguage | None:
         if len(first) != 1 or len(last) != 1:
             which = "start" if len(first) != 1 else "end"
-            raise RefusedError(INVALID, f"range {which} must be a single character")
+            raise LarkRefusedError(INVALID, f"range {which} must be a single character")
         if first > last:
-            raise RefusedError(INVALID, f"invalid range order: {first!r}..{last!r}")
+            raise LarkRefusedError(INVALID, f"invalid range order: {first!r}..{last!r}")
         return self._compiled(f"[{escaped(first)}-{escaped(last)}]", span)
 
-    def _regexp(self, node: lark.Regexp, span: Span) -> Language | None:
+    def _regexp(self, node: lark.Regexp, span: Span) -> TerminalLanguage | None:
         if "l" in node.flags:
-            raise RefusedError(INVALID, "l-flag is not supported in regexes")
+            raise LarkRefusedError(INVALID, "l-flag is not supported in regexes")
         raw = node.raw.replace("\\/", "/")
         flags = "".join(dict.fromkeys(flag for flag in node.flags if flag != "u"))
         regex = _EDGES.sub("", raw)
@@ -155,29 +157,29 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             regex = f"(?:{regex})"
         return self._compiled(regex, span)
 
-    def _compiled(self, regex: str, span: Span) -> Language | None:
+    def _compiled(self, regex: str, span: Span) -> TerminalLanguage | None:
         """Return the language of a Rust regular expression; None after a report."""
         result = compile_within(self.budget, regex, self.limits)
         for problem in result.problems:
             helps = (problem.help,) if problem.help else ()
             self.report.error(problem.code, problem.message, span, *helps)
-        return None if result.dfa is None else Language(result.dfa, regex)
+        return None if result.dfa is None else TerminalLanguage(result.dfa, regex)
 
-    def _regex_object(self, node: lark.Foreign) -> Language:
+    def _regex_object(self, node: lark.Foreign) -> TerminalLanguage:
         try:
             value = parse_json(node.text)
         except NoJsonError as error:
-            raise RefusedError(INVALID, f"this is not JSON: {error.reason}") from None
+            raise LarkRefusedError(INVALID, f"this is not JSON: {error.reason}") from None
         if not isinstance(value, dict) or len(value) != 1:
-            raise RefusedError(INVALID, "`%regex` takes an object with exactly one key")
+            raise LarkRefusedError(INVALID, "`%regex` takes an object with exactly one key")
         ((key, given),) = value.items()
         if key == "substring_chunks" and _is_texts(given):
-            return Language(substring_chunks(given, self.limits), None)
+            return TerminalLanguage(substring_chunks(given, self.limits), None)
         if key == "substring_words" and isinstance(given, str):
-            return Language(substring_chunks(_words(given), self.limits), None)
+            return TerminalLanguage(substring_chunks(_words(given), self.limits), None)
         if key == "substring_chars" and isinstance(given, str):
-            return Language(substring_chunks(list(given), self.limits), None)
-        raise RefusedError(
+            return TerminalLanguage(substring_chunks(list(given), self.limits), None)
+        raise LarkRefusedError(
             INVALID,
             "`%regex` knows substring_chunks (texts), substring_words and substring_chars (a text)",
         )
@@ -189,7 +191,7 @@ class LlguidanceFactory:
 
     terminals: LlguidanceTerminals
     lexing: Lexing
-    _made: dict[str, tuple[Terminal, bool]] = field(default_factory=dict)
+    _made: dict[str, tuple[LarkTerminal, bool]] = field(default_factory=dict)
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
@@ -211,7 +213,7 @@ class LlguidanceFactory:
 
     def of_language(
         self,
-        language: Language,
+        language: TerminalLanguage,
         key: str,
         span: Span,
         is_lazy: bool = False,
@@ -220,7 +222,7 @@ class LlguidanceFactory:
         awaits_end: bool = False,
         is_cut: bool = False,
     ) -> Node:
-        """Return a use of a terminal with these words; see ``Terminal`` for what decides its end.
+        """Return a use of a terminal with these words; ``LarkTerminal`` documents the arguments.
 
         With ``is_cut`` it may end after each of its words, whatever follows.
         """
@@ -233,13 +235,13 @@ class LlguidanceFactory:
 
     def make(
         self,
-        language: Language,
+        language: TerminalLanguage,
         key: str,
         name: str | None,
         span: Span,
         is_lazy: bool = False,
         is_cut: bool = False,
-    ) -> tuple[Terminal, bool]:
+    ) -> tuple[LarkTerminal, bool]:
         """Return the terminal, without the empty word, and whether that was one of its words."""
         nullable = language.dfa.is_nullable
         dfa = operations.difference(language.dfa, EPSILON) if nullable else language.dfa
@@ -247,7 +249,7 @@ class LlguidanceFactory:
         stops = exits(dfa) if goes_on and not dfa.is_empty else (0,) * dfa.state_count
         rests = tuple(outside(mask) for mask in stops)
         written = None if nullable or language.regex is None else _written(language, dfa, span)
-        made = Terminal(
+        made = LarkTerminal(
             key,
             name,
             dfa,
@@ -261,7 +263,7 @@ class LlguidanceFactory:
         return made, nullable
 
 
-def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
+def _written(language: TerminalLanguage, dfa: Dfa, span: Span) -> tree.Expression:
     if language.words:
         return build.alternation([build.text(word, span) for word in language.words], span)
     text = only_text(dfa)
@@ -273,7 +275,7 @@ def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
 _NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}
 
 
-def joined(mark: str, languages: list[Language]) -> str | None:
+def joined(mark: str, languages: list[TerminalLanguage]) -> str | None:
     """Return the regular expressions of ``languages`` in a row, or separated by ``|``."""
     texts = []
     for language in languages:
@@ -287,14 +289,14 @@ def _grouped(regex: str) -> str:
     return f"(?:{regex})" if "|" in regex else regex
 
 
-def literal(text: str, ignores_case: bool = False) -> Language:
+def literal(text: str, ignores_case: bool = False) -> TerminalLanguage:
     """Return the language of one text, or of its spellings in either case."""
     regex = escaped(text)
     if not ignores_case:
-        return Language(operations.literal(text.encode()), regex)
+        return TerminalLanguage(operations.literal(text.encode()), regex)
     regex = f"(?i:{regex})"
     dfa = compile_regex(regex).dfa
-    return Language(EPSILON if dfa is None else dfa, regex)
+    return TerminalLanguage(EPSILON if dfa is None else dfa, regex)
 
 
 def substring_chunks(chunks: list[str], limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -319,7 +321,7 @@ _ATTRIBUTES = frozenset(
 
 
 def lexeme_rule(
-    definition: lark.Definition,
+    definition: lark.LarkDefinition,
     module: Module,
     factory: LlguidanceFactory,
     report: Report,
@@ -351,12 +353,12 @@ def lexeme_rule(
     shortest = operations.shortest_matches(operations.difference(body.dfa, EPSILON))
     if body.dfa.is_nullable:
         shortest = operations.union(shortest, EPSILON)
-    lazy = Language(shortest, None)
+    lazy = TerminalLanguage(shortest, None)
     return factory.of_language(lazy, key, span, is_lazy=True, opening=body.regex)
 
 
 def _cut(
-    body: Language,
+    body: TerminalLanguage,
     ending: lark.Attribute | None,
     key: str,
     span: Span,
@@ -373,7 +375,9 @@ def _cut(
         dfa = operations.shortest_matches(whole)
     # One token is there at least, unless the whole may be empty.
     begun = operations.prefixes(dfa)
-    anywhere = Language(begun if dfa.is_nullable else operations.difference(begun, EPSILON), None)
+    anywhere = TerminalLanguage(
+        begun if dfa.is_nullable else operations.difference(begun, EPSILON), None
+    )
     return factory.of_language(anywhere, key, span, is_cut=True, opening=body.regex)
 
 
@@ -406,7 +410,7 @@ def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Re
 
 
 def _ended(
-    body: Language,
+    body: TerminalLanguage,
     ending: lark.Attribute,
     key: str,
     span: Span,
@@ -424,7 +428,7 @@ def _ended(
         # Of `stop=""`, LLGuidance makes an ordinary lexeme, which the model may end, too.
         return factory.of_language(body, key, span, awaits_end=True)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
-    shortest = Language(operations.shortest_matches(whole), None)
+    shortest = TerminalLanguage(operations.shortest_matches(whole), None)
     opening = joined("", [body, end])
     if ending.name.value == "suffix":
         return factory.of_language(shortest, key, span, is_lazy=True, opening=opening)
@@ -437,14 +441,14 @@ def _ended(
     return factory.of_language(shortest, key, span, is_lazy=True, stopped=stopped, opening=opening)
 
 
-def is_stopped(definition: lark.Definition) -> bool:
+def is_stopped(definition: lark.LarkDefinition) -> bool:
     """Return whether a rule is a lexeme whose end may be matched again by what follows it."""
     return any(attribute.name.value == "stop" for attribute in definition.attributes)
 
 
 def _ending(
     attribute: lark.Attribute, module: Module, factory: LlguidanceFactory, report: Report
-) -> Language | None:
+) -> TerminalLanguage | None:
     if not isinstance(attribute.value, lark.String | lark.Regexp | lark.Use):
         report.error(
             INVALID,

@@ -72,7 +72,8 @@ def numbered(automaton: SymbolDfa, classes: ByteClasses) -> Lookahead:
 @lru_cache(maxsize=_REMEMBERED)
 def outside(mask: int) -> Lookahead:
     """Return the texts that start with no byte of ``mask``; they are not empty if END is in it."""
-    classes = join([bytes(mask >> byte & 1 for byte in range(256))])
+    digits = f"{mask & ALL_BYTES:0256b}"[::-1]
+    classes = join([bytes(map(int, digits))])
     barred = [bool(mask >> byte & 1) for byte in representatives(classes)]
     first = [DEAD if bar else 1 for bar in barred]
     return numbered(SymbolDfa([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)

@@ -41,7 +41,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     refused,
     relaxed,
 )
-from kbnf_core.languages.lark.reader.model import Lexing, Order, Terminal
+from kbnf_core.languages.lark.reader.model import LarkTerminal, Lexing, TerminalOrder
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.locks import cached_property
 
@@ -56,12 +56,12 @@ def is_character(dfa: Dfa) -> bool:
     return not characters.accepting[0] and not any(characters.edges[to] for to in targets)
 
 
-def is_string(terminal: Terminal) -> bool:
+def is_string(terminal: LarkTerminal) -> bool:
     """Return whether Lark keeps a terminal as a plain string, and not as a regular expression."""
     return terminal.order is not None and terminal.order.keyword is not None
 
 
-def retypes(pattern: Terminal, string: Terminal) -> bool:
+def retypes(pattern: LarkTerminal, string: LarkTerminal) -> bool:
     """Return whether what ``pattern`` has found can become ``string``."""
     if pattern.order is None or string.order is None or string.order.keyword is None:
         return False
@@ -73,7 +73,7 @@ def retypes(pattern: Terminal, string: Terminal) -> bool:
     return _before(pattern, state).allows_end
 
 
-def _before(terminal: Terminal, state: int) -> Lookahead:
+def _before(terminal: LarkTerminal, state: int) -> Lookahead:
     """Return the texts before which a terminal matches the word that leads to ``state``."""
     is_word = state != DEAD and terminal.dfa.accepting[state]
     return terminal.rests[state] if is_word else NOTHING
@@ -83,10 +83,10 @@ def _before(terminal: Terminal, state: int) -> Lookahead:
 class Scanner:
     """The terminals that are tried, in order, and the strings that each retypes, in order."""
 
-    tried: tuple[Terminal, ...]
-    strings: tuple[tuple[Terminal, ...], ...]
+    tried: tuple[LarkTerminal, ...]
+    strings: tuple[tuple[LarkTerminal, ...], ...]
 
-    def __iter__(self) -> Iterator[tuple[Terminal, tuple[Terminal, ...]]]:
+    def __iter__(self) -> Iterator[tuple[LarkTerminal, tuple[LarkTerminal, ...]]]:
         return zip(self.tried, self.strings, strict=True)
 
     @property
@@ -106,9 +106,9 @@ class Scanner:
         """The index of the terminals that are tried."""
         return Beginnings(tried_terminal.dfa for tried_terminal in self.tried)
 
-    def around(self, terminal: Terminal) -> "Scanner":
+    def around(self, terminal: LarkTerminal) -> "Scanner":
         """Return the scanner as far as it decides which words of ``terminal`` are found."""
-        rows: list[tuple[Terminal, tuple[Terminal, ...]]] = []
+        rows: list[tuple[LarkTerminal, tuple[LarkTerminal, ...]]] = []
         length = 0
         for number in members(self.beginnings.near(terminal.dfa)):
             tried_terminal, strings = self.tried[number], self.strings[number]
@@ -121,7 +121,7 @@ class Scanner:
         return Scanner(tuple(row[0] for row in rows), tuple(row[1] for row in rows))
 
 
-def scanner_of(looked_for: Iterable[Terminal]) -> Scanner:
+def scanner_of(looked_for: Iterable[LarkTerminal]) -> Scanner:
     """Return the scanner of some terminals."""
     by_order = {terminal.order: terminal for terminal in looked_for if terminal.order is not None}
     ordered = [by_order[order] for order in sorted(by_order, key=lambda order: order.key)]
@@ -136,7 +136,7 @@ def scanner_of(looked_for: Iterable[Terminal]) -> Scanner:
     return Scanner(tried, tuple(tuple(strings[terminal]) for terminal in tried))
 
 
-def is_same(one: Terminal, other: Terminal) -> bool:
+def is_same(one: LarkTerminal, other: LarkTerminal) -> bool:
     """Return whether two are one terminal of Lark's, as ignored text and a use of it are."""
     return one.order is other.order
 
@@ -149,13 +149,13 @@ class ScannerJudge:
     from a use of its terminal in a rule.
     """
 
-    terminal: Terminal
+    terminal: LarkTerminal
     scanners: tuple[Scanner, ...]
-    dropped: frozenset[Order | None]
+    dropped: frozenset[TerminalOrder | None]
     is_dropped: bool
     automata: list[Dfa] = field(default_factory=list)
-    _begun: dict[Terminal, int] = field(default_factory=dict)
-    _words: dict[Terminal, int] = field(default_factory=dict)
+    _begun: dict[LarkTerminal, int] = field(default_factory=dict)
+    _words: dict[LarkTerminal, int] = field(default_factory=dict)
 
     watched = 0
 
@@ -183,7 +183,7 @@ class ScannerJudge:
         )
 
     @property
-    def blamed(self) -> list[Terminal]:
+    def blamed(self) -> list[LarkTerminal]:
         """What makes the difference between each scanner and the others."""
         tried_by_scanner = [
             {t: None for tried_terminal, strings in s for t in (tried_terminal, *strings)}
@@ -213,11 +213,11 @@ class ScannerJudge:
                 left = both(left, others(after(terminal.beginnings, state)))
         return result
 
-    def _before(self, terminal: Terminal, states: States) -> Lookahead:
+    def _before(self, terminal: LarkTerminal, states: States) -> Lookahead:
         own = self.terminal if is_same(terminal, self.terminal) else terminal
         return _before(own, states[self._words[terminal]])
 
-    def _is_wanted(self, finder: Terminal, becomes: Terminal) -> bool:
+    def _is_wanted(self, finder: LarkTerminal, becomes: LarkTerminal) -> bool:
         if self.is_dropped:
             return is_same(finder, self.terminal)
         return finder.order not in self.dropped and is_same(becomes, self.terminal)
@@ -237,7 +237,7 @@ class Doubt:
 
     word: bytes
     following: bytes
-    companion: Terminal
+    companion: LarkTerminal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,7 +302,7 @@ class LexemeSplitter:
 
     lexing: Lexing
     budget: Budget
-    dropped: tuple[Terminal, ...] = ()
+    dropped: tuple[LarkTerminal, ...] = ()
     _cuts: dict[tuple[int, Hashable, int], LexemeSplit] = field(default_factory=dict)
     # By the numbers of languages: terminals are many, and a few languages mostly.
     _meetings: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -310,7 +310,7 @@ class LexemeSplitter:
     _languages: dict[Hashable, int] = field(default_factory=dict)
     _numbers: dict[int, tuple[Dfa, int]] = field(default_factory=dict)
 
-    def confusable(self, one: Terminal, other: Terminal) -> bool:
+    def confusable(self, one: LarkTerminal, other: LarkTerminal) -> bool:
         """Return whether the two have a word in common."""
         if one is other:
             return True
@@ -332,7 +332,11 @@ class LexemeSplitter:
         return self._numbers[id(dfa)][1]
 
     def cut(
-        self, terminal: Terminal, must: Iterable[Terminal], may: Iterable[Terminal], following: int
+        self,
+        terminal: LarkTerminal,
+        must: Iterable[LarkTerminal],
+        may: Iterable[LarkTerminal],
+        following: int,
     ) -> LexemeSplit:
         """Return the words of ``terminal`` before the bytes ``following``.
 
@@ -344,7 +348,7 @@ class LexemeSplitter:
         return self._memoised(_MunchJudge(terminal, certain, possible), key, following)
 
     def scanned(
-        self, terminal: Terminal, scanners: Iterable[Scanner], following: int
+        self, terminal: LarkTerminal, scanners: Iterable[Scanner], following: int
     ) -> LexemeSplit:
         """Return the words of ``terminal`` that any of the scanners finds before ``following``."""
         around = {terminal_.around(terminal) for terminal_ in scanners}
@@ -361,8 +365,8 @@ class LexemeSplitter:
         return self._cuts[whole]
 
     def _relevant(
-        self, terminal: Terminal, companions: Iterable[Terminal], following: int
-    ) -> list[Terminal]:
+        self, terminal: LarkTerminal, companions: Iterable[LarkTerminal], following: int
+    ) -> list[LarkTerminal]:
         if self.lexing is not Lexing.LLGUIDANCE:
             return []
         result = {
@@ -372,14 +376,14 @@ class LexemeSplitter:
         }
         return [result[key] for key in sorted(result, key=lambda k: result[k].title)]
 
-    def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
+    def _matters(self, terminal: LarkTerminal, other: LarkTerminal, following: int) -> bool:
         if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):
             return False
         if other.is_lazy or other.unit is not None:
             return True
         return bool(self._going_on(terminal, other) & following)
 
-    def _going_on(self, terminal: Terminal, other: Terminal) -> int:
+    def _going_on(self, terminal: LarkTerminal, other: LarkTerminal) -> int:
         """Return the bytes with which ``other`` alone goes on where ``terminal`` has a word."""
         key = (self._number(terminal.dfa), self._number(other.dfa))
         if key not in self._meetings:
@@ -405,7 +409,7 @@ class LexemeSplitter:
         self.budget.subject = terminal.title
         walk = _MunchWalk([terminal.dfa, *judge.automata], self.budget, judge.watched)
         groups: dict[Lookahead, list[int]] = {}
-        doubts: dict[Terminal, Doubt] = {}
+        doubts: dict[LarkTerminal, Doubt] = {}
         for number, (states, passed) in enumerate(walk.states):
             if not terminal.dfa.accepting[states[0]]:
                 continue
@@ -426,7 +430,7 @@ class LexemeSplitter:
         return LexemeSplit(classes, tuple(doubts.values()))
 
 
-def _by_rest(terminal: Terminal, following: int) -> Iterable[Class]:
+def _by_rest(terminal: LarkTerminal, following: int) -> Iterable[Class]:
     """Yield the words of a terminal without companions."""
     groups: dict[Lookahead, list[int]] = {}
     for state, rest in enumerate(terminal.rests):
@@ -442,7 +446,7 @@ class _MunchJudge:
     """Decides which texts may follow a word of ``terminal``, given the states of its companions."""
 
     def __init__(
-        self, terminal: Terminal, certain: list[Terminal], possible: list[Terminal]
+        self, terminal: LarkTerminal, certain: list[LarkTerminal], possible: list[LarkTerminal]
     ) -> None:
         self.terminal = terminal
         self.blamed = possible
@@ -468,7 +472,7 @@ class _MunchJudge:
         sure = reduce(both, rests[:certain], self.terminal.rests[states[0]])
         return sure, [both(sure, verdict) for verdict in rests[certain:]]
 
-    def _verdict(self, companion: Terminal, state: int, passed: bool) -> Lookahead:
+    def _verdict(self, companion: LarkTerminal, state: int, passed: bool) -> Lookahead:
         unit = companion.unit or companion.dfa
         is_word = state != DEAD and bool(unit.accepting[state])
         if companion.is_lazy and (passed or (is_word and not self.terminal.is_lazy)):

@@ -25,7 +25,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import write_dfa, write_rules
 from kbnf_core.conversion.rewrite import merge_variants
-from kbnf_core.conversion.scannerless import Token, without_lexer
+from kbnf_core.conversion.scannerless import TokenKind, without_lexer
 from kbnf_core.conversion.to_kbnf import Identifiers
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import build, tree
@@ -46,11 +46,11 @@ from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
+    LarkTerminal,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Node,
-    Terminal,
     TooManyVariantsError,
     is_endless,
     only_useful,
@@ -448,7 +448,7 @@ class RuleProduct:
 
 
 @dataclass(slots=True)
-class Writer:
+class LexemeWriter:
     """Writes lexemes: short ones where they are, named ones as definitions of their own."""
 
     names: Identifiers
@@ -467,7 +467,7 @@ class Writer:
             return build.call(written.name.value, node.span)
         return replace(written, span=node.span)
 
-    def _write(self, terminal: Terminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
+    def _write(self, terminal: LarkTerminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
         span = terminal.span
         symbol = terminal.written if is_whole else None
         if symbol is None or _is_long(symbol):
@@ -481,7 +481,7 @@ class Writer:
         self.families[name] = terminal.name
         return build.call(name, span)
 
-    def _rules(self, terminal: Terminal, dfa: Dfa) -> tree.Expression:
+    def _rules(self, terminal: LarkTerminal, dfa: Dfa) -> tree.Expression:
         """Write an automaton whose words are not UTF-8, state by state."""
         name = self.names.fresh(terminal.name or "bytes")
         states = write_rules(dfa, name, terminal.span)
@@ -596,7 +596,7 @@ class Assembly:
             else:
                 others.append(definition(name, body, span))
         tokens = [
-            Token(tree.Name(name, body.span), body, body.span, name in skipped)
+            TokenKind(tree.Name(name, body.span), body, body.span, name in skipped)
             for name, body in leaves.items()
         ]
         rivals, whose = skipped, "its own terminal"
@@ -630,9 +630,11 @@ class Assembly:
         more = (definition(*entry) for entry in writer.definitions)
         return tree.Document(self.source, (*rules, *more), ())
 
-    def _plain(self, grammar: LexicalGrammar) -> tuple[list[tree.Definition], Writer, set[str]]:
+    def _plain(
+        self, grammar: LexicalGrammar
+    ) -> tuple[list[tree.Definition], LexemeWriter, set[str]]:
         """Return the rules as they are, the start first, and the names of terminals."""
-        writer = Writer(self.names.copy())
+        writer = LexemeWriter(self.names.copy())
         rules = {grammar.start: None, **dict.fromkeys(grammar.rules)}
         names = {
             rule: writer.names.of(key, wanted_name(key))
@@ -721,7 +723,7 @@ class Assembly:
         if report.errors:
             return None
         names = self.names.copy()
-        writer = Writer(names)
+        writer = LexemeWriter(names)
 
         def name(key: Key) -> str:
             top = key.rule == lexed.grammar.start and key.before == lexed.start
@@ -766,7 +768,7 @@ class Assembly:
         origins = {name: origin for name, origin in origins.items() if name != origin}
         return tree.Document(self.source, tuple(definitions), (), origins=origins)
 
-    def _newlines(self, grammar: LexicalGrammar, writer: Writer) -> Newlines | None:
+    def _newlines(self, grammar: LexicalGrammar, writer: LexemeWriter) -> Newlines | None:
         if grammar.layout is None:
             return None
         return Newlines(grammar.layout.newline, grammar.layout.tab, writer.names, writer.lexeme)
@@ -861,7 +863,7 @@ def _calls(body: tree.Expression, name: str) -> bool:
     )
 
 
-def _terminals(grammar: LexicalGrammar) -> frozenset[Terminal]:
+def _terminals(grammar: LexicalGrammar) -> frozenset[LarkTerminal]:
     return frozenset(
         node.terminal
         for body in grammar.rules.values()

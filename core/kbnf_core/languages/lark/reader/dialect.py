@@ -14,7 +14,7 @@ from enum import Enum
 from kbnf_core.ir import Repeat
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.reader.report import INVALID, RefusedError, Report
+from kbnf_core.languages.lark.reader.report import INVALID, LarkRefusedError, Report
 from kbnf_core.text.json_text import as_number
 from kbnf_core.text.source import Source, Span
 
@@ -29,7 +29,7 @@ class Dialect(Enum):
 _EXTENSIONS = (lark.Complement, lark.Foreign, lark.Guarded, lark.Intersection)
 
 
-def dialect_of(document: lark.Document, lexing: Lexing | None) -> Dialect:
+def dialect_of(document: lark.LarkDocument, lexing: Lexing | None) -> Dialect:
     """Return the dialect that ``lexing`` belongs to; without one, that of the file's constructs."""
     if lexing is Lexing.LLGUIDANCE:
         return Dialect.LLGUIDANCE
@@ -48,17 +48,17 @@ def default_lexing(dialect: Dialect, has_indenter: bool) -> Lexing:
     return Lexing.LALR if has_indenter else Lexing.EARLEY
 
 
-def extensions(document: lark.Document) -> Iterator[tuple[str, Span]]:
+def extensions(document: lark.LarkDocument) -> Iterator[tuple[str, Span]]:
     """Yield what only LLGuidance has."""
     for statement in document.statements:
-        if isinstance(statement, lark.Options):
+        if isinstance(statement, lark.OptionsStatement):
             yield "%llguidance", statement.span
-        if isinstance(statement, lark.Definition):
+        if isinstance(statement, lark.LarkDefinition):
             if statement.attributes:
                 yield "an attribute", statement.attributes[0].span
             if statement.parameter is not None or "-" in statement.name.value:
                 yield "this name", statement.name.span
-        if isinstance(statement, lark.Definition | lark.Ignore):
+        if isinstance(statement, lark.LarkDefinition | lark.IgnoreStatement):
             yield from _extended(statement.body)
 
 
@@ -78,11 +78,11 @@ GBNF_HELPS = (
 
 
 def check_dialect(
-    document: lark.Document, dialect: Dialect, report: Report, is_gbnf: bool = False
+    document: lark.LarkDocument, dialect: Dialect, report: Report, is_gbnf: bool = False
 ) -> None:
     """Report what the dialect does not have (E421); ``is_gbnf``: ``::=`` defines all rules."""
     for statement in document.statements:
-        if isinstance(statement, lark.Definition):
+        if isinstance(statement, lark.LarkDefinition):
             _check_name(statement.name, report)
             if statement.sign != ":" and not is_gbnf:
                 message = "`::=` is not a sign of Lark; write `:`"
@@ -100,7 +100,7 @@ def check_dialect(
         _check_llguidance(document, report)
 
 
-def _check_name(name: lark.Name, report: Report) -> None:
+def _check_name(name: lark.LarkName, report: Report) -> None:
     letters = [c for c in name.value if c.isalpha()]
     if name.value.startswith("__") or not (name.value.isupper() or name.value.islower()):
         report.error(
@@ -113,7 +113,7 @@ def _check_name(name: lark.Name, report: Report) -> None:
         )
 
 
-def _check_lark(document: lark.Document, report: Report) -> None:
+def _check_lark(document: lark.LarkDocument, report: Report) -> None:
     """Report what Lark reads and then refuses."""
     for statement in document.statements:
         if isinstance(statement, lark.Declare):
@@ -121,16 +121,16 @@ def _check_lark(document: lark.Document, report: Report) -> None:
                 if not name.is_terminal:
                     message = f"`%declare` is for terminals, and `{name.value}` is a rule"
                     report.error(INVALID, message, name.span)
-        elif isinstance(statement, lark.Ignore):
+        elif isinstance(statement, lark.IgnoreStatement):
             for node in lark.postorder(statement.body):
                 if isinstance(node, lark.Use) and not node.name.is_terminal:
                     message = f"`%ignore` takes terminals, and `{node.name.value}` is a rule"
                     report.error(INVALID, message, node.span)
-        elif isinstance(statement, lark.Definition):
+        elif isinstance(statement, lark.LarkDefinition):
             _check_lark_definition(statement, document.source, report)
 
 
-def _check_lark_definition(definition: lark.Definition, source: Source, report: Report) -> None:
+def _check_lark_definition(definition: lark.LarkDefinition, source: Source, report: Report) -> None:
     name = definition.name
     before = source.text[: name.span.start]
     marks = before[len(before.rstrip("?!")) :]
@@ -146,18 +146,18 @@ def _check_lark_definition(definition: lark.Definition, source: Source, report: 
 _FLAGS = ("no_forcing", "allow_initial_skip", "allow_invalid_utf8", "ignore_once")
 
 
-def _check_options(options: lark.Options, report: Report) -> None:
+def _check_options(options: lark.OptionsStatement, report: Report) -> None:
     given = json.loads(options.text, parse_int=as_number)
     for name in _FLAGS:
         if isinstance(given, dict) and not isinstance(given.get(name, False), bool):
             report.error(INVALID, f"`{name}` is true or false", options.span)
 
 
-def _check_llguidance(document: lark.Document, report: Report) -> None:
+def _check_llguidance(document: lark.LarkDocument, report: Report) -> None:
     for statement in document.statements:
-        if isinstance(statement, lark.Options):
+        if isinstance(statement, lark.OptionsStatement):
             _check_options(statement, report)
-        if not isinstance(statement, lark.Definition):
+        if not isinstance(statement, lark.LarkDefinition):
             continue
         if statement.priority is not None:
             report.error(
@@ -188,7 +188,7 @@ def decode(raw: str, dialect: Dialect) -> str:
     """Return the text that stands for itself in a string."""
     text = _decode_lark(raw) if dialect is Dialect.LARK else _decode_llguidance(raw)
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise RefusedError("E007", "half of a surrogate pair is not a character")
+        raise LarkRefusedError("E007", "half of a surrogate pair is not a character")
     return text
 
 
@@ -219,7 +219,7 @@ def unescape(raw: str) -> str:
         helps = (
             "write `\\x1f`, `\\u001f` or `\\U0001f600`; braces are LLGuidance's: `%llguidance {}`"
         )
-        raise RefusedError("E007", message, helps) from None
+        raise LarkRefusedError("E007", message, helps) from None
 
 
 def _decode_llguidance(raw: str) -> str:
@@ -227,4 +227,4 @@ def _decode_llguidance(raw: str) -> str:
     try:
         return str(json.loads(f'"{spelt}"'))
     except json.JSONDecodeError as error:
-        raise RefusedError("E007", f"LLGuidance reads strings as JSON: {error.msg}") from None
+        raise LarkRefusedError("E007", f"LLGuidance reads strings as JSON: {error.msg}") from None

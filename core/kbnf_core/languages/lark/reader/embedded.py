@@ -21,7 +21,7 @@ from kbnf_core.languages.lark.reader.model import Embedded, Node
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
-    RefusedError,
+    LarkRefusedError,
     Report,
 )
 from kbnf_core.lower.facts import Firsts, analyse
@@ -30,9 +30,9 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.document import Document as SchemaDocument
+    from kbnf_core.languages.json_schema.document import SchemaDocument
 
-GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
+GRAMMARS = frozenset({lark.ForeignKind.JSON, lark.ForeignKind.NESTED, lark.ForeignKind.GRAMMAR})
 """Embedded texts that are grammars of their own."""
 
 _DEFINITIONS = frozenset({"$defs", "definitions"})
@@ -99,14 +99,14 @@ class Embedding:
     lacks_a_grammar: bool = False
 
     def embed(self, node: lark.Foreign, span: Span) -> Node | None:
-        """Return an embedded part; None after a report. Raises RefusedError."""
+        """Return an embedded part; None after a report. Raises LarkRefusedError."""
         match node.kind:
-            case lark.Kind.JSON:
+            case lark.ForeignKind.JSON:
                 return self._json(node, span)
-            case lark.Kind.NESTED:
+            case lark.ForeignKind.NESTED:
                 document = self.read(node.text, self._within(node, span))
                 return None if document is None else self._document(document, "nested", span)
-            case lark.Kind.GRAMMAR:
+            case lark.ForeignKind.GRAMMAR:
                 return self._reference(node, span)
         return self._special(node, span)
 
@@ -118,7 +118,7 @@ class Embedding:
             return Embedded(leaf, 0, span)
         if match["body"].strip() == "*":
             if match["negated"]:
-                raise RefusedError(INVALID, "`<[^*]>` is not a token")
+                raise LarkRefusedError(INVALID, "`<[^*]>` is not a token")
             return Embedded(tree.TokenSet(((0, MAX_TOKEN_ID),), False, span), 0, span)
         ranges = tuple(_ids(range_text.strip()) for range_text in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, span), 0, span)
@@ -126,7 +126,7 @@ class Embedding:
     def _json(self, node: lark.Foreign, span: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard
-        from kbnf_core.languages.json_schema.document import Document, read_json
+        from kbnf_core.languages.json_schema.document import SchemaDocument, read_json
         from kbnf_core.languages.json_schema.keywords import ProblemError
         from kbnf_core.languages.json_schema.parse import embed_json_schema
 
@@ -134,19 +134,19 @@ class Embedding:
         try:
             schema = read_json(node.text)
             if not isinstance(schema, dict | bool):
-                raise RefusedError(INVALID, "a schema is an object, `true` or `false`")
-            document = Document(schema, options)
+                raise LarkRefusedError(INVALID, "a schema is an object, `true` or `false`")
+            document = SchemaDocument(schema, options)
             refused = unimplemented(document)
             if refused:
                 keys = ", ".join(f'"{key}"' for key in refused)
-                raise RefusedError(INVALID, f"Unimplemented keys: [{keys}]")
+                raise LarkRefusedError(INVALID, f"Unimplemented keys: [{keys}]")
             prefix = self.names.fresh("json") + "_"
             embedded = embed_json_schema(document, options, prefix)
         except ProblemError as error:
             problem = error.problem
             helps = (problem.help,) if problem.help else ()
             where = problem.pointer or "the schema"
-            raise RefusedError(problem.code, f"{where}: {problem.message}", *helps) from None
+            raise LarkRefusedError(problem.code, f"{where}: {problem.message}", *helps) from None
         for loss in embedded.outcome.losses:
             self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", span)
         for note in embedded.outcome.notes:
@@ -172,7 +172,7 @@ class Embedding:
             there = ", ".join(f"@{name}" for name in self.others)
             helps = (f"there is {there}",) if there else ()
             message = f"there is no grammar `{node.text}` in a list with this one"
-            raise RefusedError(INVALID, message, *helps)
+            raise LarkRefusedError(INVALID, message, *helps)
         document = self.others[node.text]
         wanted = f"grammar_{node.text}" if node.text.isdigit() else node.text
         if document is None:
@@ -205,7 +205,7 @@ def _ids(written: str) -> tuple[int, int]:
     match = _IDS.fullmatch(written)
     low, high = (number(match[1]), number(match[2] or match[1])) if match else (1, 0)
     if low > high:
-        raise RefusedError(INVALID, f'invalid token range: "{written}"')
+        raise LarkRefusedError(INVALID, f'invalid token range: "{written}"')
     return low, high
 
 

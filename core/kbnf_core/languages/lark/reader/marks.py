@@ -12,10 +12,10 @@ from kbnf_core.automata import operations
 from kbnf_core.languages.lark.indenter import Indenter
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING
-from kbnf_core.languages.lark.reader.model import Layout, Lexeme, Terminal
+from kbnf_core.languages.lark.reader.model import IndenterTerminals, LarkTerminal, Lexeme
 from kbnf_core.languages.lark.reader.modules import Gathered
-from kbnf_core.languages.lark.reader.report import INVALID, RefusedError
-from kbnf_core.languages.lark.reader.tree import Declare, Document
+from kbnf_core.languages.lark.reader.report import INVALID, LarkRefusedError
+from kbnf_core.languages.lark.reader.tree import Declare, LarkDocument
 from kbnf_core.text.source import Span
 
 _NEWLINES = ("_NEWLINE", "_NL")
@@ -24,7 +24,7 @@ _CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 _USUAL_MARKS = frozenset({"_INDENT", "_DEDENT"})
 
 
-def declares_blocks(document: Document) -> bool:
+def declares_blocks(document: LarkDocument) -> bool:
     """Return whether a file declares the usual marks of blocks, which LLGuidance never matches."""
     declared = (line.names for line in document.statements if isinstance(line, Declare))
     return {name.value for names in declared for name in names} >= _USUAL_MARKS
@@ -42,8 +42,8 @@ class Marks(NamedTuple):
     """The terminals of an indenter in one grammar: two that no text matches, and the newline."""
 
     indenter: Indenter
-    indent: Terminal
-    dedent: Terminal
+    indent: LarkTerminal
+    dedent: LarkTerminal
 
     @classmethod
     def of(cls, indenter: Indenter, span: Span) -> "Marks":
@@ -51,21 +51,21 @@ class Marks(NamedTuple):
         made = (_mark(name, span) for name in (indenter.indent, indenter.dedent))
         return cls(indenter, *made)
 
-    def named(self, name: str) -> Terminal | None:
+    def named(self, name: str) -> LarkTerminal | None:
         """Return the terminal of this name, if it is one of the two that are declared."""
         by_name = {self.indent.key: self.indent, self.dedent.key: self.dedent}
         return by_name.get(name)
 
-    def layout(self, factory: LarkFactory, gathered: Gathered, span: Span) -> Layout:
-        """Return what later passes ask for. Raises ``RefusedError`` without a newline."""
+    def layout(self, factory: LarkFactory, gathered: Gathered, span: Span) -> IndenterTerminals:
+        """Return what later passes ask for. Raises ``LarkRefusedError`` without a newline."""
         name = self.indenter.newline
         if gathered.entry(name) is None:
-            raise RefusedError(INVALID, f"the indenter's newline, `{name}`, is not defined")
+            raise LarkRefusedError(INVALID, f"the indenter's newline, `{name}`, is not defined")
         newline = factory.named(name, span)
         if not isinstance(newline, Lexeme):
-            raise RefusedError(INVALID, f"the indenter's newline, `{name}`, matches nothing")
+            raise LarkRefusedError(INVALID, f"the indenter's newline, `{name}`, matches nothing")
         indenter = self.indenter
-        return Layout(
+        return IndenterTerminals(
             newline.terminal,
             self.indent,
             self.dedent,
@@ -75,7 +75,7 @@ class Marks(NamedTuple):
         )
 
 
-def _mark(name: str, span: Span) -> Terminal:
+def _mark(name: str, span: Span) -> LarkTerminal:
     # Analyses want words: this one is in no rule once the marks are gone.
     dfa = operations.literal(b"\0")
-    return Terminal(name, name, dfa, span, (ANYTHING,) * dfa.state_count)
+    return LarkTerminal(name, name, dfa, span, (ANYTHING,) * dfa.state_count)

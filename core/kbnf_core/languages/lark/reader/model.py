@@ -49,7 +49,7 @@ class Lexing(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class TerminalOrder:
     """Lark's order of terminals in one scanner: the first in order wins.
 
     ``keyword`` contains the text of a terminal that is a plain string, ``regexp`` the pattern.
@@ -66,7 +66,7 @@ Stopped: TypeAlias = Callable[[bytes], Dfa]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Terminal:
+class LarkTerminal:
     """A set of lexemes.
 
     ``dfa`` has their words, none of them empty; its states may be more than the fewest.
@@ -87,11 +87,11 @@ class Terminal:
     span: Span
     rests: tuple[Lookahead, ...]
     written: tree.Expression | None = None
-    order: Order | None = None
+    order: TerminalOrder | None = None
     is_lazy: bool = False
     is_nullable: bool = False
     unit: Dfa | None = None
-    terminals: tuple["Terminal", ...] = ()
+    terminals: tuple["LarkTerminal", ...] = ()
     beginnings: Lookahead | None = None
     stopped: Stopped | None = None
     opening: str | None = None
@@ -107,7 +107,7 @@ class Terminal:
 class Lexeme:
     """One use of a terminal."""
 
-    terminal: Terminal
+    terminal: LarkTerminal
     span: Span
 
 
@@ -129,16 +129,16 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class IndenterTerminals:
     """The terminals of an indenter: ``indent`` and ``dedent`` mark where blocks begin and end.
 
     ``opening`` and ``closing`` are the names of brackets, in which ``newline`` is dropped.
     ``tab`` is the width of a tab, in columns.
     """
 
-    newline: Terminal
-    indent: Terminal
-    dedent: Terminal
+    newline: LarkTerminal
+    indent: LarkTerminal
+    dedent: LarkTerminal
     opening: frozenset[str]
     closing: frozenset[str]
     tab: int
@@ -155,9 +155,9 @@ class LexicalGrammar:
     start: str
     rules: Mapping[str, Node]
     spans: Mapping[str, Span]
-    ignored: Terminal | None
+    ignored: LarkTerminal | None
     skips_first: bool
-    layout: Layout | None = None
+    layout: IndenterTerminals | None = None
     blocks: frozenset[str] = frozenset()
 
     @property
@@ -167,7 +167,7 @@ class LexicalGrammar:
         return len(self.rules) + MOST_VARIANTS * (2 if has_modes else 1)
 
 
-def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
+def lexeme(made: LarkTerminal, nullable: bool, span: Span) -> Node:
     """Return a use of a terminal, which may also be empty."""
     if made.dfa.is_empty:
         return Repeat(Choice((), span), 0, 1, span) if nullable else Choice((), span)
@@ -222,7 +222,7 @@ def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]
             empty: Node = Sequence((), node.span) if matches[0] else Choice((), node.span)
             return empty, matches
         if isinstance(node, Sequence):
-            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.parts)
+            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.operands)
         elif isinstance(node, Choice):
             kept = tuple(p for p in kept if not isinstance(p, Choice) or p.branches)
         return rebuild(node, kept), matches
@@ -274,13 +274,13 @@ def written_alternatives(
     return alternatives
 
 
-def _pattern_of(branch: Node) -> Terminal | None:
+def _pattern_of(branch: Node) -> LarkTerminal | None:
     """Return the terminal of an alternative that is more than one text."""
     is_text = isinstance(branch, Lexeme) and isinstance(branch.terminal.written, tree.Terminal)
     return branch.terminal if isinstance(branch, Lexeme) and not is_text else None
 
 
-def _is_within(branch: Node, patterns: list[Terminal], budget: Budget) -> bool:
+def _is_within(branch: Node, patterns: list[LarkTerminal], budget: Budget) -> bool:
     """Return whether one of the patterns beside a lexeme matches all of its words."""
     if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
         return False

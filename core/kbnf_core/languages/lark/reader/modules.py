@@ -20,7 +20,7 @@ from kbnf_core.ir import Choice
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
-from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report
+from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, LarkRefusedError, Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.files import Imports
@@ -56,7 +56,7 @@ class Module:
 class Entry:
     """A definition and the file in which its names have their meaning."""
 
-    definition: lark.Definition
+    definition: lark.LarkDefinition
     module: Module
 
 
@@ -68,7 +68,7 @@ class Gathered:
     entries: dict[str, list[Entry]] = field(default_factory=dict)
     ignored: list[tuple[lark.Expression, Span]] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
-    options: list[lark.Options] = field(default_factory=list)
+    options: list[lark.OptionsStatement] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
 
     def entry(self, flat: str | None) -> Entry | None:
@@ -103,7 +103,7 @@ class NamedTerminals(Generic[T]):
         """Return the parts of a node that are combined."""
         return lark.children(node)
 
-    def define(self, definition: lark.Definition, module: Module) -> T | None:
+    def define(self, definition: lark.LarkDefinition, module: Module) -> T | None:
         """Return what a definition stands for; None after a report."""
         return self.evaluate(definition.body, module)
 
@@ -118,7 +118,7 @@ class NamedTerminals(Generic[T]):
                 self.report.error(
                     "E203", f"this terminal needs {error}", module.main_span(node.span)
                 )
-            except RefusedError as error:
+            except LarkRefusedError as error:
                 self.report.refused(error, module.main_span(node.span))
             return None
 
@@ -170,16 +170,16 @@ class NamedTerminals(Generic[T]):
         name = use.name.value
         flat = module.names.get(name, "")
         if not use.name.is_terminal:
-            raise RefusedError(INVALID, f"rules are not allowed inside terminals: `{name}`")
+            raise LarkRefusedError(INVALID, f"rules are not allowed inside terminals: `{name}`")
         if flat in self.gathered.declared:
-            raise RefusedError(INVALID, f"`{name}` is declared only, it has no pattern")
+            raise LarkRefusedError(INVALID, f"`{name}` is declared only, it has no pattern")
         if self.gathered.entry(flat) is None:
-            raise RefusedError("E101", f"unknown name: `{name}`")
+            raise LarkRefusedError("E101", f"unknown name: `{name}`")
         return self.named(flat, module.main_span(use.span))
 
 
 def gather(
-    document: lark.Document, libraries: Mapping[str, str], imports: Imports, report: Report
+    document: lark.LarkDocument, libraries: Mapping[str, str], imports: Imports, report: Report
 ) -> Gathered:
     """Return the definitions of ``document`` and of what it imports."""
     main = Module(document.source, None, "", 0)
@@ -195,10 +195,10 @@ class _Gatherer:
     report: Report
     gathered: Gathered
 
-    def add(self, document: lark.Document, module: Module, wanted: Mapping[str, str]) -> None:
+    def add(self, document: lark.LarkDocument, module: Module, wanted: Mapping[str, str]) -> None:
         """Add the statements of a file whose names ``wanted`` get the names given there."""
         for statement in document.statements:
-            if isinstance(statement, lark.Definition) and statement.definer is lark.Definer.NEW:
+            if isinstance(statement, lark.LarkDefinition) and statement.definer is lark.Definer.NEW:
                 name = statement.name.value
                 module.names.setdefault(name, wanted.get(name, _mangle(module.prefix, name)))
             elif isinstance(statement, lark.Declare):
@@ -208,14 +208,14 @@ class _Gatherer:
                     self.gathered.declared.add(flat)
         self._import_all(document, module, wanted)
         for statement in document.statements:
-            if isinstance(statement, lark.Definition):
+            if isinstance(statement, lark.LarkDefinition):
                 self._define(statement, module)
-            elif module.site is None and isinstance(statement, lark.Ignore):
+            elif module.site is None and isinstance(statement, lark.IgnoreStatement):
                 self.gathered.ignored.append((statement.body, statement.span))
-            elif module.site is None and isinstance(statement, lark.Options):
+            elif module.site is None and isinstance(statement, lark.OptionsStatement):
                 self.gathered.options.append(statement)
 
-    def _define(self, definition: lark.Definition, module: Module) -> None:
+    def _define(self, definition: lark.LarkDefinition, module: Module) -> None:
         name = definition.name.value
         flat = module.names.get(name, name)
         entry = Entry(definition, module)
@@ -237,7 +237,7 @@ class _Gatherer:
             entries[flat] = [entry]
 
     def _import_all(
-        self, document: lark.Document, module: Module, wanted: Mapping[str, str]
+        self, document: lark.LarkDocument, module: Module, wanted: Mapping[str, str]
     ) -> None:
         """Import each file once, with all names that are wanted from it."""
         merged: dict[tuple[int, tuple[str, ...]], list[lark.Import]] = {}

@@ -6,9 +6,9 @@ A statement ends with its line, unless the next line that has text starts with `
 (``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text falls
 into words, so nothing here can fail: any other character is ``JUNK``.
 
-``Builder`` makes the tree while Lark reduces the rules of ``grammar.lark``: each method is called
-with the parts of the rule (or alias) of its name. Optional parts that are missing are left out, so
-parts are told apart by their kinds.
+``LarkTreeBuilder`` makes the tree while Lark reduces the rules of ``grammar.lark``: each method is
+called with the parts of the rule (or alias) of its name. Optional parts that are missing are left
+out, so parts are told apart by their kinds.
 
 Tests: tests/unit/languages/lark
 """
@@ -64,24 +64,26 @@ _COUNT = re.compile(r"\{\s*(?P<low>-?\d+)?\s*(?P<comma>,)?\s*(?P<high>-?\d+)?\s*
 _MARK = re.compile(r"%lark\s*\{|(?:%[a-z]+\s*|@)?")
 
 
-def _foreign(kind: lark.Kind) -> Callable[["Builder", Values], lark.Foreign]:
-    def build(_: "Builder", values: Values) -> lark.Foreign:
+def _foreign(kind: lark.ForeignKind) -> Callable[["LarkTreeBuilder", Values], lark.Foreign]:
+    def build(_: "LarkTreeBuilder", values: Values) -> lark.Foreign:
         text = _MARK.sub("", values[0].value, count=1)
-        return lark.Foreign(kind, text[:-1] if kind is lark.Kind.NESTED else text, _cover(values))
+        return lark.Foreign(
+            kind, text[:-1] if kind is lark.ForeignKind.NESTED else text, _cover(values)
+        )
 
     return build
 
 
-class Builder:
+class LarkTreeBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    special = _foreign(lark.Kind.SPECIAL)
-    json = _foreign(lark.Kind.JSON)
-    regex_object = _foreign(lark.Kind.REGEX)
-    nested = _foreign(lark.Kind.NESTED)
-    grammar_reference = _foreign(lark.Kind.GRAMMAR)
+    special = _foreign(lark.ForeignKind.SPECIAL)
+    json = _foreign(lark.ForeignKind.JSON)
+    regex_object = _foreign(lark.ForeignKind.REGEX)
+    nested = _foreign(lark.ForeignKind.NESTED)
+    grammar_reference = _foreign(lark.ForeignKind.GRAMMAR)
 
-    def definition(self, values: Values) -> lark.Definition:
+    def definition(self, values: Values) -> lark.LarkDefinition:
         """Return the definition, with its ``%override`` or ``%extend``."""
         *definer, definition = values
         if definer:
@@ -89,12 +91,12 @@ class Builder:
             definition = replace(definition, definer=lark.Definer(definer[0].value), span=span)
         return definition  # type: ignore[no-any-return] # the grammar has no other part here
 
-    def rule(self, values: Values) -> lark.Definition:
+    def rule(self, values: Values) -> lark.LarkDefinition:
         """``name{x}.2[lazy]: body``."""
         words = {value.type: value for value in values if isinstance(value, Word)}
         head: dict[str, Any] = dict(value for value in values if isinstance(value, tuple))
         name, parameter = words["NAME"], words.get("PARAMETER")
-        return lark.Definition(
+        return lark.LarkDefinition(
             lark.Definer.NEW,
             _name(name),
             head.get("template", ()),
@@ -127,9 +129,9 @@ class Builder:
         """``:`` or ``::=``."""
         return "sign", values[0].value
 
-    def ignore(self, values: Values) -> lark.Ignore:
+    def ignore(self, values: Values) -> lark.IgnoreStatement:
         """``%ignore x``."""
-        return lark.Ignore(values[1], _cover(values))
+        return lark.IgnoreStatement(values[1], _cover(values))
 
     def declare(self, values: Values) -> lark.Declare:
         """``%declare A B``."""
@@ -148,14 +150,14 @@ class Builder:
         names = tuple((name, name) for name in _names(values[2:]))
         return lark.Import(dots, tuple(word.value for word in path), names, _cover(values))
 
-    def path(self, values: Values) -> tuple[int, tuple[lark.Name, ...]]:
+    def path(self, values: Values) -> tuple[int, tuple[lark.LarkName, ...]]:
         """``.a.b``: the number of dots in front, and the names."""
         first = next(i for i, word in enumerate(values) if word.type == "NAME")
         return sum(len(value.value) for value in values[:first]), _names(values)
 
-    def options(self, values: Values) -> lark.Options:
+    def options(self, values: Values) -> lark.OptionsStatement:
         """``%llguidance {...}``."""
-        return lark.Options(_MARK.sub("", values[0].value, count=1), _cover(values))
+        return lark.OptionsStatement(_MARK.sub("", values[0].value, count=1), _cover(values))
 
     def alternation(self, values: Values) -> lark.Expression:
         """``x | y``."""
@@ -264,11 +266,11 @@ def _regexp(word: Word) -> lark.Regexp:
     return lark.Regexp(raw, flags, span_of(word))
 
 
-def _name(word: Word) -> lark.Name:
-    return lark.Name(word.value, span_of(word))
+def _name(word: Word) -> lark.LarkName:
+    return lark.LarkName(word.value, span_of(word))
 
 
-def _names(values: Values) -> tuple[lark.Name, ...]:
+def _names(values: Values) -> tuple[lark.LarkName, ...]:
     return tuple(_name(p) for p in values if isinstance(p, Word) and p.type == "NAME")
 
 
@@ -462,25 +464,25 @@ def _goes_on(words: list[Word], line: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedLark:
     """The tree, and the findings in order of position."""
 
-    document: lark.Document
+    document: lark.LarkDocument
     diagnostics: tuple[Diagnostic, ...]
 
 
 @cache
 def lark_dialect_parser() -> StatementParser:
     """Return the parser of one statement."""
-    return StatementParser(Path(__file__).parent, Builder())
+    return StatementParser(Path(__file__).parent, LarkTreeBuilder())
 
 
-def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
+def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> ParsedLark:
     """Parse ``source``; statements with mistakes are left out of the document."""
     split = (Statement(words) for words in statements(source.text))
     read = parse_statements(split, _LarkMetasyntax(source, limits))
-    document = lark.Document(source, tuple(read.trees), frozenset(read.broken))
-    return Parsed(document, tuple(read.findings))
+    document = lark.LarkDocument(source, tuple(read.trees), frozenset(read.broken))
+    return ParsedLark(document, tuple(read.findings))
 
 
 class _LarkMetasyntax(Metasyntax[lark.Statement]):

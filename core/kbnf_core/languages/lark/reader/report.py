@@ -6,7 +6,7 @@ Tests: tests/unit/languages/lark
 from dataclasses import dataclass, field
 
 from kbnf_core.conversion.rewrite import Placing
-from kbnf_core.kbnf.parsed import Example, Loss
+from kbnf_core.kbnf.parsed import DifferingText, Loss
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.source import Source, Span
 
@@ -20,7 +20,7 @@ COLLISION = "W424"
 DIALECT = "I421"
 
 
-class RefusedError(Exception):
+class LarkRefusedError(Exception):
     """A part that leaves no grammar: a finding, to which the reader of the part adds its place."""
 
     def __init__(self, code: str, message: str, *helps: str) -> None:
@@ -32,11 +32,11 @@ class RefusedError(Exception):
 def check_counts(low: int, high: int | None, most: int | None) -> None:
     """Refuse a repetition with impossible counts, or more than ``most`` rounds."""
     if low < 0:
-        raise RefusedError("E013", f"range start must be >= 0, got {low}")
+        raise LarkRefusedError("E013", f"range start must be >= 0, got {low}")
     if high is not None and high < low:
-        raise RefusedError("E013", f"range end must be >= start, got ({low}, {high})")
+        raise LarkRefusedError("E013", f"range end must be >= start, got ({low}, {high})")
     if most is not None and max(low, high or 0) > most:
-        raise RefusedError("E013", f"counts go up to {most:,}")
+        raise LarkRefusedError("E013", f"counts go up to {most:,}")
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Report:
         if self._is_new(message, span):
             self.errors.append(Diagnostic(code, message, self.source, span, helps=helps))
 
-    def refused(self, error: RefusedError, span: Span) -> None:
+    def refused(self, error: LarkRefusedError, span: Span) -> None:
         """Note a part that was refused."""
         self.error(error.code, str(error), span, *error.helps)
 
@@ -65,7 +65,9 @@ class Report:
         if self._is_new(message, span):
             self.notes.append(Diagnostic(code, message, self.source, span, helps=helps))
 
-    def loss(self, code: str, message: str, span: Span, example: Example | None = None) -> None:
+    def loss(
+        self, code: str, message: str, span: Span, example: DifferingText | None = None
+    ) -> None:
         """Note something that the conversion does not keep."""
         if self._is_new(message, span):
             self.losses.append(Loss(code, message, span, example))

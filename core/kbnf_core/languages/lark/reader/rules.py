@@ -34,7 +34,7 @@ from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
     NEVER,
-    RefusedError,
+    LarkRefusedError,
     Report,
     check_counts,
 )
@@ -106,7 +106,7 @@ def evaluate(expression: str, parameter: int | None) -> int:
     """Return the parameter that an expression gives, as ``set_bit(0)``, in rules with one."""
     kind, value = _value(expression, parameter)
     if kind == "c":
-        raise RefusedError(INVALID, f"`{expression.strip()}` changes no parameter")
+        raise LarkRefusedError(INVALID, f"`{expression.strip()}` changes no parameter")
     return parameter if kind == "b" and parameter is not None else value & _ALL
 
 
@@ -114,7 +114,7 @@ def holds(condition: str, parameter: int | None) -> bool:
     """Return whether the condition after ``%if`` applies."""
     kind, value = _value(condition, parameter)
     if kind != "c":
-        raise RefusedError(INVALID, f"`{condition.strip()}` is not a condition")
+        raise LarkRefusedError(INVALID, f"`{condition.strip()}` is not a condition")
     return bool(value)
 
 
@@ -125,22 +125,22 @@ def _value(text: str, parameter: int | None) -> _Value:
     while offset < len(text):
         word = _PARAMETER_WORD.match(text, offset)
         if word is None:
-            raise RefusedError(INVALID, f"`{text[offset:].strip()}` cannot be read")
+            raise LarkRefusedError(INVALID, f"`{text[offset:].strip()}` cannot be read")
         offset = word.end()
         if word["open"]:
             calls.append((word["name"], []))
         elif word["close"]:
             name, arguments = calls.pop()
             if not calls:
-                raise RefusedError(INVALID, "a bracket is closed that is not open")
+                raise LarkRefusedError(INVALID, "a bracket is closed that is not open")
             calls[-1][1].append(_called(name, arguments, parameter))
         elif word.lastgroup:
             calls[-1][1].append(_one(word, parameter))
     if len(calls) != 1 or len(calls[0][1]) != 1:
-        raise RefusedError(INVALID, f"`{text.strip()}` cannot be read")
+        raise LarkRefusedError(INVALID, f"`{text.strip()}` cannot be read")
     (call,) = calls[0][1]
     if parameter is None and call[0] != "n":
-        raise RefusedError(INVALID, "there is no parameter here")
+        raise LarkRefusedError(INVALID, "there is no parameter here")
     return call
 
 
@@ -155,16 +155,16 @@ def _one(word: re.Match[str], parameter: int | None) -> _Value:
         return "b", _Bits(low, high)
     if word["name"]:
         return _called(word["name"], [], parameter)
-    raise RefusedError(INVALID, "bits are written as `[low:high]`, low < high <= 64")
+    raise LarkRefusedError(INVALID, "bits are written as `[low:high]`, low < high <= 64")
 
 
 def _called(name: str, arguments: list[_Value], parameter: int | None) -> _Value:
     takes, gives, function = _FUNCTIONS.get(name, ("?", "", int))
     kinds = "".join(kind for kind, _ in arguments)
     if not (kinds == takes or (takes == "c+" and set(kinds) == {"c"})):
-        raise RefusedError(INVALID, f"`{name}` with these arguments cannot be read")
+        raise LarkRefusedError(INVALID, f"`{name}` with these arguments cannot be read")
     if name in ("set_bit", "clear_bit") and arguments[0][1] > 63:
-        raise RefusedError(INVALID, "a parameter has 64 bits")
+        raise LarkRefusedError(INVALID, "a parameter has 64 bits")
     return gives, function(parameter or 0, *(value for _, value in arguments))
 
 
@@ -242,7 +242,7 @@ class RuleBuilder:
             return self._lexeme_rule(definition, scope)
         return self._expression(definition.body, scope)
 
-    def _lexeme_rule(self, definition: lark.Definition, scope: _Scope) -> Node | None:
+    def _lexeme_rule(self, definition: lark.LarkDefinition, scope: _Scope) -> Node | None:
         inner = self._inner(definition.body)
         if isinstance(inner, lark.Foreign) and inner.kind in GRAMMARS:
             for attribute in definition.attributes:
@@ -269,7 +269,7 @@ class RuleBuilder:
         """Build a part; yields the parts that it needs."""
         try:
             return (yield from self._expand(*expansion))
-        except RefusedError as error:
+        except LarkRefusedError as error:
             self.report.refused(error, expansion[1].module.main_span(expansion[0].span))
             return None
 
@@ -308,10 +308,10 @@ class RuleBuilder:
         match node:
             case lark.String(raw) if not raw and self.dialect is Dialect.LLGUIDANCE:
                 return Sequence((), span)
-            case lark.Foreign(kind) if kind is not lark.Kind.REGEX:
+            case lark.Foreign(kind) if kind is not lark.ForeignKind.REGEX:
                 return self.embedder.embed(node, span)
             case lark.Intersection():
-                raise RefusedError(
+                raise LarkRefusedError(
                     INVALID,
                     "& is only supported for tokens, not rules; try renaming the rule to UPPERCASE",
                 )
@@ -334,7 +334,7 @@ class RuleBuilder:
     def _holds(self, branch: lark.Guarded, scope: _Scope) -> bool:
         try:
             return holds(branch.condition, scope.parameter)
-        except RefusedError as error:
+        except LarkRefusedError as error:
             self.report.error(INVALID, f"%if: {error}", scope.module.main_span(branch.span))
             return False
 
@@ -360,9 +360,9 @@ class RuleBuilder:
         if flat is None or entry is None:
             if name in self.gathered.broken:
                 return None
-            raise RefusedError("E101", f"unknown name: `{name}` is used but not defined")
+            raise LarkRefusedError("E101", f"unknown name: `{name}` is used but not defined")
         if entry.definition.template:
-            raise RefusedError(INVALID, f"the template `{name}` needs arguments")
+            raise LarkRefusedError(INVALID, f"the template `{name}` needs arguments")
         if node.name.is_terminal:
             return self.factory.named(flat, span)
         return self._parametric(node, flat, entry, scope)
@@ -372,7 +372,7 @@ class RuleBuilder:
         takes = entry.definition.parameter is not None
         if takes != (node.parameter is not None):
             needs = "needs a parameter: `::...`" if takes else "has no parameters"
-            raise RefusedError(INVALID, f"`{node.name.value}` {needs}")
+            raise LarkRefusedError(INVALID, f"`{node.name.value}` {needs}")
         if node.parameter is None:
             inner = _Scope(entry.module, {}, None)
             if isinstance(self.factory, LlguidanceFactory) and is_stopped(entry.definition):
@@ -397,18 +397,18 @@ class RuleBuilder:
         flat = module.names.get(name)
         entry = self.gathered.entry(flat)
         if flat is None or entry is None:
-            raise RefusedError("E101", f"the template `{name}` is used but not defined")
+            raise LarkRefusedError("E101", f"the template `{name}` is used but not defined")
         names = [parameter.value for parameter in entry.definition.template]
         if len(names) != len(node.arguments):
             message = f"`{name}` takes {len(names)} arguments, not {len(node.arguments)}"
-            raise RefusedError(INVALID, message)
+            raise LarkRefusedError(INVALID, message)
         arguments = {
             parameter: self._argument(argument, scope)
             for parameter, argument in zip(names, node.arguments, strict=True)
         }
         spelt = ",".join(argument.spelt for argument in arguments.values())
         if len(spelt) > _SPELT:
-            raise RefusedError("E106", f"the arguments of `{name}` grow without an end")
+            raise LarkRefusedError("E106", f"the arguments of `{name}` grow without an end")
         return self._call(
             flat, entry, _Scope(entry.module, arguments, None), f"{flat}{{{spelt}}}", span
         )

@@ -18,7 +18,7 @@ from kbnf_core.text.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name:
+class LarkName:
     """The name of a rule or terminal, where it is."""
 
     value: str
@@ -57,7 +57,7 @@ class Regexp:
     span: Span
 
 
-class Kind(Enum):
+class ForeignKind(Enum):
     """The kind of an embedded text in a grammar, as messages call it."""
 
     SPECIAL = "special tokens"
@@ -75,7 +75,7 @@ class Foreign:
     within, ``@name`` the name.
     """
 
-    kind: Kind
+    kind: ForeignKind
     text: str
     span: Span
 
@@ -84,7 +84,7 @@ class Foreign:
 class Use:
     """A rule or terminal by its name; ``parameter`` is the text after ``::``, if any."""
 
-    name: Name
+    name: LarkName
     parameter: str | None
     span: Span
 
@@ -93,7 +93,7 @@ class Use:
 class TemplateUse:
     """``name{a, b}``."""
 
-    name: Name
+    name: LarkName
     arguments: tuple["Expression", ...]
     span: Span
 
@@ -118,7 +118,7 @@ class Complement:
 class Intersection:
     """``x & y``: what all of them match."""
 
-    parts: tuple["Expression", ...]
+    operands: tuple["Expression", ...]
     span: Span
 
 
@@ -152,7 +152,7 @@ Expression: TypeAlias = (
 class Attribute:
     """``lazy``, ``suffix="x"``: a property of a rule's lexeme."""
 
-    name: Name
+    name: LarkName
     value: String | Regexp | Use | float | None
     span: Span
 
@@ -166,12 +166,12 @@ class Definer(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Definition:
+class LarkDefinition:
     """``name: body`` with everything that may be before the colon."""
 
     definer: Definer
-    name: Name
-    template: tuple[Name, ...]
+    name: LarkName
+    template: tuple[LarkName, ...]
     parameter: str | None
     priority: int | None
     attributes: tuple[Attribute, ...]
@@ -181,7 +181,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ignore:
+class IgnoreStatement:
     """``%ignore x``."""
 
     body: Expression
@@ -192,7 +192,7 @@ class Ignore:
 class Declare:
     """``%declare A B``."""
 
-    names: tuple[Name, ...]
+    names: tuple[LarkName, ...]
     span: Span
 
 
@@ -205,23 +205,23 @@ class Import:
 
     dots: int
     module: tuple[str, ...]
-    names: tuple[tuple[Name, Name], ...]
+    names: tuple[tuple[LarkName, LarkName], ...]
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
+class OptionsStatement:
     """``%llguidance {...}``; ``text`` is the JSON."""
 
     text: str
     span: Span
 
 
-Statement: TypeAlias = Definition | Ignore | Declare | Import | Options
+Statement: TypeAlias = LarkDefinition | IgnoreStatement | Declare | Import | OptionsStatement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class LarkDocument:
     """A parsed file; statements with mistakes are left out."""
 
     source: Source
@@ -230,12 +230,12 @@ class Document:
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """Return the direct parts of ``node``, in order."""
+    """Return the direct operands of ``node``, in order."""
     match node:
         case Group() | Complement() | Guarded():
             return (node.body,)
         case Intersection():
-            return node.parts
+            return node.operands
         case TemplateUse():
             return node.arguments
         case _:
