@@ -4,14 +4,14 @@
 # node at which no byte can come ends the walk of its subtree. Where inclusion proves that all texts
 # of a slice can come, its tokens are taken as a block, and none of its nodes is visited.
 #
-# **Many roots.** A walk of two item sets together finds what their walks find, for all of it
-# completes into BOTTOM, wherever the walk began. So the walk below many nodes is one pass over the
-# trie: where it arrives at a root, the item set that it begins with is joined to the one that
-# arrives, and the subtree is visited once for both. Each node on the way to a name is a root of
-# what may follow a name, so in a language in which names may touch a name of n letters would be
-# visited from n roots. A root is left to a walk of its own where a state arrives, since a state
-# made for the pair would predict calls that are walked apart; and where too many sets were made:
-# a repetition of bounded length may be joined to itself in as many ways as there are nodes.
+# **Many roots.** Two item sets are walked together with the same results as one by one, for both
+# complete into BOTTOM wherever the walk began. So the walk below many nodes is one pass over the
+# trie: on arrival at a root, the item set at the beginning is joined to the one that arrives, and
+# the subtree is visited once for both. Where names may touch, each node on the way to a name is a
+# root of the next one, and a name of n letters would be visited from n roots. A root is begun by
+# itself where a state arrives, since a state made for both would predict calls that are walked
+# apart; and where too many sets were made: a repetition of bounded length may be joined to itself
+# in as many ways as there are nodes.
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 # Nodes; and those below nodes of slices: (number of the slice, range of nodes).
