@@ -18,7 +18,11 @@ from kbnf_cli.inputs import (
     GrammarOr,
     Inputs,
     ReadableText,
+    as_kbnf,
     complete_rule,
+    has_rules,
+    is_artifact,
+    kbnf_name,
     lacks_vocabulary,
     note_vocabulary,
     read_vocabulary,
@@ -45,9 +49,8 @@ from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.source import NOWHERE
 
 if TYPE_CHECKING:
-    from kbnf_core import Vocabulary
+    from kbnf_core import Grammar, Vocabulary, ir
     from kbnf_core.frontend import Reading
-    from kbnf_core.ir import Grammar
     from kbnf_core.kbnf.tree import Definition, Document
     from kbnf_core.text.source import Source, Span
 
@@ -126,39 +129,53 @@ def explain(
     """
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)
-    readable = _readable(subject, inputs)
-    console.diagnostics(readable.losses)
-    reading, document = _read(readable)
+    readable, schema = _opened(subject, inputs)
+    console.diagnostics(readable.losses if schema is None else schema.losses)
+    reading = read_whole(readable, None) if schema is None else schema.reading
+    document = reading.document
     name = rule or reading.start
     if name not in document.first_names and not _members(reading.named, name):
         raise click.ClickException(_unknown(name, document))
-    vocabulary = None
+    vocabulary, whole = None, reading
     if lacks_vocabulary(reading):
         vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
         if inputs.vocab is None:
             note_vocabulary(console, reading)
-    whole = reading if vocabulary is None else read_whole(readable, None, vocabulary)
-    explained = _explain(whole, document, name, vocabulary)
+        whole = read_whole(readable if schema is None else as_kbnf(schema), None, vocabulary)
+    written = document if schema is None else _written_up_to(reading, name)
+    explained = _explain(whole, document, written, name, vocabulary)
     if format_ == "json":
-        console.text(json.dumps(_value(explained, document.source)) + "\n")
+        console.text(json.dumps(_value(explained, written.source)) + "\n")
         return Exit.CLEAN
-    console.data(_text(explained, document.source))
+    console.data(_text(explained, written.source))
     if rule is None and len(document.first_names) > 1:
         console.note(f"other rules: {_others(document, name)}")
     return Exit.CLEAN
 
 
-def _read(readable: ReadableText) -> "tuple[Reading, Document]":
-    """Return the reading of a text and its tree.
+def _opened(subject: str | Path, inputs: Inputs) -> "tuple[ReadableText, Grammar | None]":
+    """Return the text to explain, and of a schema, which has no rules, its grammar."""
+    from kbnf_core.languages import KBNF
+    from kbnf_core.text.source import Source
 
-    The text of a schema is parsed for its spans only: its reading has its rules.
-    """
-    if readable.reading is None:
-        reading = read_whole(readable, None)
-        return reading, reading.document
+    if not isinstance(subject, Path):
+        return ReadableText(Source(f"start ::= {subject};\n", "<pattern>"), KBNF), None
+    written = inputs.written(subject)
+    if has_rules(written):
+        return written, None
+    if is_artifact(subject):
+        return inputs.text(subject), None
+    return written, inputs.grammar(subject, None)
+
+
+def _written_up_to(reading: "Reading", name: str) -> "Document":
+    """Return the text of a schema as KBNF up to a rule, which is parsed for its spans only."""
     from kbnf_core.kbnf.read import parse_kbnf
+    from kbnf_core.languages import KBNF
+    from kbnf_core.text.source import Source
 
-    return readable.reading, parse_kbnf(readable.source).document
+    text = KBNF.text_to(reading, name) if name in reading.document.first_names else ""
+    return parse_kbnf(Source(text, kbnf_name(reading.parsed.source.name))).document
 
 
 def _others(document: "Document", name: str) -> str:
@@ -178,7 +195,7 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _rules(reading: "Reading", name: str) -> "Grammar | None":
+def _rules(reading: "Reading", name: str) -> "ir.GrammarRules | None":
     """Return a grammar with a rule.
 
     The rules with names exist already, and have all rules with a place in a schema. Rules of JSON,
@@ -193,19 +210,10 @@ def _rules(reading: "Reading", name: str) -> "Grammar | None":
     return translate(reading.document, reading.start, reading.limits).grammar or named
 
 
-def _members(grammar: "Grammar | None", name: str) -> list[str]:
+def _members(grammar: "ir.GrammarRules | None", name: str) -> list[str]:
     """Return the rule, or all rules of a family."""
     rules = () if grammar is None else grammar.rules
     return [rule for rule in rules if name in (rule, family_of(rule))]
-
-
-def _readable(subject: str | Path, inputs: Inputs) -> ReadableText:
-    if isinstance(subject, Path):
-        return inputs.text(subject)
-    from kbnf_core.languages import KBNF
-    from kbnf_core.text.source import Source
-
-    return ReadableText(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
 
 
 def _unknown(name: str, document: "Document") -> str:
@@ -217,9 +225,14 @@ def _unknown(name: str, document: "Document") -> str:
 
 
 def _explain(
-    reading: "Reading", document: "Document", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading",
+    document: "Document",
+    written: "Document",
+    name: str,
+    vocabulary: "Vocabulary | None",
 ) -> Explained:
-    definitions = [d for d in document.definitions if d.name.value == name] or [
+    """Return the facts of a rule, whose definitions and spans are in ``written``."""
+    definitions = [d for d in written.definitions if d.name.value == name] or [
         d for d in reading.without_families().definitions if d.name.value == name
     ]
     rules = _rules(reading, name)
@@ -258,7 +271,7 @@ def _users(document: "Document", name: str) -> "list[str]":
 
 
 def _shortest(
-    reading: "Reading", rules: "Grammar | None", name: str, vocabulary: "Vocabulary | None"
+    reading: "Reading", rules: "ir.GrammarRules | None", name: str, vocabulary: "Vocabulary | None"
 ) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it has none that is finite and of bytes alone."""
     from kbnf_core import Engine, Grammar, Vocabulary, ir
@@ -267,7 +280,7 @@ def _shortest(
 
     if rules is None or reading.is_endless:
         return None
-    of_rule = ir.Grammar(name, rules.rules)
+    of_rule = ir.GrammarRules(name, rules.rules)
     analysis = analyse(of_rule)
     if not analysis.facts[name].filled:
         return None
@@ -281,7 +294,7 @@ def _shortest(
         return None
 
 
-def _borders(rules: "Grammar | None", name: str) -> tuple[Ranges, Ranges, bool]:
+def _borders(rules: "ir.GrammarRules | None", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return the first bytes of a rule's texts, those that can follow, and whether none need to."""
     from kbnf_core.lower.facts import END, Firsts, analyse, follow_sets
 

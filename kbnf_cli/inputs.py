@@ -129,15 +129,30 @@ def name_of(path: Path, stdin_filename: Path | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ReadableText:
-    """A text that ``read_grammar`` takes as one of ``language``.
-
-    ``reading`` is that of another text, a schema, where this one was written from it.
-    """
+    """A text that ``read_grammar`` takes as one of ``language``."""
 
     source: "Source"
     language: "Language"
     losses: "tuple[Diagnostic, ...]" = ()
-    reading: "Reading | None" = None
+
+
+def as_kbnf(grammar: "Grammar") -> ReadableText:
+    """Return the text of a schema, which has no rules, as KBNF."""
+    from kbnf_core.languages import KBNF
+    from kbnf_core.text.source import Source
+
+    source = Source(grammar.to_kbnf(), kbnf_name(grammar.source.name))
+    return ReadableText(source, KBNF, grammar.losses)
+
+
+def kbnf_name(name: str) -> str:
+    """Return the name of the KBNF that a file with a schema is shown as."""
+    return f"{name} (as KBNF)"
+
+
+def has_rules(readable: ReadableText) -> bool:
+    """Return whether a text consists of rules, as those of schemas and lists of tools do not."""
+    return readable.language.name not in _WITHOUT_RULES
 
 
 def language_for(text: str, name: str, from_: str | None = None) -> "Language":
@@ -410,16 +425,8 @@ class Inputs:
 
         Raises what ``open_any_grammar`` raises.
         """
-        from kbnf_core.languages import KBNF
-        from kbnf_core.text.source import Source
-
         written = self.written(path)
-        if written.language.name not in _WITHOUT_RULES:
-            return written
-        grammar = self.grammar(path, None)
-        name = f"{self.name_of(path).as_posix()} (as KBNF)"
-        reading = None if is_artifact(path) else grammar.reading
-        return ReadableText(Source(grammar.to_kbnf(), name), KBNF, grammar.losses, reading)
+        return written if has_rules(written) else as_kbnf(self.grammar(path, None))
 
     def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""

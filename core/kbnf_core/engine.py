@@ -418,6 +418,7 @@ class Engine(EngineCore):
             after = self._automaton.feed(self._position, data)
         except TableFullError:
             self._renew()
+            # Positions that were carried over may fill a fresh table, too.
             after = self._automaton.append(self._position, data)
         if self._left >= 0:
             self._left = self._left_checked(after, data)
@@ -686,6 +687,7 @@ class Engine(EngineCore):
     def _position_after(self, token_id: int) -> int:
         """Return the position after a token; raise if the token is not allowed."""
         token_id = index(token_id)
+        # In the key of the memo its bits would be those of a position.
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
         position = self._exact
@@ -813,6 +815,7 @@ def _restore(
     ahead = own.pop("_ahead_wanted", None)
     engine._begin(grammar, vocabulary, finish, boundary, None, ahead, canonical)
     engine._accept_again(accepted)
+    # Only now, or the tokens accepted again would be taken off once more.
     engine._left = left
     engine._allowed = allowed
     engine.__dict__.update(own)

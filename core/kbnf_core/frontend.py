@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
-from kbnf_core.ir import Grammar, Regular, postorder
+from kbnf_core.ir import GrammarRules, Regular, postorder
 from kbnf_core.kbnf.parsed import (
     NO_ATTRIBUTES,
     PLAIN_REQUEST,
@@ -163,20 +163,10 @@ class _Kbnf(Language):
         return parse_kbnf(source, request.limits)
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
-        from kbnf_core.conversion.to_kbnf import print_kbnf
-
         del limits
         if reading.errors:
             raise GrammarError(reading.diagnostics)
-        language = reading.language
-        text = print_kbnf(
-            language.arrange(reading.document),
-            reading.start,
-            None if reading.pragmas.finish else reading.finish.value,
-            reading.parsed.remark,
-            keeps_names=language.is_converted,
-            origin=language.name.lower().replace(" ", "-") if language.is_json else "",
-        )
+        text = _printed(reading, reading.language.arrange(reading.document))
         losses = tuple(
             loss._replace(message="; ".join((loss.message, *loss.notes)), notes=())
             for loss in reading.losses
@@ -184,6 +174,31 @@ class _Kbnf(Language):
         notes = tuple(finding for finding in reading.diagnostics if not reading.is_loss(finding))
         exact = not losses and not any(note.code in INEXACT for note in notes)
         return Conversion(text, exact, losses, notes)
+
+    def text_to(self, reading: "Reading", rule: str) -> str:
+        """Return the text that ``write`` makes, up to the last definition of a rule.
+
+        The language of the reading is one that ``is_converted``, whose names are kept.
+        """
+        document = reading.language.arrange(reading.document)
+        names = [definition.name.value for definition in document.definitions]
+        last = len(names) - names[::-1].index(rule)
+        return _printed(reading, replace(document, definitions=document.definitions[:last]))
+
+
+def _printed(reading: "Reading", document: Document) -> str:
+    """Return a tree of a reading as KBNF."""
+    from kbnf_core.conversion.to_kbnf import print_kbnf
+
+    language = reading.language
+    return print_kbnf(
+        document,
+        reading.start,
+        None if reading.pragmas.finish else reading.finish.value,
+        reading.parsed.remark,
+        keeps_names=language.is_converted,
+        origin=language.name.lower().replace(" ", "-") if language.is_json else "",
+    )
 
 
 KBNF = _Kbnf()
@@ -208,7 +223,7 @@ class Reading:
     pragmas: Pragmas
     start: str
     finish: Finish
-    grammar: Grammar | None
+    grammar: GrammarRules | None
     analysis: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
     request: Request
@@ -271,10 +286,10 @@ class Reading:
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
-    def named(self) -> Grammar | None:
+    def named(self) -> GrammarRules | None:
         """``grammar`` with names and spans for people: parts of its rules may be rules here."""
         rules = None if self.grammar is None else self.parsed.named()
-        return self.grammar if rules is None else Grammar(self.start, rules)
+        return self.grammar if rules is None else GrammarRules(self.start, rules)
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
@@ -325,7 +340,7 @@ def read_grammar(
             grammar, problems = _translated(parsed.document, start, pragmas, request, budget)
             findings.extend(problems)
         else:
-            grammar = Grammar(start, parsed.rules)
+            grammar = GrammarRules(start, parsed.rules)
         if any(d.severity is Severity.ERROR for d in findings):
             grammar = None
         if grammar is not None:
@@ -355,7 +370,7 @@ def read_grammar(
 
 def _translated(
     document: Document, start: str, pragmas: Pragmas, request: Request, budget: Budget
-) -> tuple[Grammar | None, Iterable[Diagnostic]]:
+) -> tuple[GrammarRules | None, Iterable[Diagnostic]]:
     """Return the meaning of a tree, and the findings. Copies of a node are one place."""
     from kbnf_core.conversion.families import written_out
     from kbnf_core.lower.translate import translate
@@ -368,8 +383,8 @@ def _translated(
 
 
 def _without_finite_texts(
-    parsed: Parsed, grammar: Grammar, analysis: "Analysis", budget: Budget
-) -> "tuple[Grammar | None, Analysis | None, Diagnostic]":
+    parsed: Parsed, grammar: GrammarRules, analysis: "Analysis", budget: Budget
+) -> "tuple[GrammarRules | None, Analysis | None, Diagnostic]":
     """Return the rest of a grammar without finite texts to generate, and the finding for it."""
     from kbnf_core.lower.endless import endless_grammar
     from kbnf_core.lower.facts import analyse

@@ -517,14 +517,14 @@ class Grammar:
         return self.reading.parsed.names
 
     @property
-    def written_rules(self) -> ir.Grammar | None:
+    def written_rules(self) -> ir.GrammarRules | None:
         """The rules with the places of the text; None where it has no rules of its own."""
         if self._stored is not None:
             return self._stored.reading.rules
         return self.reading.named if self.reading.parsed.is_written else None
 
     @property
-    def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
+    def stored_rules(self) -> tuple[ir.GrammarRules, Mapping[str, Span]] | None:
         """The rules for the text of an artifact, and where each of its names is defined first.
 
         A text without rules of its own is stored as KBNF. None where that takes too much to read.
@@ -536,7 +536,7 @@ class Grammar:
         return None if rules is None else (rules, reading.document.first_names)
 
     @cached_property
-    def rules(self) -> ir.Grammar:
+    def rules(self) -> ir.GrammarRules:
         """The grammar that the text means."""
         return (self._stored and self._stored.reading.rules) or _usable(self.reading)
 
@@ -549,7 +549,7 @@ class Grammar:
         return analyse(self.rules) if analysis is None else analysis
 
     @property
-    def named_rules(self) -> ir.Grammar:
+    def named_rules(self) -> ir.GrammarRules:
         """The rules with names and spans for people, which explanations are made of."""
         return self.written_rules or self.reading.named or _usable(self.reading)
 
@@ -873,7 +873,7 @@ def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | N
 _LONGEST_NAME = 200
 
 
-def _usable(reading: Reading) -> ir.Grammar:
+def _usable(reading: Reading) -> ir.GrammarRules:
     """Return the grammar that was read; raise its findings, errors first."""
     if reading.grammar is not None:
         return reading.grammar

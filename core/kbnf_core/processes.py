@@ -116,6 +116,7 @@ def _receive(stream: IO[bytes]) -> tuple[bool, bytes]:
     """Return the next message. Raises ``EOFError`` where there is none, or not a whole one."""
     head = stream.read(_HEAD.size)
     is_last, length = _HEAD.unpack(head) if len(head) == _HEAD.size else (True, -1)
+    # A child that is broken may send any length, and as much memory would be taken.
     data = stream.read(length) if 0 <= length <= _LARGEST_ANSWER else b""
     if len(data) != length:
         raise EOFError
@@ -346,6 +347,7 @@ class _Child:
                 if not is_running:
                     # A process that the child started has its stdout still.
                     return _ENDED
+            # Before the next look at the queue: the last answer may come between the two.
             is_running = self.is_running
             if seconds is not None:
                 had, passed = self.spent() - before, time.monotonic() - began
@@ -406,6 +408,7 @@ class _Child:
                 while not is_last:
                     is_last, data = _receive(stdout)
                     self._answers.put((is_last, data))
+        # Its clock is gone once it was waited for.
         self._spent = max(self._spent, _processor_time(popen.pid))
         _kill_group(popen)
         popen.wait()
@@ -575,6 +578,7 @@ def main() -> None:
                 answer = pack((result, None))
             except BaseException as error:
                 answer = _raised(error)
+            # The next call may come much later, and has the same bound of memory.
             result = None
             _send(answers, answer)
             faulthandler.cancel_dump_traceback_later()

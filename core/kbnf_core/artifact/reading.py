@@ -66,11 +66,11 @@ class Readable(Protocol):
         """Whether no text ever ends."""
 
     @property
-    def written_rules(self) -> ir.Grammar | None:
+    def written_rules(self) -> ir.GrammarRules | None:
         """The rules with the places of the author's text, None where there are no such."""
 
     @property
-    def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
+    def stored_rules(self) -> tuple[ir.GrammarRules, Mapping[str, Span]] | None:
         """The rules with the places of the stored text, and where its names are defined first."""
 
 
@@ -264,7 +264,7 @@ class StoredReading:
         return "rules" in self._about
 
     @cached_property
-    def rules(self) -> ir.Grammar | None:
+    def rules(self) -> ir.GrammarRules | None:
         """The rules with the places of the text, None where the artifact has none."""
         if not self.has_rules:
             return None
@@ -274,7 +274,7 @@ class StoredReading:
             called = {str(name) for name in self._about["calls"]}
             if not called | {self._about["start"]} <= rules.keys():
                 raise self._damaged()
-            return ir.Grammar(self._about["start"], rules)
+            return ir.GrammarRules(self._about["start"], rules)
         except (LookupError, TypeError, ValueError, AttributeError):
             raise self._damaged() from None
 

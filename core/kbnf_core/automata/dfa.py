@@ -56,6 +56,7 @@ def join(partitions: Iterable[ByteClasses]) -> ByteClasses:
 def separate(used: Iterable[int]) -> ByteClasses:
     """Return classes in which every used byte is alone, and all others are together."""
     distinct = sorted(set(used))
+    # Classes have no gaps: with all bytes in use none is left over for class 0.
     first = 0 if len(distinct) == 256 else 1
     classes = bytearray(256)
     for number, byte in enumerate(distinct, first):

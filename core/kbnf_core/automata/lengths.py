@@ -168,6 +168,8 @@ class Lengths:
         """The characters that each state leads to at most; None where there is no bound."""
         waiting = [len(edges) for edges in self.words.edges]
         sources = self._sources
+        # From the ends on. States of a cycle, and those before one, wait for ever and have no
+        # bound.
         order = [state for state, count in enumerate(waiting) if not count]
         most: list[int | None] = [None] * len(waiting)
         for state in order:
@@ -241,6 +243,7 @@ class Lengths:
                 for points, target in self.words.edges[state]:
                     if not self._fits(target, count, length):
                         continue
+                    # Before they are listed: a set may have a million characters.
                     if sum(last - first for first, last in points) > most:
                         return None
                     codes = (code for first, last in points for code in range(first, last + 1))

@@ -207,6 +207,7 @@ class Thompson:
         size = len(self.nfa) - fragment.first
         copies = max(low, 1) if high is None else high
         self.nfa.reserve(size * max(copies - 1, 0))
+        # A new entry: `a*` leads back to its own, and `(a*b)?`, skipped there, would match `a`.
         start, end = self.nfa.add(), self.nfa.add()
         turns = [fragment, *(self._copy(fragment, size) for _ in range(copies - 1))][:copies]
         before = start

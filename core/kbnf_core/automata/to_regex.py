@@ -158,6 +158,7 @@ class CharacterEdges:
         """Yield where characters lead of which some bytes lead inside: ``length`` more bytes."""
         size = 1 << 6 * length
         runs = [(0, 0, inside)] if length == 0 else self._continue(inside, length)
+        # Most sets have all characters of a length: one run, and not one for each lead byte.
         if [(start, end) for start, end, _ in runs] == [(0, size - 1)]:
             yield low * size, (high + 1) * size - 1, runs[0][2]
             return
@@ -297,6 +298,7 @@ class _Graph:
         loop = self._builder.star(exits.pop(state, EMPTY))
         entries = self._in[state] - {state}
         for target, after in exits.items():
+            # In one order, or the expression would depend on that of a set.
             for source in sorted(entries):
                 path = self._builder.sequence([self._out[source][state], loop, after])
                 self._join(source, target, path)

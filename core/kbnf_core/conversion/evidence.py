@@ -9,7 +9,7 @@ Tests: tests/unit/conversion
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import GrammarRules
 from kbnf_core.kbnf.parsed import DifferingText
 from kbnf_core.kernel import has_engine
 from kbnf_core.text.errors import WorkLimitError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def example_of_loss(
-    grammar: Grammar, converted: Grammar, limits: Limits = DEFAULT_LIMITS
+    grammar: GrammarRules, converted: GrammarRules, limits: Limits = DEFAULT_LIMITS
 ) -> DifferingText | None:
     """Return a shortest text that only one of two grammars takes; None if none was found."""
     one, other = _states(grammar, limits), _states(converted, limits)
@@ -39,7 +39,7 @@ class GoingOn(NamedTuple):
     example: DifferingText | None
 
 
-def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
+def going_on(grammar: GrammarRules, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     """Return what could be shown of the texts that begin with a complete one."""
     states = _states(grammar, limits)
     if states is None:
@@ -52,7 +52,7 @@ def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     return GoingOn(True, None if longer is None else DifferingText(longer, kept_out=False))
 
 
-def _states(grammar: Grammar, limits: Limits) -> "StateTable | None":
+def _states(grammar: GrammarRules, limits: Limits) -> "StateTable | None":
     """Return the states of a grammar; None where nothing can be run."""
     if not has_engine():
         return None

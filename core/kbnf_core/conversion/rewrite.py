@@ -17,6 +17,7 @@ from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
+    Concatenation,
     Definition,
     Exception_,
     Expression,
@@ -25,7 +26,6 @@ from kbnf_core.kbnf.tree import (
     Pattern,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     Text,
     TokenName,
@@ -66,7 +66,7 @@ def rebuild(
     match node:
         case Bracket() | Repetition():
             return replace(node, body=inner[0])
-        case Sequence():
+        case Concatenation():
             return replace(node, items=tuple(inner))
         case Alternation():
             return replace(node, branches=tuple(inner))

@@ -76,7 +76,7 @@ from kbnf_core.kbnf.tree import (
     postorder,
     uses_in,
 )
-from kbnf_core.kbnf.tree import Sequence as Row
+from kbnf_core.kbnf.tree import Concatenation as Row
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits

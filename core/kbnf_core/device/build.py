@@ -153,6 +153,7 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
         reason = why_not_closed(states.tables, closing)
         raise TableTooLargeError(max_states + 1, f"the grammar does not close: {reason}")
     kept = np.array(closing.states, np.int32)
+    # States in which a text is complete are over: one row stands for all of them.
     return kept[states.has_completions[kept] == 0] if rule.ends_at_tokens else kept
 
 

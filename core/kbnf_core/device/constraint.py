@@ -336,6 +336,7 @@ class DeviceBatch:
         rows = self.on_engines
         if not rows:
             return self._group.mask_logits_(logits, self.state)
+        # Before the tables mask them in place, to which these rows are unknown.
         own = logits[rows]
         self._group.mask_logits_(logits, self.state)
         ids = [self._constraint.rows.of(self._engines[row]) for row in rows]
@@ -348,6 +349,7 @@ class DeviceBatch:
         self.state = self._group.advance(self.state, tokens)
         if self._constraint.is_whole:
             return
+        # A copy: a captured graph writes each step's tokens into one tensor.
         self._tokens.append(tokens.clone())
         for row, engine in self._engines.items():
             engine.accept_tokens([int(tokens[row])])

@@ -203,6 +203,8 @@ class _Subject:
                 state = states.step(state, symbol)
             else:
                 state = states.step_token(state, symbol)
+            # An eager side ends with the first text that is complete; nothing longer is one of its
+            # texts.
             over = [o or (t and e) for o, t, e in zip(over, takes, self.eager, strict=True)]
             ends = () if state == DEAD else states.completions(state)
             takes = [start in ends and not o for start, o in zip(starts, over, strict=True)]
@@ -479,6 +481,7 @@ class _ComponentLists:
         inside = self._inlined | self._absorbed | {self._grammar.start}
         if name in inside or name not in self._calls:
             return False
+        # One that calls itself would be copied without end.
         (self._absorbed if name in self._recursive else self._inlined).add(name)
         return True
 
@@ -535,6 +538,7 @@ def compare_schemas(
     texts = [text for side in (result.old_only, result.new_only) for text in _compact(side.witness)]
     for aspect, view in _VIEWS:
         one, two = (_grammar(text, {**options, **view}) for text, options in sides)
+        # The witnesses first: one that still divides the two saves a search of seconds.
         if one is None or two is None or any(_fits(one, t) != _fits(two, t) for t in texts):
             continue
         if compare(one, two).relation is Relation.EQUAL:
@@ -570,6 +574,7 @@ def compare_with_schema(
     wanted = {**BEFORE_0_3, **options}
     if not is_equal(wanted):
         return comparison
+    # One at a time, since a schema depends on few of them, and a note should name these alone.
     for name in BEFORE_0_3:
         fewer = {option: value for option, value in wanted.items() if option != name}
         if name not in options and is_equal(fewer):

@@ -34,7 +34,7 @@ from typing import Any, TypeAlias
 
 from kbnf_core.automata.algebra import fold, rebuild
 from kbnf_core.engine import Engine
-from kbnf_core.ir import Call, Choice, Grammar, Node, calls
+from kbnf_core.ir import Call, Choice, GrammarRules, Node, calls
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.escapes import characters_of
 from kbnf_core.kbnf.tree import Document
@@ -390,7 +390,7 @@ class Coverage:
 
 
 def cover(
-    grammar: Grammar,
+    grammar: GrammarRules,
     texts: Iterable[bytes],
     names: Mapping[str, str | None] | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -432,7 +432,9 @@ def cover(
     )
 
 
-def _with_rules_for_alternatives(grammar: Grammar) -> tuple[Grammar, dict[str, Alternative]]:
+def _with_rules_for_alternatives(
+    grammar: GrammarRules,
+) -> tuple[GrammarRules, dict[str, Alternative]]:
     """Return the grammar with each alternative in a rule of its own, and those by their rules."""
     rules: dict[str, Node] = {}
     alternatives: dict[str, Alternative] = {}
@@ -454,9 +456,9 @@ def _with_rules_for_alternatives(grammar: Grammar) -> tuple[Grammar, dict[str, A
             return rebuild(node, calls_of)
 
         rules[name] = fold(body, marked)
-    return Grammar(grammar.start, rules), alternatives
+    return GrammarRules(grammar.start, rules), alternatives
 
 
-def _reached(grammar: Grammar) -> set[str]:
+def _reached(grammar: GrammarRules) -> set[str]:
     callees = {name: [c.nonterminal for c in calls(body)] for name, body in grammar.rules.items()}
     return reachable([grammar.start], callees)

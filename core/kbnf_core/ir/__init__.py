@@ -21,7 +21,7 @@ __all__ = [
     "Call",
     "Choice",
     "Counted",
-    "Grammar",
+    "GrammarRules",
     "Literal",
     "Node",
     "Notation",
@@ -140,7 +140,7 @@ Node: TypeAlias = (
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Grammar:
+class GrammarRules:
     """Nonterminals and what they stand for; every call is defined, as is ``start``."""
 
     start: str

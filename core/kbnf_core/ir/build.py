@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
@@ -90,17 +90,15 @@ def sequence(*nodes: Node) -> Node:
         inner: tuple[Node, ...] = (node,)
         if type(node) is Sequence and node.notation is None:
             inner = node.operands if node.span is NOWHERE else _inner(node, node.operands)
-        if items and inner and _is_made(first := items[-1]) and _is_made(second := inner[0]):
-            items[-1] = Literal(first.data + second.data, NOWHERE)
-            inner = inner[1:]
+        if items and inner and type(inner[0]) is Literal and type(items[-1]) is Literal:
+            first, second = items[-1], inner[0]
+            if first.span is NOWHERE and second.span is NOWHERE:
+                items[-1] = Literal(first.data + second.data, NOWHERE)
+                inner = inner[1:]
         items += inner
     if not items:
         return EMPTY
     return items[0] if len(items) == 1 else Sequence(tuple(items), NOWHERE)
-
-
-def _is_made(node: Node) -> TypeGuard[Literal]:
-    return type(node) is Literal and node.span is NOWHERE
 
 
 def alternation(nodes: Iterable[Node]) -> Node:

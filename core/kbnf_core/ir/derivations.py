@@ -22,7 +22,7 @@ from kbnf_core.ir import (
     NEVER,
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -45,7 +45,7 @@ class Derivations:
     """
 
     def __init__(
-        self, grammar: Grammar, *, ascii_only: bool = False, without: Collection[str] = ()
+        self, grammar: GrammarRules, *, ascii_only: bool = False, without: Collection[str] = ()
     ) -> None:
         self._grammar = grammar
         self._bytes = 0x80 if ascii_only else 0x100

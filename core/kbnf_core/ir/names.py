@@ -3,6 +3,7 @@
 Tests: tests/unit/ir/test_names.py.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Self
 
@@ -40,3 +41,24 @@ class FreshNames:
         self._last[wanted] = max(number, 1)
         self._last.setdefault(name, 1)
         return name
+
+
+_NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
+_LONGEST, _LEAST = 48, 16
+"""Characters of a name that are kept, and of a hint in a name that begins with a long one."""
+
+
+class HintedNames(FreshNames):
+    """Generates unique identifiers that begin with ``prefix``, and go on with ``own``."""
+
+    def __init__(self, prefix: str, reserved: frozenset[str], own: str = "") -> None:
+        super().__init__(prefix + name for name in reserved)
+        self._prefix = prefix + own
+        self._most = max(_LEAST, _LONGEST - len(own)) if own else _LONGEST
+        self._joint_before_digit = "" if own else "_"
+
+    def fresh(self, hint: str) -> str:
+        """Return an identifier like ``hint`` that was not given out before."""
+        base = _NO_NAME.sub("_", hint).strip("_")[: self._most] or "rule"
+        joint = self._joint_before_digit if base[0].isdigit() else ""
+        return super().fresh(f"{self._prefix}{joint}{base}")

@@ -78,7 +78,7 @@ def sequence(*forms: Form, span: Span = NOWHERE) -> Form:
     """Return the sequence of the forms; adjacent texts that nobody wrote are joined."""
     items: list[Form] = []
     for form in forms:
-        for item in form.items if isinstance(form, tree.Sequence) else (form,):
+        for item in form.items if isinstance(form, tree.Concatenation) else (form,):
             last = items[-1] if items else None
             if is_empty(item):
                 continue
@@ -88,7 +88,7 @@ def sequence(*forms: Form, span: Span = NOWHERE) -> Form:
                 items.append(item)
     if not items:
         return text("", span)
-    return items[0] if len(items) == 1 else tree.Sequence(tuple(items), span)
+    return items[0] if len(items) == 1 else tree.Concatenation(tuple(items), span)
 
 
 def _is_made(form: Form | None) -> TypeGuard[tree.Terminal]:
@@ -175,7 +175,7 @@ def changed(root: Form, leaf: Callable[[tree.Leaf], Form]) -> Form:
 
     def one(node: Form, inner: list[Form]) -> Form:
         match node:
-            case tree.Sequence():
+            case tree.Concatenation():
                 return sequence(*inner, span=node.span)
             case tree.Alternation():
                 return alternation(inner, node.span)
@@ -193,8 +193,8 @@ def changed(root: Form, leaf: Callable[[tree.Leaf], Form]) -> Form:
 def _at(form: Form, inner: Sequence[Form], span: Span) -> Form:
     """Return a form with other parts and another place."""
     match form:
-        case tree.Sequence():
-            return tree.Sequence(tuple(inner), span)
+        case tree.Concatenation():
+            return tree.Concatenation(tuple(inner), span)
         case tree.Alternation():
             return tree.Alternation(tuple(inner), span)
         case tree.Repetition(_, low, high):

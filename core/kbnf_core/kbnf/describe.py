@@ -19,6 +19,7 @@ from kbnf_core.kbnf.tree import (
     Bracket,
     BracketKind,
     ByteString,
+    Concatenation,
     Exception_,
     Expression,
     Leaf,
@@ -26,7 +27,6 @@ from kbnf_core.kbnf.tree import (
     PatternKind,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     TokenName,
     TokenSet,
@@ -86,7 +86,7 @@ def describe(root: Expression, origins: Mapping[str, str]) -> Iterator[Line]:
         match node:
             case Alternation(branches=children):
                 yield Line(depth, "one of:", node.span)
-            case Sequence(items=children):
+            case Concatenation(items=children):
                 yield Line(depth, "one after the other:", node.span)
             case Repetition() | Bracket():
                 children = (node.body,)

@@ -113,7 +113,7 @@ def _draw(root: tree.Expression, source: Source | None, anchor: str) -> Item:
 
 def _draw_one(node: tree.Expression, items: list[Item], source: Source | None, anchor: str) -> Item:
     match node:
-        case tree.Sequence():
+        case tree.Concatenation():
             return _sequence(items)
         case tree.Alternation():
             return railroad.Choice(0, *items)

@@ -277,6 +277,7 @@ def _label(mistake: Mistake) -> ForeignWords | None:
     if word.value != ":" or behind >= len(mistake.words):
         return None
     symbol = mistake.words[behind]
+    # A colon with blanks around it may be the sign of a definition.
     touching = span_of(label).end == mistake.span.start and mistake.span.end == symbol.start_pos
     if not touching or symbol.type not in _BEGINS_SYMBOL:
         return None
@@ -314,6 +315,7 @@ def _slash(mistake: Mistake) -> ForeignWords | None:
     word, behind = mistake.word, mistake.index + 1
     if word is None or word.value != "/" or mistake.before.type not in _ENDS_OPERAND:
         return None
+    # Two slashes, and a slash and an asterisk, begin comments elsewhere.
     if behind >= len(mistake.words) or mistake.words[behind].value in ("/", "*", ";"):
         return None
     fix = Fix("write `|`", (TextEdit(mistake.span, "|"),))
@@ -352,6 +354,7 @@ _BEFORE_PREFIX = _ENDS_OPERAND | {"DEFINE", "WRONG_SIGN", "_OR", "_COMMA", "LPAR
 def _second_operator(mistake: Mistake) -> ForeignWords | None:
     """Explain ``"a"**``: the rule is read without the second operator."""
     finding = explain(mistake)
+    # A count is several words, of which leaving out one would be the next mistake.
     if finding.code != "E015" or mistake.kind == "COUNT_OPEN":
         return None
     return ForeignWords(finding, mistake.index, mistake.index + 1)
@@ -448,6 +451,7 @@ def open_string(source: Source, word: Word) -> Diagnostic:
     quote = word.value[len("#r") if is_raw else 0]
     written = quote * 2 if is_raw else f"\\{quote}"
     help_ = f"close it with `{quote}`; inside the text this quote is written `{written}`"
+    # Mostly an earlier text ended too soon, at the quote in a class such as `#"[^"]"`.
     words = _QUOTED.finditer(source.text[:start])
     cut = next((entry for entry in words if entry[1] and _ends_in_class(entry[3])), None)
     if cut is not None:

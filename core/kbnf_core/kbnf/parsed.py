@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.ir import Grammar, Node
+from kbnf_core.ir import GrammarRules, Node
 from kbnf_core.ir.families import family_of
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
@@ -161,7 +161,7 @@ class Marked(NamedTuple):
     of values that are not JSON (``parse.block_values``).
     """
 
-    grammar: Grammar | None
+    grammar: GrammarRules | None
     marks: Mapping[str, Mark]
     messages: str = ""
     language: Mapping[str, Any] | None = None

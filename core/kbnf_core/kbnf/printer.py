@@ -18,6 +18,7 @@ from kbnf_core.kbnf.tree import (
     Bracket,
     BracketKind,
     ByteString,
+    Concatenation,
     Definition,
     Document,
     Exception_,
@@ -27,7 +28,6 @@ from kbnf_core.kbnf.tree import (
     PatternKind,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     Text,
     TokenName,
@@ -115,9 +115,9 @@ def print_words(root: Expression) -> list[PrintedWord]:
         match pending.pop():
             case PrintedWord() as word:
                 written.append(word)
-            case Sequence(items):
+            case Concatenation(items):
                 for item in reversed(items):
-                    _add(pending, item, (Alternation, Sequence))
+                    _add(pending, item, (Alternation, Concatenation))
                     pending.append(BLANK)
                 pending.pop()
             case Alternation(branches):
@@ -127,7 +127,7 @@ def print_words(root: Expression) -> list[PrintedWord]:
                 del pending[-3:]
             case Repetition(body) as node:
                 pending.append(PrintedWord("STAR", _operator(node), node.operator))
-                _add(pending, body, (Alternation, Sequence, Repetition))
+                _add(pending, body, (Alternation, Concatenation, Repetition))
             case Bracket(kind, body, span):
                 pending += _bracketed(kind, body, span)
             case leaf:

@@ -47,6 +47,7 @@ from kbnf_core.kbnf.tree import (
     BracketKind,
     ByteString,
     Comment,
+    Concatenation,
     Definition,
     Document,
     Exception_,
@@ -57,7 +58,6 @@ from kbnf_core.kbnf.tree import (
     PatternKind,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     Text,
     TokenName,
@@ -555,9 +555,9 @@ class TreeBuilder:
         """``x | y``."""
         return Alternation(tuple(branches), _from(branches[0], branches[-1]))
 
-    def sequence(self, items: list[Expression]) -> Sequence:
+    def sequence(self, items: list[Expression]) -> Concatenation:
         """``x y``."""
-        return Sequence(tuple(items), _from(items[0], items[-1]))
+        return Concatenation(tuple(items), _from(items[0], items[-1]))
 
     def repetition(self, values: tuple[Expression, Operator]) -> Repetition:
         """``x`` and its operator."""

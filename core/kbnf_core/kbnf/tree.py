@@ -185,7 +185,7 @@ class Repetition:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Sequence:
+class Concatenation:
     """Two or more symbols, one after the other."""
 
     items: tuple["Expression", ...]
@@ -201,7 +201,7 @@ class Alternation:
 
 
 Leaf: TypeAlias = Terminal | ByteString | Pattern | Exception_ | TokenName | TokenSet | Reference
-Expression: TypeAlias = Leaf | Bracket | Repetition | Sequence | Alternation
+Expression: TypeAlias = Leaf | Bracket | Repetition | Concatenation | Alternation
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -297,7 +297,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
     match node:
         case Bracket() | Repetition():
             return (node.body,)
-        case Sequence():
+        case Concatenation():
             return node.items
         case Alternation():
             return node.branches

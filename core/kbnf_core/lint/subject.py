@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kbnf_core.automata.dfa import join, legible_bytes, separate
 from kbnf_core.frontend import EFFORT, Reading, too_large, too_much_work
-from kbnf_core.ir import Grammar, Literal, Node, Regular, postorder
+from kbnf_core.ir import GrammarRules, Literal, Node, Regular, postorder
 from kbnf_core.kbnf.tree import Document, Pattern, PatternKind
 from kbnf_core.lint import LintOptions
 from kbnf_core.lower.facts import Analysis, analyse
@@ -170,7 +170,7 @@ class Subject:
         return self._built if isinstance(self._built, Diagnostic) else None
 
     @property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> GrammarRules:
         """The meaning of the text, with the spans of the parts that somebody wrote."""
         return _there(self._meaning[0])
 
@@ -180,10 +180,10 @@ class Subject:
         return _there(self._meaning[1])
 
     @cached_property
-    def _meaning(self) -> tuple[Grammar | None, Analysis | None]:
+    def _meaning(self) -> tuple[GrammarRules | None, Analysis | None]:
         reading = self.reading
-        has_spans = reading.parsed.rules is None or not reading.parsed.is_written
-        grammar = reading.grammar if has_spans or reading.is_endless else reading.named
+        has_names = reading.parsed.is_written and not reading.is_endless
+        grammar = reading.named if has_names else reading.grammar
         if grammar is None or grammar is reading.grammar:
             return reading.grammar, reading.analysis
         return grammar, analyse(grammar)

@@ -43,7 +43,7 @@ cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
 cdef type _Counted = Counted, _Repeat = Repeat, _Sequence = Sequence, _Token = Token
 
 cdef type _Reference = tree.Reference, _Terminal = tree.Terminal, _Repetition = tree.Repetition
-cdef type _Items = tree.Sequence, _Alternation = tree.Alternation, _Bracket = tree.Bracket
+cdef type _Items = tree.Concatenation, _Alternation = tree.Alternation, _Bracket = tree.Bracket
 cdef object _OPTIONAL = tree.BracketKind.OPTIONAL, _REPEATED = tree.BracketKind.REPEATED
 
 cdef enum:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kbnf_core.automata.dfa import join, separate
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Node, Regular
+from kbnf_core.ir import NEVER, GrammarRules, Node, Regular
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.circles import contract_circles
 from kbnf_core.lower.counts import UncountableError, mark_counts
@@ -36,7 +36,7 @@ from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 
-def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
+def number_symbols(grammar: GrammarRules, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
     names = (name for name in reached if name not in inlined.names)
@@ -54,7 +54,7 @@ def alphabet_of(bodies: list[list[Node]], nonterminals: Iterable[str]) -> Alphab
 
 
 def build_automata(
-    grammar: Grammar,
+    grammar: GrammarRules,
     analysis: Analysis,
     inlined: Inlined,
     limits: Limits,
@@ -126,7 +126,7 @@ def _closed_automaton(body: Regular, alphabet: Alphabet) -> ClosedAutomaton:
 
 
 def assemble(
-    grammar: Grammar,
+    grammar: GrammarRules,
     analysis: Analysis,
     alphabet: Alphabet,
     automata: Mapping[str, ClosedAutomaton],
@@ -201,7 +201,7 @@ MANY_EDGES = 100_000
 
 
 def build_tables(
-    grammar: Grammar,
+    grammar: GrammarRules,
     limits: Limits = DEFAULT_LIMITS,
     analysis: Analysis | None = None,
     budget: Budget | None = None,
@@ -227,11 +227,13 @@ def build_tables(
     return tables
 
 
-Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, ClosedAutomaton]]
+Built: TypeAlias = tuple[GrammarRules, Analysis, Alphabet, dict[str, ClosedAutomaton]]
 """The arguments of ``assemble``."""
 
 
-def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget) -> Built:
+def _build_counted(
+    grammar: GrammarRules, analysis: Analysis, limits: Limits, budget: Budget
+) -> Built:
     """Build a grammar in which repetitions with large bounds are counted, where they can be."""
     left_out: set[str] = set()
     counts_bytes = True
@@ -249,7 +251,7 @@ def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget:
 
 
 def _build(
-    grammar: Grammar,
+    grammar: GrammarRules,
     analysis: Analysis,
     limits: Limits,
     budget: Budget,

@@ -15,13 +15,13 @@ Tests: tests/unit/kernel/test_lowering.py, tests/property
 from collections.abc import Iterable, Mapping
 
 from kbnf_core.automata.traversal import cyclic_components
-from kbnf_core.ir import Call, Choice, Grammar, Node, Repeat, Sequence, children
+from kbnf_core.ir import Call, Choice, GrammarRules, Node, Repeat, Sequence, children
 from kbnf_core.ir.build import moved
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
 
 
-def contract_circles(grammar: Grammar, analysis: Analysis) -> Grammar:
+def contract_circles(grammar: GrammarRules, analysis: Analysis) -> GrammarRules:
     """Return the grammar with one rule for each circle of several that pass on to each other.
 
     It is ``grammar`` itself where there is none. Rules that nothing calls any more are kept.
@@ -45,7 +45,7 @@ def contract_circles(grammar: Grammar, analysis: Analysis) -> Grammar:
         first = chosen[min(circle)]
         bodies = [rules[name] for name in sorted(circle, key=order.__getitem__)]
         rules[first] = _joined(first, bodies)
-    return Grammar(grammar.start, rules)
+    return GrammarRules(grammar.start, rules)
 
 
 def _circles(graph: Mapping[str, Iterable[str]]) -> list[frozenset[str]]:

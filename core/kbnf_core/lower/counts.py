@@ -39,7 +39,7 @@ Tests: tests/unit/kernel/test_lowering.py, tests/property
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kbnf_core.ir import Call, Counted, Grammar, Node, Regular, Repeat, children, rebuild
+from kbnf_core.ir import Call, Counted, GrammarRules, Node, Regular, Repeat, children, rebuild
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.errors import KbnfError
@@ -95,8 +95,8 @@ def is_large(node: Node, least: int, many: int) -> bool:
 
 
 def mark_counts(
-    grammar: Grammar, analysis: Analysis, left_out: set[str], counts_bytes: bool
-) -> Grammar:
+    grammar: GrammarRules, analysis: Analysis, left_out: set[str], counts_bytes: bool
+) -> GrammarRules:
     """Return the grammar with ``Counted`` for all repetitions to count, none within another.
 
     Where there are none, that is ``grammar`` itself. Those of ``left_out`` are not counted, bytes
@@ -110,8 +110,9 @@ def mark_counts(
     for name, body in grammar.rules.items():
         marker = _Marker(name, rules, analysis, counts_bytes)
         rules[name] = marker.mark(body) if name in counted else body
+    # ``with_counts`` looks at bounds alone, and not every expression can be counted.
     same = all(rules.get(name) is body for name, body in grammar.rules.items())
-    return grammar if same else Grammar(grammar.start, rules)
+    return grammar if same else GrammarRules(grammar.start, rules)
 
 
 class _Marker:
@@ -146,6 +147,7 @@ class _Marker:
                 and max(whole.low, whole.high or 0) < MOST
             ):
                 _, is_solid, is_nested = operands[0]
+                # An empty text may be counted any number of times: one text has several counts.
                 if is_solid:
                     body = self._call(whole.body) if is_nested else whole.body
                     whole, counts = Counted(body, whole.low, whole.high, whole.span), True

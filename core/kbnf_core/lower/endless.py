@@ -24,7 +24,7 @@ from kbnf_core.ir import (
     NEVER,
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -42,7 +42,9 @@ _SUFFIX, _PREFIX = "#endless", "#prefix"
 """Of the nonterminals for the infinite texts of one that has finite ones, too, and for prefixes."""
 
 
-def endless_grammar(grammar: Grammar, analysis: Analysis, budget: Budget) -> Grammar | None:
+def endless_grammar(
+    grammar: GrammarRules, analysis: Analysis, budget: Budget
+) -> GrammarRules | None:
     """Return a grammar whose texts, up to ``NEVER``, begin the infinite texts of ``grammar``.
 
     Its start has no finite text, not even the empty one. None where it has no infinite one.
@@ -51,7 +53,7 @@ def endless_grammar(grammar: Grammar, analysis: Analysis, budget: Budget) -> Gra
     return _Endless(grammar, analysis, budget).rewrite()
 
 
-def viable_prefixes(grammar: Grammar) -> Grammar:
+def viable_prefixes(grammar: GrammarRules) -> GrammarRules:
     """Return a grammar whose texts are the viable prefixes of one from ``endless_grammar``."""
     analysis = analyse(grammar)
     rules = dict(grammar.rules)
@@ -62,7 +64,7 @@ def viable_prefixes(grammar: Grammar) -> Grammar:
         rules[name + _PREFIX] = fold(body, children, partial(_prefixes_within, facts=facts)) or body
         calls = (node.nonterminal for node in analysis.nodes[name] if isinstance(node, Call))
         pending.extend(dict.fromkeys(call for call in calls if call not in pending))
-    return Grammar(grammar.start + _PREFIX, rules)
+    return GrammarRules(grammar.start + _PREFIX, rules)
 
 
 def _prefixes_within(
@@ -95,7 +97,7 @@ def _all_accepting(dfa: Dfa) -> Dfa:
     return from_symbols(SymbolDfa(dfa.rows, [ACCEPT] * dfa.state_count, [0]), dfa.classes)
 
 
-def infinite_texts(grammar: Grammar) -> Grammar | None:
+def infinite_texts(grammar: GrammarRules) -> GrammarRules | None:
     """Return rules of the infinite texts that a grammar from ``endless_grammar`` begins.
 
     In place of ``NEVER`` they call themselves again and again, as other languages need it. None
@@ -129,17 +131,17 @@ def infinite_texts(grammar: Grammar) -> Grammar | None:
         if infinite is None or loops:
             return None
         rules[name] = infinite
-    return Grammar(grammar.start, rules)
+    return GrammarRules(grammar.start, rules)
 
 
 class _Endless:
-    def __init__(self, grammar: Grammar, analysis: Analysis, budget: Budget) -> None:
+    def __init__(self, grammar: GrammarRules, analysis: Analysis, budget: Budget) -> None:
         self._grammar = grammar
         self._analysis = analysis
         self._budget = budget
         self._cycles: dict[int, Dfa | None] = {}
 
-    def rewrite(self) -> Grammar | None:
+    def rewrite(self) -> GrammarRules | None:
         """Return the grammar of the beginnings of infinite texts, if the start has any."""
         endless = self._endless()
         if self._grammar.start not in endless:
@@ -149,7 +151,7 @@ class _Endless:
             body = rules[name]
             ways = [self._prefixes(name, endless), Token(NEVER, body.span)]
             rules[self._renamed(name)] = Choice(tuple(way for way in ways if way), body.span)
-        return Grammar(self._grammar.start, rules)
+        return GrammarRules(self._grammar.start, rules)
 
     def _renamed(self, name: str) -> str:
         return name + _SUFFIX if self._analysis.facts[name].productive else name

@@ -26,7 +26,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -100,7 +100,7 @@ class Analysis:
         return iter(self._cached[id(root)])
 
 
-def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
+def analyse(grammar: GrammarRules, budget: Budget | None = None) -> Analysis:
     """Return the facts of every nonterminal of ``grammar``; parts looked at are steps."""
     budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes: dict[str, list[Node]] = {}
@@ -391,7 +391,7 @@ _NO_BYTES: Bytes = frozenset()
 class Firsts:
     """FIRST sets over bytes of one grammar, computed for all nonterminals at once."""
 
-    def __init__(self, grammar: Grammar, analysis: Analysis) -> None:
+    def __init__(self, grammar: GrammarRules, analysis: Analysis) -> None:
         self._analysis = analysis
         self._automata: dict[int, Bytes] = {}
         self._cached: Mapping[str, Bytes] = {}
@@ -462,7 +462,7 @@ _REST = 257
 """The symbol, among the bytes, of everything that can follow the rule."""
 
 
-def follow_sets(grammar: Grammar, analysis: Analysis, firsts: Firsts) -> Mapping[str, Follow]:
+def follow_sets(grammar: GrammarRules, analysis: Analysis, firsts: Firsts) -> Mapping[str, Follow]:
     """Return the FOLLOW set of each nonterminal that the start leads to."""
     uses: dict[str, list[tuple[str, Follow]]] = {name: [] for name in grammar.rules}
     for caller in analysis.reachable:

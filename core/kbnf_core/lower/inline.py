@@ -24,7 +24,7 @@ from kbnf_core.automata.traversal import cyclic_components
 from kbnf_core.ir import (
     Call,
     Counted,
-    Grammar,
+    GrammarRules,
     Node,
     Regular,
     Repeat,
@@ -54,7 +54,7 @@ class Inlined(NamedTuple):
     copied: tuple[str, ...] = ()
 
 
-def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inlined:
+def choose_inlined(grammar: GrammarRules, analysis: Analysis, budget: Budget) -> Inlined:
     """Return the reachable nonterminals to write out; not those that ``split_large`` made."""
     uses = lowering.count_uses(analysis.order, analysis.nodes, analysis.callees)
     among = analysis.order, analysis.nodes, analysis.callees
@@ -87,7 +87,7 @@ LARGE_REPETITION = 4_096
 """States beyond which the body of a counted repetition is called instead of copied."""
 
 
-def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
+def split_large(grammar: GrammarRules, analysis: Analysis) -> GrammarRules:
     """Return a grammar with the same language in which no rule unrolls to very many states.
 
     Where none does, that is ``grammar`` itself.
@@ -99,7 +99,7 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
         rules[name] = _RuleSplitter(name, rules, analysis).split(body) if name in large else body
-    return Grammar(grammar.start, rules)
+    return GrammarRules(grammar.start, rules)
 
 
 class _RuleSplitter:
@@ -174,6 +174,8 @@ class _RuleSplitter:
             factors: list[Node] = []
             for level in reversed(range(1, len(blocks))):
                 whole, rest = divmod(count, BLOCK**level)
+                # With all whole blocks, a number of copies whose remainder is above ``rest`` would
+                # have no way.
                 if whole > 1:
                     factors.append(Repeat(blocks[level], 0, whole - 1, node.span))
                     count = BLOCK**level + rest

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import GrammarRules
 from kbnf_core.lower.build import alphabet_of, assemble
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import analyse
@@ -97,7 +97,9 @@ class Positions:
 
 
 def build_positions(
-    grammar: Grammar, named: Mapping[str, str | None] | None = None, limits: Limits = DEFAULT_LIMITS
+    grammar: GrammarRules,
+    named: Mapping[str, str | None] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Positions:
     """Return the position automata of ``grammar``.
 
@@ -134,7 +136,7 @@ def build_positions(
         queue.extend(other for other in called if other not in queued)
         queued.update(called)
     start = analysis.facts[grammar.start]
-    renamed = Grammar(keys[variants[0]], grammar.rules)
+    renamed = GrammarRules(keys[variants[0]], grammar.rules)
     facts = replace(analysis, facts={renamed.start: start})
     tables = assemble(renamed, facts, alphabet, automata)
     empty = graphs.preorder_of(len(order) - 1) if start.nullable else None
@@ -154,7 +156,7 @@ def build_positions(
 
 
 def _labels(
-    grammar: Grammar, order: list[str], named: Mapping[str, str | None]
+    grammar: GrammarRules, order: list[str], named: Mapping[str, str | None]
 ) -> tuple[tuple[str, ...], list[int]]:
     """Return the names of nodes, and for each rule of ``order`` the number of its name."""
     labels = {name: None if "#" in name else named.get(name, name) for name in order}

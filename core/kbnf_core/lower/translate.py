@@ -26,12 +26,12 @@ from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     BracketKind,
+    Concatenation,
     Document,
     Exception_,
     Expression,
     Name,
     Reference,
-    Sequence,
     Terminal,
 )
 from kbnf_core.lower.chosen_kernel import compiled
@@ -114,7 +114,7 @@ class ExcludedWords:
                 return (yield body)
             case Alternation(branches):
                 return (yield from self._any_of(branches))
-            case Sequence(items):
+            case Concatenation(items):
                 words: Words = (b"",)
                 for item in items:
                     words = self._joined(words, (yield item), node)
@@ -177,7 +177,7 @@ _SUBSTRING_WORK = 16
 class Translation(NamedTuple):
     """The grammar, or None where errors leave none, and the findings."""
 
-    grammar: ir.Grammar | None
+    grammar: ir.GrammarRules | None
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -195,7 +195,7 @@ def translate(
     rules = translator.translate_all()
     result = [*translator.diagnostics, *_check_start(document, start)]
     usable = not result and not document.broken_names
-    return Translation(ir.Grammar(start, rules) if usable else None, tuple(result))
+    return Translation(ir.GrammarRules(start, rules) if usable else None, tuple(result))
 
 
 def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
@@ -419,7 +419,7 @@ def meaning_of(
     def combine(node: tree.Expression, operands: list[ir.Node]) -> ir.Node:
         budget.spend()
         match node:
-            case tree.Sequence(_, span):
+            case tree.Concatenation(_, span):
                 return ir.Sequence(tuple(operands), span)
             case tree.Alternation(_, span):
                 return choice_of(operands, span, budget)

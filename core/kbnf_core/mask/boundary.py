@@ -62,6 +62,7 @@ class AwaitedText:
 
     def outcome(self, come: int, data: bytes) -> Outcome:
         """Return the state after ``data`` where ``come`` bytes of the text have come."""
+        # Bytes before those are part of no beginning: ``come`` is the most there are.
         seen = self.text[:come] + data
         _, result, rest = seen.partition(self.text)
         return rest if result else next(self._begun_by(seen), 0)
@@ -345,6 +346,7 @@ class WaitingAutomaton(TokenAutomaton):
         data, ends = spelled.blob.tobytes(), spelled.starts[1:]
         offset = data.find(text)
         while offset >= 0:
+            # A hit may also go on in the next token: then this one is judged in vain (``_leaves``).
             result.add(int(np.searchsorted(ends, offset, side="right")))
             offset = data.find(text, offset + 1)
         return pack(sorted(result), vocabulary.size)

@@ -116,6 +116,7 @@ def _has(row: Bitmask, token_id: int) -> bool:
 
 
 def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
+    # Without ids that are special, or end the sequence: no merge writes them.
     merged = {
         token_id: data
         for token_id, data in pairs.spellings.items()

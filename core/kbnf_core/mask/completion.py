@@ -173,6 +173,7 @@ def _other_name(
             names.add(begun + rest)
             return rest, state
         may_end = not _escapes(begun + rest)
+        # A step takes as long as its state has pairs, and its text is copied.
         share = 1 + len(states.pairs(state)) + len(rest) // 64
         by_class: dict[int, tuple[int, float]] = {}
         for rank, (byte_class, byte) in enumerate(ways):
@@ -415,6 +416,7 @@ def _ended(
     vocabulary = automaton.masks.vocabulary
     rest: tuple[int, ...] | None = None
     count = 0
+    # The longest first; a cut may be listed for several tokens.
     for count, position in reversed(dict.fromkeys(cuts)):
         text = before() + _spelled(vocabulary, tokens[:count])
         rest = shortest_completion(automaton, position, before=partial(bytes, text)).tokens

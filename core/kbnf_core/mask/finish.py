@@ -241,6 +241,7 @@ class NearestEnd:
         terminals = self._terminals_of(state)
         leads_nowhere = self.walker.leads_nowhere(state)
         if terminals:
+            # A token may come by its bytes or by its name, and is late only if both ways are.
             costs = self._costs_of_names(state, terminals)
             chosen = np.zeros(masks.word_count, np.uint32)
             self.walker.add_by_bytes(state, left - 1, chosen)

@@ -245,6 +245,7 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     if len(trie.token_ids) >= LEAST_TOKENS:
         behind = _reading(small, _ENDING) == len(_ENDING) - 1
     own = _own(small, numbers_of(_TEXT))
+    # Tails are walked byte by byte; the sets are of the texts before them.
     own[behind] = 0
     way, under = unite_down_and_up(small.parent, own)
     others = ~np.repeat(behind, np.diff(small.token_start))

@@ -69,6 +69,7 @@ class TokenAutomaton:
         self.finish = finish
         self.limits = limits
         self.rule = finish_rule(finish)
+        # Weakly: memo and automaton would be a circle, which lives on until a collection.
         self.after: LruDict[int, int] = LruDict(weakly(self._find_after), limits.cached_steps)
         self.state_masks = StateMasks(masks, self.rule)
         self.token_steps = TokenSteps(masks, self.rule)

@@ -11,7 +11,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import GrammarRules
 from kbnf_core.kbnf.parsed import Mark
 from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.parse.follow import NOTHING_YET, Follower, JsonReader
@@ -33,6 +33,58 @@ class Delta(NamedTuple):
     call: int | None = None
 
 
+class MessageText:
+    """Free text, or reasoning."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.texts: list[str] = []
+
+    @property
+    def value(self) -> Any:
+        """The text so far, or an object with it by its kind."""
+        self.texts = ["".join(self.texts)]
+        return self.texts[0] if self.kind == "text" else {self.kind: self.texts[0]}
+
+
+class OpenCall:
+    """A call that is read; ``number`` is None until the call is reported."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.number: int | None = None
+        self.may_be_given = False
+        self.written: list[str] = []
+        self.has_arguments = False
+        self.keys: list[str] = []
+        # Whether its element has no arguments and ends itself.
+        self.is_closed = False
+        # The pointer of a member that the arguments have twice.
+        self.repeated: str | None = None
+        self.whole: dict[str, Any] | None = None
+        self._shown = 0
+        self._reader = JsonReader()
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The call so far; the same object from its end on."""
+        if self.whole is not None:
+            return self.whole
+        added = "".join(self.written[self._shown :])
+        self._shown = len(self.written)
+        self._reader.feed(added.encode("utf-8", "surrogatepass"))
+        arguments = self._reader.value
+        return {"name": self.name, "arguments": None if arguments is NOTHING_YET else arguments}
+
+    def finish(self, arguments: Any) -> None:
+        """Take the whole value of the arguments."""
+        self.whole = {"name": self.name, "arguments": arguments}
+
+    def misfit(self, pointer: str) -> None:
+        """Say where the arguments do not fit the schema of the tool."""
+        self.whole = {**(self.whole or {}), "valid": False, "pointer": pointer}
+
+
 _WHOLE = "text"
 """The name of the start; those of marks are numbers."""
 
@@ -40,7 +92,7 @@ _WHOLE = "text"
 class CallParser:
     """Parses texts to parts. Threads may share it."""
 
-    def __init__(self, grammar: Grammar, marks: Mapping[str, Mark], limits: Limits) -> None:
+    def __init__(self, grammar: GrammarRules, marks: Mapping[str, Mark], limits: Limits) -> None:
         # Rules with equal marks have one name: which of them has matched is the same to a reader.
         names: dict[str, str | None] = {**dict.fromkeys(grammar.rules), grammar.start: _WHOLE}
         self.marks: dict[str, Mark] = {}

@@ -41,8 +41,8 @@ from kbnf_core.languages.structural_tag.reading import (
     words_of,
 )
 from kbnf_core.languages.structural_tag.validity import misfit, validator_of, value_of
-from kbnf_core.parse.calls import Delta
-from kbnf_core.parse.follow import NOTHING_YET, JsonReader, bytes_of
+from kbnf_core.parse.calls import Delta, MessageText, OpenCall
+from kbnf_core.parse.follow import bytes_of
 from kbnf_core.parse.patterns import (
     ALIASES,
     CallPatterns,
@@ -76,57 +76,6 @@ _BLANK = " \t\n\r"
 # Reading
 
 
-class _MessageText:
-    """Free text, or reasoning."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.texts: list[str] = []
-
-    @property
-    def value(self) -> Any:
-        self.texts = ["".join(self.texts)]
-        return self.texts[0] if self.kind == "text" else {self.kind: self.texts[0]}
-
-
-class _OpenCall:
-    """A call that is read; ``number`` is None until the call is reported."""
-
-    def __init__(self) -> None:
-        self.name: str | None = None
-        self.number: int | None = None
-        self.may_be_given = False
-        self.written: list[str] = []
-        self.has_arguments = False
-        self.keys: list[str] = []
-        # Whether its element has no arguments and ends itself.
-        self.is_closed = False
-        # The pointer of a member that the arguments have twice.
-        self.repeated: str | None = None
-        self.whole: dict[str, Any] | None = None
-        self._shown = 0
-        self._reader = JsonReader()
-
-    @property
-    def value(self) -> dict[str, Any]:
-        """The call so far; the same object from its end on."""
-        if self.whole is not None:
-            return self.whole
-        added = "".join(self.written[self._shown :])
-        self._shown = len(self.written)
-        self._reader.feed(added.encode("utf-8", "surrogatepass"))
-        arguments = self._reader.value
-        return {"name": self.name, "arguments": None if arguments is NOTHING_YET else arguments}
-
-    def finish(self, arguments: Any) -> None:
-        """Take the whole value of the arguments."""
-        self.whole = {"name": self.name, "arguments": arguments}
-
-    def misfit(self, pointer: str) -> None:
-        """Say where the arguments do not fit the schema of the tool."""
-        self.whole = {**(self.whole or {}), "valid": False, "pointer": pointer}
-
-
 def _dropped(text: str) -> None:
     """Drop text that does not belong to a call."""
 
@@ -153,7 +102,7 @@ class MessageReader:
         # Bytes that are not UTF-8 stay in the content, as halves of surrogate pairs.
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
         self._source = Chunks()
-        self._items: list[_MessageText | _OpenCall] = []
+        self._items: list[MessageText | OpenCall] = []
         self._deltas: list[Delta] = []
         self._calls = 0
         self._retried = 0
@@ -162,7 +111,7 @@ class MessageReader:
         self._shapes: dict[tuple[str, str], tuple[Shape, ...]] = {}
         self._is_behind_call = False
         # Calls of a section without markers, which are calls once it is over.
-        self._waiting: list[tuple[_OpenCall, Any]] | None = None
+        self._waiting: list[tuple[OpenCall, Any]] | None = None
         self.count = 0
         self.cut: int | None = None
         self.tolerated = self._source.tolerated
@@ -236,8 +185,8 @@ class MessageReader:
         if not text:
             return
         last = self._items[-1] if self._items else None
-        if not isinstance(last, _MessageText) or last.kind != kind:
-            last = _MessageText(kind)
+        if not isinstance(last, MessageText) or last.kind != kind:
+            last = MessageText(kind)
             self._items.append(last)
         last.texts.append(text)
         self._deltas.append(Delta(kind, text))
@@ -549,7 +498,7 @@ class MessageReader:
         begin = source.consumed
         noted = len(self.tolerated)
         outer, source.kept = source.kept, []
-        call = _OpenCall()
+        call = OpenCall()
         is_loose = start is not None and start.is_bare and start.leads
         # Deltas cannot be taken back: a call whose opening is incomplete is reported at its end.
         call.may_be_given = self._waiting is None and (
@@ -592,7 +541,7 @@ class MessageReader:
             yield from self._rest_of_section(form)
         return True
 
-    def _finish(self, call: _OpenCall, value: Any) -> None:
+    def _finish(self, call: OpenCall, value: Any) -> None:
         """Give a whole call out, and say where its arguments do not fit the tool's schema."""
         self._give(call)
         call.finish(value)
@@ -617,13 +566,13 @@ class MessageReader:
                     self._say("text", "".join(noise))
                 return
 
-    def _is_of_tools(self, form: CallPatterns, call: _OpenCall) -> bool:
+    def _is_of_tools(self, form: CallPatterns, call: OpenCall) -> bool:
         if self._any_name or (form.form.name is not None or not form.form.is_named):
             return True
         names = form.form.tools or self._language.tools
         return call.name in names
 
-    def _cut(self, call: _OpenCall, begin: int, form: CallPatterns) -> None:
+    def _cut(self, call: OpenCall, begin: int, form: CallPatterns) -> None:
         source = self._source
         text = "".join(source.kept or ()) + source.take(len(source.text))
         source.kept = None
@@ -638,7 +587,7 @@ class MessageReader:
         else:
             self._say("text", text)
 
-    def _break(self, call: _OpenCall, noted: int) -> None:
+    def _break(self, call: OpenCall, noted: int) -> None:
         """Give the text of a broken call back as content."""
         text = "".join(self._source.kept or ())
         self._source.kept = None
@@ -657,14 +606,14 @@ class MessageReader:
         self._say("text", source.take(min(source.at + max(size, 1), len(source.text))))
         self._leads = False
 
-    def _close(self, call: _OpenCall) -> None:
+    def _close(self, call: OpenCall) -> None:
         """Report that a call that was given out is not one."""
         if call.number is not None:
             # It is the last part: nothing else is given out while a call is read.
             self._items.pop()
             self._deltas.append(Delta("cut", "", call.number))
 
-    def _give(self, call: _OpenCall) -> None:
+    def _give(self, call: OpenCall) -> None:
         """Give a call out, with the arguments read so far."""
         if call.number is None:
             call.number = self._calls
@@ -673,7 +622,7 @@ class MessageReader:
             self._deltas.append(Delta("name", call.name or "", call.number))
             self._deltas += [Delta("arguments", text, call.number) for text in call.written]
 
-    def _made(self, call: _OpenCall) -> "Any":
+    def _made(self, call: OpenCall) -> "Any":
         def made(text: str) -> None:
             call.written.append(text)
             if call.number is not None and text:
@@ -681,13 +630,13 @@ class MessageReader:
 
         return made
 
-    def _give_if_of_tools(self, form: CallPatterns, call: _OpenCall) -> None:
+    def _give_if_of_tools(self, form: CallPatterns, call: OpenCall) -> None:
         """Give a call out if its tool is known."""
         if call.may_be_given and self._is_of_tools(form, call):
             self._give(call)
 
     def _read_call(
-        self, form: CallPatterns, opening: "regex.Pattern[str]", call: _OpenCall
+        self, form: CallPatterns, opening: "regex.Pattern[str]", call: OpenCall
     ) -> Reading:
         source = self._source
         begin = source.consumed
@@ -718,7 +667,7 @@ class MessageReader:
         shapes = self._shapes[name, style]
         yield from reading_of(source, made, form.manner, shapes)
 
-    def _note_spelling(self, form: CallPatterns, call: _OpenCall, spelled: str, begin: int) -> None:
+    def _note_spelling(self, form: CallPatterns, call: OpenCall, spelled: str, begin: int) -> None:
         wanted = form.spelled
         if wanted is not None and wanted.replace("\0", call.name or "").strip() != spelled.strip():
             self._note("blanks or words differ", begin, begin + len(spelled))
@@ -726,7 +675,7 @@ class MessageReader:
     def _note(self, message: str, start: int, end: int) -> None:
         self.tolerated.append(Tolerated(message, start, end))
 
-    def _object(self, form: CallPatterns, call: _OpenCall) -> Reading:
+    def _object(self, form: CallPatterns, call: OpenCall) -> Reading:
         """Read a call that is an object: its name and its arguments are members, in any order."""
         source = self._source
         begin = source.consumed
@@ -753,7 +702,7 @@ class MessageReader:
         self._note_members(form, call, begin)
 
     def _member(
-        self, form: CallPatterns, call: _OpenCall, key: str, depth: int
+        self, form: CallPatterns, call: OpenCall, key: str, depth: int
     ) -> Generator[None, None, int]:
         """Read the value of a member; return 1 where it is an object that is entered, else 0."""
         source = self._source
@@ -780,7 +729,7 @@ class MessageReader:
             yield from read_json(source, _dropped)
         return 0
 
-    def _note_members(self, form: CallPatterns, call: _OpenCall, begin: int) -> None:
+    def _note_members(self, form: CallPatterns, call: OpenCall, begin: int) -> None:
         """Note where the object of a call is written otherwise than in the format."""
         source = self._source
         usual = [form.name_path[-1], form.arguments_path[-1]]
@@ -803,7 +752,7 @@ class MessageReader:
             raise BrokenError from None
 
     def _tail(
-        self, form: CallPatterns, call: _OpenCall, start: Start | None, *, is_loose: bool
+        self, form: CallPatterns, call: OpenCall, start: Start | None, *, is_loose: bool
     ) -> Reading:
         """Read the closing words of a call, which may be missing where the rest says it."""
         source = self._source
@@ -840,7 +789,7 @@ class MessageReader:
         if form.closed is not None and text != form.closed.rstrip():
             self._note("blanks differ", begin, self._source.consumed)
 
-    def _require_over(self, form: CallPatterns, call: _OpenCall) -> Reading:
+    def _require_over(self, form: CallPatterns, call: OpenCall) -> Reading:
         """Raise an error unless a call without closing words is over.
 
         It is by its own form, or as the section around it ends: ``CutError`` where the text ends
@@ -894,7 +843,7 @@ class MessageReader:
                 return
             yield
 
-    def _arguments_of(self, form: CallPatterns, call: _OpenCall) -> Any:
+    def _arguments_of(self, form: CallPatterns, call: OpenCall) -> Any:
         """Return the value of the arguments; raise ``BrokenError`` if they are invalid."""
         try:
             value, call.repeated = value_of("".join(call.written))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kbnf_core.ir import Grammar, TokenTerminal
+from kbnf_core.ir import GrammarRules, TokenTerminal
 from kbnf_core.kernel import Derivations, StreamedTrace, Trace
 from kbnf_core.lower.positions import Positions, build_positions
 from kbnf_core.parse.tree import Event, Ids, Nodes, Tree
@@ -31,7 +31,7 @@ class Parser:
 
     def __init__(
         self,
-        grammar: Grammar,
+        grammar: GrammarRules,
         limits: Limits = DEFAULT_LIMITS,
         named: dict[str, str | None] | None = None,
     ) -> None:

@@ -80,6 +80,7 @@ class StateTable:
         self.items = ItemSets(tables, entry_limit(limits) + limits.work, limits.work)
         self.stack = StackNodes(self.items)
         self.configurations = Configurations(self.items)
+        # The first is ``DEAD``.
         self.configurations.number((), ())
         self.explorer = LazyTable(self)
         self.enter([tables.start])
@@ -101,7 +102,7 @@ class StateTable:
 
     @contextmanager
     def carrying_over(self) -> Iterator[None]:
-        """Exclude work inside the context from ``added``."""
+        """Count parts that are new inside the context as ``given``, not as ``grown``."""
         with self.lock:
             before = self._size
             yield

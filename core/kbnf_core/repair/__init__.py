@@ -209,6 +209,7 @@ class Judge:
             if way is None:
                 break
             repair = self._repair(data, search, way, status, rewriters)
+            # Several ways of edits write one text, the cheapest first.
             if repair.data not in texts and (invent or not repair.invented):
                 texts.add(repair.data)
                 yield repair

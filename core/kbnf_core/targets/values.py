@@ -84,6 +84,7 @@ class Values:
             result = self._checked(self._made(given, depth), given)
         finally:
             self._busy.discard(key)
+        # No values inside of another schema may mean only that this one is being made.
         if not self._busy or result:
             self._values[key] = result
         return result
@@ -92,6 +93,7 @@ class Values:
         result: list[Json] = []
         texts: set[str] = set()
         for tried, value in enumerate(values, 1):
+            # By ``repr``, since 1, 1.0 and True are equal.
             text = repr(value)
             self.work -= 1
             if tried > 6 * MOST or len(result) >= MOST or (self.work < 0 and result):
@@ -327,6 +329,7 @@ def types_of(conjuncts: Conjuncts) -> list[str]:
         for name in allowed
         if any(keyword in schema for schema in conjuncts for keyword in _OF_TYPE.get(name, ()))
     ]
+    # Numbers have whole ones among them.
     if "number" in allowed and "integer" in allowed:
         allowed.remove("integer")
     return sorted(allowed, key=lambda name: name not in types_named)
@@ -351,6 +354,7 @@ def member_schemas(
         yield ("properties", name), properties[name]
     for pattern, conjunct in mapping(schema, "patternProperties").items():
         try:
+            # The pattern is one of ECMA 262, which Python need not read.
             fits = re.search(pattern, name) is not None
         except re.error:
             fits = False
@@ -379,6 +383,7 @@ def items_of(conjuncts: Conjuncts, index: int) -> Conjuncts:
 
 
 def _prefix(schema: dict[str, Any]) -> list[Json]:
+    # Before draft 2020-12 ``items`` was the list.
     inner = schema.get("prefixItems", schema.get("items"))
     return inner if isinstance(inner, list) else []
 

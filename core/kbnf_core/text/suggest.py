@@ -4,6 +4,7 @@ Tests: tests/unit/text/test_suggest.py
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 COMPARISONS = 50_000
 """Names that are compared; a text in which more are misspelled was cut off or pasted by half."""
@@ -65,3 +66,50 @@ def edits(first: str, second: str, most: int) -> int:
                 cost = min(cost, above[column - 2] + 1)
             row.append(cost)
     return row[-1]
+
+
+_SEPARATORS = dict.fromkeys(map(ord, "$_- \t\n"))
+"""Characters that are left out of names that are compared."""
+
+_SHORT = 5
+"""Letters of a name in which one wrong one is as much as two in others."""
+
+
+class ComparedName(NamedTuple):
+    """A name, as it is compared, and the set of its letters as bits; ``near`` compares two."""
+
+    name: str
+    plain: str
+    letters: int
+
+    @classmethod
+    def of(cls, name: str) -> "ComparedName":
+        """Return a name with the data that comparing it needs."""
+        plain, letters = _plain(name), 0
+        for letter in plain:
+            # Two letters that share a bit make names look alike that are not.
+            letters |= 1 << (ord(letter) & 31)
+        return cls(name, plain, letters)
+
+
+def near(word: ComparedName, words: Iterable[ComparedName]) -> list[str]:
+    """Return the names that are a letter or two off a word, the nearest first."""
+    letters, length = word.letters, len(word.plain)
+    most = edits_allowed(length)
+    # A letter more or less is at most one bit of the set, another letter at most two.
+    alike = [
+        (edits(word.plain, plain, most), name)
+        for name, plain, others in words
+        if (letters ^ others).bit_count() <= 2 * most - abs(len(plain) - length) >= most
+    ]
+    return [name for cost, name in sorted(alike) if cost <= most]
+
+
+def edits_allowed(length: int) -> int:
+    """Return how many letters of a name with this length may be wrong."""
+    return 1 if length <= _SHORT else max(2, length // 6)
+
+
+def _plain(name: str) -> str:
+    """Return a name as it is compared: ``max_length`` is ``maxLength``, ``ref`` is ``$ref``."""
+    return name.translate(_SEPARATORS).casefold()

@@ -79,6 +79,7 @@ def cut_by(patterns: Iterable[str]) -> Cut:
 
 def _ends(pattern: Any, text: str) -> list[int]:
     """Return the ends of matches and of the texts between them, other than the end of the text."""
+    # Mostly matches are all of the text, and ``findall`` makes no objects of them.
     if not pattern.groups:
         *ends, last = accumulate(map(len, pattern.findall(text)), initial=0)
         if last == len(text):
@@ -189,6 +190,7 @@ def of_processor(processor: Any, tokens: Mapping[int, bytes]) -> BytePairs:
             fallback[token_id] = data[0]
         else:
             merged[token_id] = data
+            # Scores of BPE are numbers of merges, negated and as floats.
             ranks[token_id] = round(-processor.get_score(token_id))
     return BytePairs(merged, None, ranks, characters=True, fallback=fallback)
 

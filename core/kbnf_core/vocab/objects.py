@@ -43,6 +43,8 @@ def read_tokenizer(tokenizer: object) -> tuple[FileContents, Encode, Callable[[]
     for kind in KINDS:
         if kind.fits(inner):
             contents = kind.read(inner)
+            # The wrapper first: that of mlx-lm has the ends of the model, its tokenizer one of
+            # them.
             ends = _named_ends(tokenizer) or _named_ends(inner) or contents.eos
             special = _with_names(contents.special_tokens, inner, ends)
             pairs = partial(kind.pairs, inner, contents.tokens)
@@ -101,6 +103,7 @@ def _read_document(tokenizer: Any) -> FileContents:
 
 def _encode_plainly(tokenizer: Any) -> Encode:
     """Return an encoder that does not read special tokens in texts."""
+    # A copy, since these are settings, and the tokenizer is the caller's.
     plain = type(tokenizer).from_str(tokenizer.to_str())
     plain.encode_special_tokens = True
     plain.no_padding()
@@ -128,6 +131,7 @@ def _read_tiktoken(encoding: Any) -> FileContents:
 
 
 def _spelled(encoding: Any, ids: Collection[int]) -> Iterator[tuple[int, bytes]]:
+    # ``n_vocab`` is one more than the largest id, and there may be gaps below it.
     for token_id in ids:
         try:
             yield token_id, encoding.decode_single_token_bytes(token_id)

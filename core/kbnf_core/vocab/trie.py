@@ -208,6 +208,7 @@ class TokenTrie:
 def build_trie(tokens: Mapping[int, bytes]) -> TokenTrie:
     """Build the trie of all nonempty tokens; equal ones share a node."""
     ids = sorted(token_id for token_id, data in tokens.items() if data)
+    # Stable: equal tokens remain in the order of their ids.
     ids.sort(key=tokens.__getitem__)
     spellings = [tokens[token_id] for token_id in ids]
     data = np.frombuffer(b"".join(spellings), dtype=np.uint8)

@@ -70,7 +70,7 @@ def _expression(rule: str, find: Callable[[str], tree.Expression], builder: Buil
                 return found
             case tree.Terminal(text=text):
                 return builder.text(text.value)
-            case tree.Sequence():
+            case tree.Concatenation():
                 return builder.sequence(parts)
             case tree.Alternation():
                 return builder.alternation(parts)

@@ -7,6 +7,7 @@ from kbnf_core.kbnf.tree import (
     Bracket,
     BracketKind,
     ByteString,
+    Concatenation,
     Exception_,
     Expression,
     Name,
@@ -14,7 +15,6 @@ from kbnf_core.kbnf.tree import (
     PatternKind,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     Text,
     TokenName,
@@ -47,7 +47,7 @@ bounds = st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)).filter(
 def _larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     """Return trees that some text has: looser operators are in brackets only."""
     symbols = inner.map(_symbol)
-    sequences = st.lists(symbols, min_size=2, max_size=3).map(lambda x: Sequence(tuple(x), AT))
+    sequences = st.lists(symbols, min_size=2, max_size=3).map(lambda x: Concatenation(tuple(x), AT))
     branches = st.one_of(symbols, sequences)
     return st.one_of(
         st.builds(Bracket, st.sampled_from(BracketKind), inner, st.just(AT)),
@@ -62,7 +62,7 @@ def _repeated(body: Expression, bounds: tuple[int, int | None]) -> Expression:
 
 
 def _symbol(node: Expression) -> Expression:
-    looser = isinstance(node, Sequence | Alternation)
+    looser = isinstance(node, Concatenation | Alternation)
     return Bracket(BracketKind.GROUP, node, AT) if looser else node
 
 

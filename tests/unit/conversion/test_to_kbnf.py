@@ -1,10 +1,14 @@
 """The layout of grammars that are written as KBNF: that of ``kbnf fmt``, with the comments."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
+from kbnf_core import Grammar
 from kbnf_core.convert import convert
+from kbnf_core.frontend import KBNF
 from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.text.files import ANYWHERE
 from kbnf_core.text.source import Source
@@ -55,3 +59,35 @@ def test_fmt_leaves_real_grammars_as_they_are_written(path: Path) -> None:
     source = Source(path.read_text(encoding="utf-8"), str(path))
     result = convert(source.text, "gbnf", path=str(path), imports=ANYWHERE).text
     assert format_kbnf(Source(result)).text == result
+
+
+PLACE = {
+    "type": "object",
+    "description": "A place. start ::= no definition;",
+    "properties": {"city": {"type": "string"}, "zip": {"pattern": "^[0-9]{5}$"}},
+    "patternProperties": {"^x-": {"type": "number"}},
+}
+TOOLS = [
+    {"type": "function", "function": {"name": name, "parameters": PLACE}}
+    for name in ("weather", "map")
+]
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        Grammar.from_json_schema(PLACE),
+        Grammar.from_json_schema(PLACE, syntax="yaml"),
+        Grammar.read(json.dumps(TOOLS), "tool-list"),
+    ],
+    ids=["json", "yaml", "tools"],
+)
+def test_a_text_up_to_a_rule_begins_the_whole_text(grammar: Grammar) -> None:
+    whole = grammar.to_kbnf()
+    names = [definition.name.value for definition in grammar.reading.document.definitions]
+    assert KBNF.text_to(grammar.reading, names[-1]) == whole
+    for name in names:
+        text = KBNF.text_to(grammar.reading, name)
+        assert whole.startswith(text)
+        assert text.endswith(";\n")
+        assert re.findall(r"^(\w+) ::=", text, re.MULTILINE)[-1] == name

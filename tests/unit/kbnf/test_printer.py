@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core.kbnf.printer import print_document, print_expression, quote, quote_bytes
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.kbnf.tree import Alternation, Name, Reference, Repetition, Sequence
+from kbnf_core.kbnf.tree import Alternation, Concatenation, Name, Reference, Repetition
 from kbnf_core.text.source import Source, Span
 
 NOWHERE = Span(0, 0)
@@ -32,9 +32,9 @@ def test_canonical_text(text: str, expected: str) -> None:
 
 def test_trees_that_no_text_has_get_parentheses() -> None:
     either = Alternation((A, B), NOWHERE)
-    both = Sequence((A, B), NOWHERE)
+    both = Concatenation((A, B), NOWHERE)
     again = Repetition(A, 0, None, NOWHERE, NOWHERE)
-    assert print_expression(Sequence((either, both), NOWHERE)) == "(a | b) (a b)"
+    assert print_expression(Concatenation((either, both), NOWHERE)) == "(a | b) (a b)"
     assert print_expression(Alternation((either, both), NOWHERE)) == "(a | b) | a b"
     assert print_expression(Repetition(both, 2, None, NOWHERE, NOWHERE)) == "(a b){2,}"
     assert print_expression(Repetition(again, 0, 1, NOWHERE, NOWHERE)) == "(a*)?"

@@ -117,6 +117,12 @@ def test_the_compiled_form_is_used_whatever_is_imported_first(first: str) -> Non
     assert "_lowering" in run.stdout
 
 
+def test_a_repetition_keeps_its_loop_from_its_alternatives() -> None:
+    grammar = Grammar("start ::= 'b'* | 'c';", finish="eos")
+    found = {text: grammar.status(text) for text in ("", "bb", "c", "bc", "cb")}
+    assert found == {"": "fits", "bb": "fits", "c": "fits", "bc": "wrong", "cb": "wrong"}
+
+
 def test_a_missing_start_names_rules_of_the_text_only() -> None:
     """Readers make rules at places of others: for loops, columns, members of templates."""
     document = parse_kbnf(Source("a ::= 'x'; b ::= 'y';")).document

@@ -275,3 +275,10 @@ def test_walks_go_on_below_each_node_of_a_small_trie(count: int) -> None:
         masks.walker.walk(states.initial, np.array([node], np.int32), words)
         below = [number for number, token in enumerate(tokens) if token == path + b"q"]
         assert ids_of(words, len(tokens)).tolist() == below, node
+
+
+def test_a_run_of_bytes_says_nothing_about_its_first_byte() -> None:
+    tokens = dict(enumerate([b"a", b"b", b"c", b"d", b"abc"]))
+    vocabulary, grammar = Vocabulary(tokens, eos_token_id=5), Grammar("start ::= 'abcd';")
+    assert Engine(grammar, vocabulary).accept_tokens([4, 3]) == 2
+    assert Engine(grammar, vocabulary).accept_tokens([0, 3]) == 1

@@ -205,3 +205,24 @@ def test_gemmas_names_may_have_the_brackets_of_other_notations(name: str) -> Non
     assert found.status(text) == "fits"
     [call] = found.read_value(text)
     assert call["arguments"]["o"] == {"y": 1, name: True}
+
+
+def test_the_outermost_schema_has_other_brackets_inside() -> None:
+    nested = {"type": "object", "properties": {"x": {"$ref": "#"}}, "additionalProperties": False}
+    calls = grammar("python", nested)
+    found = {text: calls.status(f"<c=f>{text}</c>") for text in ("(x={})", "(x=())")}
+    assert found == {"(x={})": "fits", "(x=())": "wrong"}
+
+
+def test_gemmas_other_members_may_be_ahead_of_all_that_are_listed() -> None:
+    integer = {"type": "integer"}
+    calls = grammar(
+        "gemma",
+        {
+            "type": "object",
+            "properties": {"b": integer},
+            "required": ["b"],
+            "additionalProperties": integer,
+        },
+    )
+    assert calls.status("<c=f>{a:1,b:2,c:3}</c>") == "fits"

@@ -11,6 +11,7 @@ import pytest
 from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.convert import convert
 from kbnf_core.diff.comparison import Relation, compare
+from kbnf_core.ir import postorder
 from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.structural_tag.tree import TagTree
 from kbnf_core.text.limits import Limits
@@ -124,10 +125,29 @@ def test_rules_of_schemas_do_not_change_the_names_in_the_tree() -> None:
     assert text == convert(found.source.text, STRUCTURAL_TAG, "KBNF").text
 
 
-def test_a_start_is_a_name_of_the_tree() -> None:
-    found = Grammar.from_structural_tag(tags(tag("a", schema(NAMED))), start="a_json")
-    assert found.start == "a_json"
-    assert found.status('{"b": 1}') == "fits"
+@pytest.mark.parametrize("name", OF_TAGS)
+def test_explanations_are_of_the_rules_that_run(name: str) -> None:
+    found = rules_of(OF_TAGS[name], lossy=True)
+    named = found.reading.named
+    assert named is not None
+    assert named.rules.keys() == found.rules.rules.keys() or found.is_endless
+    spans = {node.span for body in named.rules.values() for node in postorder(body)}
+    assert spans <= set(found.names.values())
+
+
+def test_a_start_is_a_rule_that_runs_or_one_of_the_tree() -> None:
+    dated = {"type": "object", "properties": {"d": {"type": "string", "format": "date"}}}
+    for start, text in {
+        "a_json": '{"d": "2020-01-01"}',
+        "a_json_date_string": '"2020-01-01"',
+    }.items():
+        found = Grammar.from_structural_tag(tags(tag("a", schema(dated))), start=start)
+        assert found.start == start
+        assert found.status(text) == "fits"
+        assert (found.reading.parsed.rules is None) == (start != "a_json")
+    with pytest.raises(GrammarError) as raised:
+        Grammar.from_structural_tag(tags(tag("a", schema(dated))), start="b")
+    assert [each.code for each in raised.value.diagnostics] == ["E102"]
 
 
 def _calls(value: Any, **options: Any) -> int:

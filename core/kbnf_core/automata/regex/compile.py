@@ -325,6 +325,7 @@ def compile_within(
     compiled = compiler.entries.find(key)
     if compiled is None:
         compiled = compiler.__wrapped__(pattern, limits, budget.spent)
+        # A refusal after others have used up steps says nothing about the pattern alone.
         if compiled.dfa is not None or not budget.spent:
             compiler.entries.keep(key, compiled)
     is_refused = compiled.dfa is None
@@ -360,6 +361,7 @@ def _whole_matches(tree: Node, limits: Limits, budget: Budget) -> Dfa:
     if not small.rows:
         return empty()
     dfa = to_dfa(small, blocks, limit, budget)
+    # Over bytes there are other states than over characters, and rows of another width.
     most = states_within(limit, limits.regex_bytes, len(dfa.rows[0]))
     if dfa.state_count > most:
         raise LimitError("states", most)

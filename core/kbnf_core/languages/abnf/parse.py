@@ -53,6 +53,7 @@ from kbnf_core.kbnf.tree import (
     BracketKind,
     ByteString,
     Comment,
+    Concatenation,
     Definition,
     Document,
     Expression,
@@ -60,7 +61,6 @@ from kbnf_core.kbnf.tree import (
     Name,
     Reference,
     Repetition,
-    Sequence,
     postorder,
     uses_in,
 )
@@ -262,7 +262,7 @@ class AbnfBuilder:
         """``x y``, or one part alone."""
         if len(items) == 1:
             return items[0]
-        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+        return Concatenation(tuple(items), items[0].span.cover(items[-1].span))
 
     def repeated(self, values: tuple[Word, Expression]) -> Repetition:
         """``2*5x``, and other counts in front."""

@@ -40,14 +40,14 @@ from kbnf_core.ir.analysis import callees_first
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Loss
 from kbnf_core.kbnf.tree import (
+    Concatenation as Row,
+)
+from kbnf_core.kbnf.tree import (
     Expression,
     Pattern,
     Reference,
     Repetition,
     Terminal,
-)
-from kbnf_core.kbnf.tree import (
-    Sequence as Row,
 )
 from kbnf_core.languages.antlr.parse import (
     ANYTHING,

@@ -58,6 +58,7 @@ from kbnf_core.kbnf.statements import (
 from kbnf_core.kbnf.tree import (
     Alternation,
     ByteString,
+    Concatenation,
     Definition,
     Document,
     Exception_,
@@ -66,7 +67,6 @@ from kbnf_core.kbnf.tree import (
     Pattern,
     PatternKind,
     Reference,
-    Sequence,
     Terminal,
     postorder,
     uses_in,
@@ -178,7 +178,7 @@ def _sequence(items: _Branch) -> Expression:
     kept = [item for item in items if not _is_empty(item)]
     if not kept:
         return nothing(span)
-    return kept[0] if len(kept) == 1 else Sequence(tuple(kept), span)
+    return kept[0] if len(kept) == 1 else Concatenation(tuple(kept), span)
 
 
 def _is_empty(item: Expression) -> bool:
@@ -201,7 +201,7 @@ def with_loops(document: Document) -> Document:
 def _loop(definition: Definition) -> Definition:
     name, span = definition.name.value, definition.body.span
     match sorted(definition.branches, key=lambda branch: not _calls(branch, name)):
-        case [Sequence((*items, Reference(called))), other] if (
+        case [Concatenation((*items, Reference(called))), other] if (
             called.value == name
             and not any(_calls(item, name) for item in (*items, other))
             and print_expression(other) == print_expression(items[0])
@@ -485,7 +485,7 @@ def _body(name: Name, branches: _Branches) -> Expression:
 
 def _is_plain(branches: Iterable[Expression]) -> bool:
     """Return whether the alternatives of a name are made of texts only."""
-    operands = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
+    operands = [p for b in branches for p in (b.items if isinstance(b, Concatenation) else (b,))]
     return bool(operands) and all(isinstance(operand, Terminal) for operand in operands)
 
 
@@ -496,7 +496,7 @@ def _words(name: str, branches: _Branches) -> list[str]:
     while waiting:
         excluded = waiting.pop()
         for branch in branches.get(excluded, ()):
-            operands = branch.items if isinstance(branch, Sequence) else (branch,)
+            operands = branch.items if isinstance(branch, Concatenation) else (branch,)
             texts = [operand.text.value for operand in operands if isinstance(operand, Terminal)]
             if len(texts) == len(operands):
                 words.append("".join(texts))

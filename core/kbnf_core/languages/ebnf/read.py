@@ -28,6 +28,7 @@ from kbnf_core.ir.analysis import callers_of, reachable
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.kbnf.tree import Concatenation as Row
 from kbnf_core.kbnf.tree import (
     Definition,
     Document,
@@ -39,7 +40,6 @@ from kbnf_core.kbnf.tree import (
     postorder,
     uses_in,
 )
-from kbnf_core.kbnf.tree import Sequence as Row
 from kbnf_core.languages.ebnf.parse import Difference, Prose, is_word, parse_ebnf
 from kbnf_core.lower.regular import NotRegularError, Regulars
 from kbnf_core.lower.translate import translate

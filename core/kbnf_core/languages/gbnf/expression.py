@@ -208,6 +208,7 @@ def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> list[list[str]
     recursive = {name for members in groups for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
+        # Calls lead to other rules since then, so that the cycles are others.
         groups = cycles(first_calls(rules, nonempty.nullable))
     for members in groups:
         if len(members) <= MOST_MEMBERS:
@@ -251,6 +252,7 @@ def _solve(rules: Rules, members: list[str], nonempty: Nonempty) -> None:
     if len(members) == 1:
         name = members[0]
         base, again = splits[name].base, splits[name].rest.get(name)
+        # A step without text, repeated, would go round for ever.
         again = None if again is None else _without_empty(again, nonempty)
         more = EMPTY if again is None else repeated(again, 0, None)
         rules[name] = NOTHING if base is None else sequence(base, more)

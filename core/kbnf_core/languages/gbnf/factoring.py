@@ -278,6 +278,7 @@ class _Quotient:
             self._eliminate(block, nullable)
             self._done.add(block)
         numbers = Counter[str]()
+        # Of equal rules the first one has the body, which the others call.
         names = {block: name for name, block in reversed(self._starts.items())}
         for block in sorted(order):
             if block not in names and not self._is_inlined(block):
@@ -319,6 +320,7 @@ class _Quotient:
                 result.append(_Alternative(sequence(head, self._body(after)), None))
         again = [head for head, after in result if after == block]
         others = [other for other in result if other.after != block]
+        # llama.cpp takes a repetition of something that may be empty for left recursion.
         if again and others and not any(nullable_nodes(head, nullable)[id(head)] for head in again):
             self._uses[block] -= len(again)
             loop = repeated(alternation(again), 0, None)

@@ -52,6 +52,7 @@ from kbnf_core.kbnf.tree import (
     Bracket,
     BracketKind,
     Comment,
+    Concatenation,
     Definition,
     Document,
     Expression,
@@ -59,7 +60,6 @@ from kbnf_core.kbnf.tree import (
     Name,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     Text,
     TokenName,
@@ -110,6 +110,7 @@ def _group(words: list[Word], first_of_line: list[bool]) -> list[Statement]:
     depth = 0
     for index, word in enumerate(words):
         sign = words[index + 1].type if index + 1 < len(words) else ""
+        # Also inside of a bracket: one that is never closed spoils its own rule alone.
         if first_of_line[index] and word.type == "NAME" and sign in SIGNS:
             statements.append(Statement([word]))
             depth = 0
@@ -227,6 +228,7 @@ def class_leaf(raw: str, span: Span) -> Leaf:
     if not members:
         return text("", span)
     ranges = [range_ for low, high, _ in members for range_ in from_ranges([(low, high)])]
+    # There are members, but none that is a character: halves of pairs, numbers beyond the last.
     if not ranges:
         return any_leaf(span) if negated else nothing(span)
     inner = "".join(_range(low, high) for low, high in ranges)
@@ -289,7 +291,7 @@ class GbnfBuilder:
         """``x y``, one symbol alone, or nothing."""
         if len(items) <= 1:
             return items[0] if items else None
-        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+        return Concatenation(tuple(items), items[0].span.cover(items[-1].span))
 
     def repetition(self, values: tuple[Expression, Word]) -> Repetition:
         """``x`` and its operator; an invalid count has a finding of its own."""
@@ -391,6 +393,7 @@ _EMPTY = frozenset(('""', "[]", "[^]"))
 
 def _has_counts(statement: Statement) -> bool:
     """Return whether anything in a rule is counted, or may be refused as an operand or a token."""
+    # A group that makes so many symbols is refused under any operator, `?` too.
     return len(statement.words) > LLAMA_LIMIT or any(
         word.type in ("COUNT", "TOKEN") or word.value in _EMPTY for word in statement.words
     )

@@ -48,7 +48,7 @@ from kbnf_core.frontend import Language, Reading, nothing_kept, read_grammar
 from kbnf_core.ir import (
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -342,7 +342,7 @@ class Unfolder:
 
     def _combine(self, node: tree.Expression, nodes: list[Node]) -> Node:
         match node:
-            case tree.Sequence():
+            case tree.Concatenation():
                 return sequence(*map(self._settled, _join_bytes(nodes)))
             case tree.Alternation():
                 return any_of(map(self._settled, nodes)) or NOTHING
@@ -568,7 +568,7 @@ def _rules(
 
 def _infinite(rules: Rules, start: str, limits: Limits) -> Rules:
     """Return rules of the infinite texts, none where there are none."""
-    grammar, budget = Grammar(start, rules), Budget(limits.work)
+    grammar, budget = GrammarRules(start, rules), Budget(limits.work)
     begun = endless_grammar(grammar, analyse(grammar, budget), budget)
     whole = begun and infinite_texts(begun)
     if whole is None:
@@ -586,7 +586,7 @@ def _lost_cycle(document: Document, names: Mapping[str, str], members: set[str])
     return Loss("W404", f"{others}; any text is taken instead", first.span)
 
 
-def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:
+def _finish_losses(reading: Reading, grammar: GrammarRules, limits: Limits) -> list[Loss]:
     """Return the W403 of a grammar that ends before llama.cpp does."""
     if reading.ends_with_its_text:
         return []

@@ -28,10 +28,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from kbnf_core.automata.traversal import cyclic_components
-from kbnf_core.ir import Grammar, Node
+from kbnf_core.ir import GrammarRules, Node
 from kbnf_core.languages.json_schema import Options, Service
 from kbnf_core.languages.json_schema.algebra import Expression, Ref
 from kbnf_core.languages.json_schema.document import SchemaDocument, Subschema
@@ -74,7 +73,7 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json, escape, pointer_below, print_json, repeated_names
-from kbnf_core.text.suggest import COMPARISONS, edits
+from kbnf_core.text.suggest import COMPARISONS, ComparedName, edits_allowed, near
 
 MISSPELT = "W821"
 CONTRADICTION = "W822"
@@ -87,11 +86,7 @@ REPEATED_NAME = "W831"
 _RESTRICTING = KEYWORDS - ANNOTATIONS - {"$id", "$schema", "id"}
 
 _OWN = ("x-", "_")
-_SEPARATORS = dict.fromkeys(map(ord, "$_- \t\n"))
 """How names begin that are somebody's own, or that were taken out on purpose."""
-
-_SHORT = 5
-"""Letters of a name in which one wrong one is as much as two in others."""
 
 _SHOWN = 40
 """Characters of a keyword's value that a message shows."""
@@ -269,7 +264,7 @@ def _misnamed(message: str, pointer: str, meant: str) -> Problem:
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of ``names`` that is a letter or two off, by the length of the name."""
-    return next(iter(_near(_Word.of(name), map(_Word.of, names))), None)
+    return next(iter(near(ComparedName.of(name), map(ComparedName.of, names))), None)
 
 
 @lru_cache(maxsize=1_024)
@@ -281,58 +276,19 @@ def _near_keywords(name: str) -> Sequence[str]:
     """
     if name.startswith(_OWN):
         return ()
-    word = _Word.of(name)
-    return _near(word, _by_length().get(len(word.plain), ()))
-
-
-class _Word(NamedTuple):
-    """A name, as it is compared, and the set of its letters as bits."""
-
-    name: str
-    plain: str
-    letters: int
-
-    @classmethod
-    def of(cls, name: str) -> "_Word":
-        plain, letters = _plain(name), 0
-        for letter in plain:
-            # Two letters that share a bit make names look alike that are not.
-            letters |= 1 << (ord(letter) & 31)
-        return cls(name, plain, letters)
-
-
-def _near(word: _Word, words: Iterable[_Word]) -> list[str]:
-    """Return the names that are a letter or two off a word, the nearest first."""
-    letters, length = word.letters, len(word.plain)
-    most = _edits_of(length)
-    # A letter more or less is at most one bit of the set, another letter at most two.
-    alike = [
-        (edits(word.plain, plain, most), name)
-        for name, plain, others in words
-        if (letters ^ others).bit_count() <= 2 * most - abs(len(plain) - length) >= most
-    ]
-    return [name for cost, name in sorted(alike) if cost <= most]
-
-
-def _edits_of(length: int) -> int:
-    """Return how many letters of a name with this length may be wrong."""
-    return 1 if length <= _SHORT else max(2, length // 6)
+    word = ComparedName.of(name)
+    return near(word, _by_length().get(len(word.plain), ()))
 
 
 @cache
-def _by_length() -> Mapping[int, Sequence[_Word]]:
+def _by_length() -> Mapping[int, Sequence[ComparedName]]:
     """Return the keywords that a name may be near to, by the length of the name."""
-    words = [_Word.of(name) for name in KEYWORDS]
+    words = [ComparedName.of(name) for name in KEYWORDS]
     longest = max(len(word.plain) for word in words)
     return {
-        length: [word for word in words if abs(len(word.plain) - length) <= _edits_of(length)]
+        length: [word for word in words if abs(len(word.plain) - length) <= edits_allowed(length)]
         for length in range(2 * longest)
     }
-
-
-def _plain(name: str) -> str:
-    """Return a name as it is compared: ``max_length`` is ``maxLength``, ``ref`` is ``$ref``."""
-    return name.translate(_SEPARATORS).casefold()
 
 
 def _note_older_forms(visited: Visited, older_forms: dict[Older, list[str]]) -> None:
@@ -473,7 +429,7 @@ class _Doubts:
             return False
         is_narrowed = any(note.code == NARROWED for note in self._schemas.notes[before:])
         start = next(iter(rules))
-        return not is_narrowed and not analyse(Grammar(start, rules)).facts[start].filled
+        return not is_narrowed and not analyse(GrammarRules(start, rules)).facts[start].filled
 
     def blame(self, at: Ref, is_empty: Callable[[Subschema], bool]) -> Problem:
         """Return the contradiction in the innermost schema that makes an empty one empty."""

@@ -826,3 +826,13 @@ def _join(around: str, reference: str) -> tuple[str, str] | None:
 
 _DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are not schemas."""
+
+
+def last_step(pointer: str) -> str:
+    """Return the name that a JSON Pointer ends with, of a definition or property."""
+    return steps_of(pointer)[-1]
+
+
+def is_definition(pointer: str) -> bool:
+    """Return whether a pointer names a definition."""
+    return pointer.rpartition("/")[0].endswith(("/$defs", "/definitions"))

@@ -455,7 +455,7 @@ class SchemaReading(Parsed):
     def _dead(self) -> Set[str]:
         """Return the pointers of rules without a text, of those that call each other of one."""
         rules = {} if self.rules is None else self._written().all_rules()
-        facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
+        facts = analyse(ir.GrammarRules(START, rules)).facts if rules else {}
         dead = {name: body for name, body in rules.items() if not facts[name].productive}
         if not dead or START in dead:
             return {""} if dead else set()

@@ -630,7 +630,7 @@ def with_texts(start: str, rules: Mapping[str, Node]) -> Mapping[str, Node]:
 
     Where that is so of ``start`` itself all stays as it is; a reader of the rules reports it.
     """
-    facts = analyse(ir.Grammar(start, rules)).facts
+    facts = analyse(ir.GrammarRules(start, rules)).facts
     are_needless = facts[start].productive and not all(form.productive for form in facts.values())
     return useful(rules) if are_needless else rules
 

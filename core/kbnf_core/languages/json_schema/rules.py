@@ -3,10 +3,10 @@ r"""The rules that the schemas of a document become, by name, with those that al
 *Shared.* These rules are whitespace, separators, and JSON's types. Arrays and objects are laid out
 here: contents in brackets, with commas between.
 
-*Of a document.* Rules are named after definitions and properties (``Names``). Keywords that are
-refused or left out are reported of that schema: of the one whose rule is written (``current``), or
-of the value in it that was visited last (``inner``). Nothing here refers to the writers, which
-refer to this: so all of them go when the last one is forgotten.
+*Of a document.* Rules are named after definitions and properties. Keywords that are refused or left
+out are reported of that schema: of the one whose rule is written (``current``), or of the value in
+it that was visited last (``inner``). Nothing here refers to the writers, which refer to this: so
+all of them go when the last one is forgotten.
 
 *Block YAML* is another syntax of the same values (``BlockShared``). Objects and arrays are written
 once, for both. For this one the separators are marks, calls of rules that nobody defines: ``LINE``
@@ -52,7 +52,7 @@ from kbnf_core.automata.lengths import Length
 from kbnf_core.ir import Node, Notation, calls
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
-from kbnf_core.ir.names import FreshNames
+from kbnf_core.ir.names import HintedNames
 from kbnf_core.languages.json_schema import Digits, Escapes, Integers, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.algebra import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.document import Subschema
@@ -74,7 +74,6 @@ from kbnf_core.lower.facts import analyse, nullable_names, nullable_nodes, witho
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import NOWHERE
@@ -585,37 +584,6 @@ class Prelude:
         return self._shared.plain(values, budget)
 
 
-_NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
-_LONGEST, _LEAST = 48, 16
-"""Characters of a name that are kept, and of a hint in a name that begins with a long one."""
-
-
-class Names(FreshNames):
-    """Generates unique identifiers that begin with ``prefix``, and go on with ``own``."""
-
-    def __init__(self, prefix: str, reserved: frozenset[str], own: str = "") -> None:
-        super().__init__(prefix + name for name in reserved)
-        self._prefix = prefix + own
-        self._most = max(_LEAST, _LONGEST - len(own)) if own else _LONGEST
-        self._joint_before_digit = "" if own else "_"
-
-    def fresh(self, hint: str) -> str:
-        """Return an identifier like ``hint`` that was not given out before."""
-        base = _NO_NAME.sub("_", hint).strip("_")[: self._most] or "rule"
-        joint = self._joint_before_digit if base[0].isdigit() else ""
-        return super().fresh(f"{self._prefix}{joint}{base}")
-
-
-def last_step(pointer: str) -> str:
-    """Return the name that a JSON Pointer ends with, of a definition or property."""
-    return steps_of(pointer)[-1]
-
-
-def is_definition(pointer: str) -> bool:
-    """Return whether a pointer names a definition."""
-    return pointer.rpartition("/")[0].endswith(("/$defs", "/definitions"))
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class Property(Notation):
     """A named member of an object, a sequence whose last operand is the value.
@@ -653,7 +621,7 @@ class SchemaRules(dict[str, Node]):
         self.current: Expression = ANYTHING
         self.inner: Ref | None = None
         self._most = schemas.limits.rules
-        self._names = Names(prefix, NAMES | {start}, own)
+        self._names = HintedNames(prefix, NAMES | {start}, own)
 
     def fresh(self, hint: str) -> str:
         """Return a name like ``hint`` that no rule has."""
@@ -912,6 +880,6 @@ def lay_out(start: str, rules: SchemaRules, prelude: Prelude) -> None:
     prelude.rules = {name: body for name, body in shared.items() if not layout.is_marked(name)}
     # Only a value that is cut everywhere has no text, and the question takes a pass over all rules.
     if layout.is_cut:
-        facts = analyse(ir.Grammar(start, {**rules, **prelude.rules})).facts
+        facts = analyse(ir.GrammarRules(start, {**rules, **prelude.rules})).facts
         if not facts[start].productive:
             raise unsupported(f"a value of this has more than {MOST_COLUMNS // STEP} levels", "")

@@ -85,7 +85,6 @@ from kbnf_core.languages.json_schema.type_keywords import (
     read_unevaluated,
     take_list,
     take_names,
-    take_object,
 )
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
@@ -540,7 +539,7 @@ def read_applicator(
         case "enum":
             return either(_listed_values(subschema, schemas.limits.states))
         case _:
-            return _dependencies(subschema, document, keyword)
+            return type_keywords.read_dependencies(subschema, document, keyword)
 
 
 def _beside(
@@ -644,24 +643,6 @@ def _conditional(subschema: Subschema, document: SchemaDocument) -> Expression:
     if then == otherwise:
         return then
     return either((both((condition, then)), both((other(condition), otherwise))))
-
-
-def _dependencies(subschema: Subschema, document: SchemaDocument, keyword: str) -> Expression:
-    """Return ``dependentRequired``, ``dependentSchemas``, or both as ``dependencies``."""
-    conditions = []
-    for name, value in take_object(subschema, keyword).items():
-        if keyword == "dependentRequired" or isinstance(value, list):
-            names = take_names(value, pointer_to(subschema, keyword, name))
-            needed = both(other(WithoutProperty(needed)) for needed in names)
-        elif isinstance(value, str) and keyword == "dependencies":
-            needed = other(WithoutProperty(value))
-        else:
-            needed = document.inside(subschema, keyword, name)
-        # The member that asks comes before those that it asks for.
-        conditions.append(
-            either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name)))
-        )
-    return both(conditions)
 
 
 _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)

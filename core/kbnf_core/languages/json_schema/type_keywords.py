@@ -368,6 +368,24 @@ def read_required(subschema: Subschema) -> tuple[str, ...]:
     return () if isinstance(value, bool) else take_names(value, pointer_to(subschema, "required"))
 
 
+def read_dependencies(subschema: Subschema, document: SchemaDocument, keyword: str) -> Expression:
+    """Return ``dependentRequired``, ``dependentSchemas``, or both as ``dependencies``."""
+    conditions = []
+    for name, value in take_object(subschema, keyword).items():
+        if keyword == "dependentRequired" or isinstance(value, list):
+            names = take_names(value, pointer_to(subschema, keyword, name))
+            needed = both(other(WithoutProperty(needed)) for needed in names)
+        elif isinstance(value, str) and keyword == "dependencies":
+            needed = other(WithoutProperty(value))
+        else:
+            needed = document.inside(subschema, keyword, name)
+        # The member that asks comes before those that it asks for.
+        conditions.append(
+            either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name)))
+        )
+    return both(conditions)
+
+
 def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:
     """Return the objects whose members all have one of ``names``: what ``propertyNames`` allows."""
     regions: list[Region] = []

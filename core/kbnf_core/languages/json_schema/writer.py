@@ -51,7 +51,7 @@ from kbnf_core.languages.json_schema.counts import (
     MemberWriter,
     write_key,
 )
-from kbnf_core.languages.json_schema.document import Subschema
+from kbnf_core.languages.json_schema.document import Subschema, is_definition, last_step
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     CONTENTS,
@@ -73,9 +73,7 @@ from kbnf_core.languages.json_schema.rules import (
     SchemaRules,
     Value,
     block_rules,
-    is_definition,
     json_rules,
-    last_step,
     lay_out,
     listed,
 )

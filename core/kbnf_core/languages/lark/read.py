@@ -434,6 +434,7 @@ class _LarkReader:
         start = self.setting.start or usual
         if start in gathered.entries:
             return start
+        # Statements that cannot be read, and signs of GBNF, have findings already.
         if self.report.errors and (start in gathered.broken or _has_signs_of_gbnf(self.document)):
             return None
         self.report.error(

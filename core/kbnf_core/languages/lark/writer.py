@@ -84,7 +84,7 @@ class Forms:
 
 
 def choose_forms(
-    grammar: ir.Grammar,
+    grammar: ir.GrammarRules,
     words: Words,
     joined: "_Joined",
     limits: Limits,
@@ -99,7 +99,9 @@ def choose_forms(
         return joined.by_characters()
 
 
-def _chosen(grammar: ir.Grammar, words: Words, joined: "_Joined", budget: Budget) -> Forms | None:
+def _chosen(
+    grammar: ir.GrammarRules, words: Words, joined: "_Joined", budget: Budget
+) -> Forms | None:
     """Return the forms; None where characters cannot be told apart."""
     made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
     split: set[int] = set()
@@ -218,7 +220,7 @@ class _Made:
 class _Draft:
     """A grammar over lexemes; ``owners`` has the owner of each lexeme longer than a character."""
 
-    source: ir.Grammar
+    source: ir.GrammarRules
     words: Words
     joined: _Joined
     split: set[int]
@@ -330,7 +332,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
     rules, automata = reading.parsed.expressed() or Expressed(reading.grammar.rules, NO_AUTOMATA)
-    grammar = ir.Grammar(reading.start, rules)
+    grammar = ir.GrammarRules(reading.start, rules)
     if reading.is_endless:
         infinite = infinite_texts(grammar)
         if infinite is None:
@@ -373,7 +375,7 @@ class _LarkWriter:
     def __init__(
         self,
         reading: Reading,
-        grammar: ir.Grammar,
+        grammar: ir.GrammarRules,
         automata: Mapping[str, Dfa],
         lark: Language,
         limits: Limits,
@@ -393,7 +395,7 @@ class _LarkWriter:
 
             rules = {name: fold(body, ir.children, text_of) for name, body in grammar.rules.items()}
             rules = useful(rules, endless=reading.is_endless)
-            grammar = ir.Grammar(grammar.start, rules)
+            grammar = ir.GrammarRules(grammar.start, rules)
             has_texts = grammar.start in rules
             if has_texts and not reading.is_endless:
                 has_texts = facts_of(grammar).facts[grammar.start].filled

@@ -33,6 +33,7 @@ from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, sequence, text
+from kbnf_core.ir.names import HintedNames
 from kbnf_core.kbnf.build import Form, definition, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.tree import Definition
@@ -60,7 +61,7 @@ from kbnf_core.languages.json_schema.parse import (
     rules_to_read,
     rules_to_run,
 )
-from kbnf_core.languages.json_schema.rules import NAMES, Names, gap_of
+from kbnf_core.languages.json_schema.rules import NAMES, gap_of
 from kbnf_core.languages.json_schema.type_keywords import formats_of
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.languages.structural_tag.read import IN_CONTENT, UNSUPPORTED, TagReport
@@ -125,6 +126,7 @@ def in_tokens(node: ir.Node, markers: Mapping[bytes, ir.TokenTerminal]) -> ir.No
     """Return an expression in whose texts each marker is a token."""
     if not markers:
         return node
+    # Of alternatives Python takes the first that matches, and one marker may begin another.
     longest = sorted(markers, key=len, reverse=True)
     marker = re.compile(b"(" + b"|".join(map(re.escape, longest)) + b")")
 
@@ -180,6 +182,7 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
     def made(node: ir.Node, operands: list[ir.Node]) -> ir.Node:
         if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
             return ir.rebuild(node, operands)
+        # A difference would have another identity, by which equal rules are found.
         if operations.intersect(node.dfa, avoided).is_empty:
             return node
         return ir.Regular(operations.difference(node.dfa, avoided), node.span)
@@ -232,7 +235,7 @@ class RuleSet(NamedTuple):
 class Contents:
     """Makes rules of the contents of formats; ``pointer`` is the pointer of the current one."""
 
-    def __init__(self, names: Names, report: TagReport, limits: Limits) -> None:
+    def __init__(self, names: HintedNames, report: TagReport, limits: Limits) -> None:
         self.names = names
         self.report = report
         self.pointer = ""

@@ -572,6 +572,7 @@ class LiteralArguments(NestedArguments):
     def _containers(self) -> list[tuple[str, Node]]:
         """Return the rules of objects and arrays; the outermost ones are written otherwise."""
         self._outermost = frozenset(self.names.values())
+        # The outermost schema may occur again inside, where it is written in other brackets.
         self.names.clear()
         return super()._containers()
 
@@ -643,8 +644,11 @@ class LiteralArguments(NestedArguments):
             led, begun = sequence(before, separator, form, after), sequence(form, after)
             first = begun if is_needed else alternation([begun, first])
             after = led if is_needed else alternation([led, after])
+            # A rule, for it is used with its member and without; copies would double with each
+            # member.
             rest = self.contents.names.fresh(f"{hint}_rest")
             after = self.contents.add(rest, after)
+            # Where names are in their order, one that is not listed may come first.
             if not number and before is not EMPTY:
                 first = alternation([first, sequence(other, after)])
         return first

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kbnf_core.ir import Grammar, Node, TokenTerminal
+from kbnf_core.ir import GrammarRules, Node, TokenTerminal
 from kbnf_core.ir.build import moved
 from kbnf_core.kbnf.parsed import Expressed, Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
@@ -173,4 +173,4 @@ class TagReading(Parsed):
         report = self._report.again()
         writer = MarkedWriter(self._nodes, report, self._request, self._options)
         rules = dict(rule for rule_set in writer.write() for rule in rule_set.rules)
-        return Marked(Grammar(START, rules), writer.marks)
+        return Marked(GrammarRules(START, rules), writer.marks)

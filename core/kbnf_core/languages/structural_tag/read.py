@@ -566,6 +566,7 @@ class _TagReader:
                 older = isinstance(inner, _Older)
                 yield inner, f"{node.pointer}/schema" if older else pointer
             elif entry.inside in (Inside.FORMATS, Inside.TAGS):
+                # Only the format that is made of older structures is at the root.
                 base = pointer if node.pointer or name != "tags" else "/structures"
                 yield from ((item, f"{base}/{index}") for index, item in enumerate(inner))
             elif entry.inside in (Inside.RULES, Inside.TOKEN_RULES):

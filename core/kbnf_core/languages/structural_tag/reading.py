@@ -445,6 +445,7 @@ def _items(node: FormatNode) -> list[Item]:
         case "const_string":
             return [("text", node.fields["value"])] if node.fields["value"] else []
         case "regex" if node.fields["tool"] is None:
+            # Patterns of tags may have ``\u{...}``, which Python's have not.
             pattern = _CODE.sub(_as_python, node.fields["pattern"])
             return [] if _is_blank(pattern) else [("any", pattern)]
         case "sequence":
@@ -504,6 +505,8 @@ def _around_name(
     wanted = name or _guessed(before)
     if wanted:
         for spelled in dict.fromkeys((json.dumps(wanted, ensure_ascii=False)[1:-1], wanted)):
+            # From the end: the texts ahead of a name may contain it, as ``<function=`` contains
+            # ``fun``.
             for index in reversed(range(len(before))):
                 kind, text = before[index]
                 at = text.rfind(spelled) if kind == "text" else -1

@@ -17,6 +17,7 @@ from kbnf_core import ir
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.conversion.rewrite import at, placed, rename
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.names import HintedNames
 from kbnf_core.kbnf import build
 from kbnf_core.kbnf.build import Form, definition, escaped
 from kbnf_core.kbnf.printer import print_expression
@@ -30,7 +31,7 @@ from kbnf_core.kbnf.tree import (
     uses_in,
 )
 from kbnf_core.languages.json_schema.keywords import ProblemError
-from kbnf_core.languages.json_schema.rules import NAMES, Names
+from kbnf_core.languages.json_schema.rules import NAMES
 from kbnf_core.languages.structural_tag.contents import (
     START,
     Avoiding,
@@ -55,7 +56,7 @@ class TagTree:
         self._rule_sets = rule_sets
         self._report = report
         run = frozenset(name for rule_set in rule_sets for name, _ in rule_set.rules)
-        self._fresh = Names("", run).fresh
+        self._fresh = HintedNames("", run).fresh
         # The first rules of schemas that were written for others.
         self._instead: dict[str, str] = {}
         self._embedded: dict[int, list[tuple[str, Form]]] = {}

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from kbnf_core import ir
 from kbnf_core.frontend import Language
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
+from kbnf_core.ir.names import HintedNames
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.keywords import TOO_LARGE
-from kbnf_core.languages.json_schema.rules import Names
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
@@ -97,7 +97,7 @@ class TagWriter:
         self._report = report
         self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        self.names = Names("", frozenset({START}))
+        self.names = HintedNames("", frozenset({START}))
         self._hints = _hints(nodes, self.names)
         self._contents = make(self.names, report, request.limits)
         self._markers = sorted(markers, key=len, reverse=True)
@@ -454,7 +454,7 @@ def _with_ends(node: FormatNode) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
-def _hints(nodes: Iterable[FormatNode], names: Names) -> dict[int, str]:
+def _hints(nodes: Iterable[FormatNode], names: HintedNames) -> dict[int, str]:
     """Return the names of tags' rules, and hints for those of contents, after their tags."""
     result: dict[int, str] = {}
     for node in nodes:

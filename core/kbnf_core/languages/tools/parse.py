@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.ir import Grammar, TokenTerminal, calls
+from kbnf_core.ir import GrammarRules, TokenTerminal, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.advice import contradictions, oddities
@@ -224,6 +224,7 @@ def _read(source: Source, options: Options, how: CallOptions, imports: Imports) 
         names = ", ".join(tool_.name for tool_ in tools)
         tools = [tool_ for tool_ in tools if tool_.name in wanted]
         if how.tool is not None:
+            # A call of one tool alone has nothing to do with mistakes in the others.
             errors = [tool_ for tool_ in errors if tools and _is_in(tool_.pointer, tools[0])]
         for name, pointer in choice.names:
             if not any(tool_.name == name for tool_ in tools):
@@ -343,7 +344,7 @@ class _ObjectCalls(SchemaReading):
         if self.rules is None or count < 2:
             return self.rules is not None
         names = [call.nonterminal for call in calls(self.rules[START])]
-        facts = analyse(Grammar(START, self.rules)).facts
+        facts = analyse(GrammarRules(START, self.rules)).facts
         return len(names) == count and all(facts[name].filled for name in names)
 
 
@@ -405,7 +406,7 @@ def _one_by_one(listed: _List) -> list[Diagnostic]:
             continue
         alone = SchemaReading(_whole(replace(listed, tools=(tool,))))
         findings += alone.diagnostics
-        if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
+        if alone.rules and not analyse(GrammarRules(START, alone.rules)).facts[START].filled:
             findings.append(alone.empty())
     return findings
 
@@ -433,6 +434,7 @@ def arguments_of(tool: Tool) -> Json:
     if tool.text is None:
         return tool.arguments
     pattern = tool.text.get("pattern")
+    # A pattern of a custom tool is one of all its input, one of a schema may match anywhere.
     value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
     return {
         "type": "object",

@@ -25,7 +25,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.frontend import Language, Reading, read_grammar
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import GrammarRules
 from kbnf_core.ir.derivations import Derivations
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
@@ -99,7 +99,7 @@ class ProbeCalls:
         return [item for item in reader.value if isinstance(item, dict) and "name" in item]
 
 
-def states_of(grammar: Grammar) -> "StateTable":
+def states_of(grammar: GrammarRules) -> "StateTable":
     """Return the states of a grammar; needs the engine."""
     from kbnf_core.lower.build import build_tables
     from kbnf_core.recognise.states import StateTable
@@ -346,7 +346,7 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
     rules = parsed.listed.arguments(tool).rules
     if rules is None:
         return result
-    grammar = Grammar(START, rules)
+    grammar = GrammarRules(START, rules)
     states = states_of(grammar)
 
     def add(name: str, arguments: Mapping[str, Any], fault: str) -> None:
@@ -375,7 +375,7 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
     return result
 
 
-def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
+def _values(grammar: GrammarRules) -> Iterator[dict[str, Any]]:
     """Yield objects at random, within the work that is allowed."""
     derivations = Derivations(grammar)
     random, budget = Random(0), Budget(_WORK)  # noqa: S311 - nothing is secret here

@@ -21,7 +21,7 @@ from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -78,7 +78,11 @@ class AmbiguitySearch:
     """
 
     def __init__(
-        self, grammar: Grammar, reachable: Iterable[str], steps: int, origins: Mapping[str, str]
+        self,
+        grammar: GrammarRules,
+        reachable: Iterable[str],
+        steps: int,
+        origins: Mapping[str, str],
     ) -> None:
         self._rules = {name: body for name, body in grammar.rules.items() if name in reachable}
         self._spelling = _TerminalWords(self._rules.values())

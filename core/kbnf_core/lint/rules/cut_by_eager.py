@@ -21,7 +21,7 @@ from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -112,14 +112,14 @@ def _is_reported(subject: Subject) -> bool:
     return any(result.code in _SPECIAL_CASES for lint in special for result in lint.check(subject))
 
 
-def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
+def _up_to_delimiters(reading: Reading, grammar: GrammarRules) -> GrammarRules:
     r"""Return the grammar in which ``except!(x)`` goes up to the first of the text after it.
 
     The text may contain the delimiter, or its beginning, as two line ends do in ``except!('\n\n')
     '\n\n'``: a text that continues after it is never meant, and eager finish is right there.
     """
     rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
-    return Grammar(grammar.start, rules)
+    return GrammarRules(grammar.start, rules)
 
 
 def _rewritten(reading: Reading, root: Node) -> Node:
@@ -190,12 +190,12 @@ MOST_NODES = 5_000
 """Parts of a grammar; larger ones are not looked at."""
 
 
-def _is_large(grammar: Grammar) -> bool:
+def _is_large(grammar: GrammarRules) -> bool:
     nodes = (node for body in grammar.rules.values() for node in postorder(body))
     return any(True for _ in islice(nodes, MOST_NODES, None))
 
 
-def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis, budget: Budget) -> bool:
+def is_plainly_prefix_free(grammar: GrammarRules, analysis: Analysis, budget: Budget) -> bool:
     """Return True if the grammar is such a one; False says nothing.
 
     States of automata are charged to ``budget``.

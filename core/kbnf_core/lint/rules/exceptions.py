@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from kbnf_core.frontend import Reading
 from kbnf_core.kbnf.printer import spell_regex
-from kbnf_core.kbnf.tree import Exception_, Sequence, Terminal
+from kbnf_core.kbnf.tree import Concatenation, Exception_, Terminal
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject, show
 from kbnf_core.lower.translate import ExcludedWords
@@ -32,7 +32,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             yield from _limit(reading, node, excluded)
             if reading.language is KBNF:
                 yield from _bytes(reading, node, excluded)
-        elif isinstance(node, Sequence):
+        elif isinstance(node, Concatenation):
             for item, following in pairwise(node.items):
                 if isinstance(item, Exception_) and isinstance(following, Terminal):
                     yield from _border(reading, item, following, excluded)

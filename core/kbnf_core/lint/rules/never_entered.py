@@ -13,7 +13,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading
-from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
+from kbnf_core.ir import Call, Choice, GrammarRules, Node, Regular, Repeat, Sequence, calls
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject, show
 from kbnf_core.lower.facts import Analysis, Facts
@@ -59,7 +59,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield from _cut_short(subject, dfa, span)
 
 
-def _call_counts(grammar: Grammar, analysis: Analysis) -> Mapping[str, int]:
+def _call_counts(grammar: GrammarRules, analysis: Analysis) -> Mapping[str, int]:
     bodies = (grammar.rules[name] for name in analysis.reachable)
     return Counter(call.nonterminal for body in bodies for call in calls(body))
 

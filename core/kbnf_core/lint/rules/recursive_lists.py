@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from kbnf_core.frontend import Reading
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import (
+    Concatenation,
     Definition,
     Expression,
     Reference,
     Repetition,
-    Sequence,
     Terminal,
     postorder,
 )
@@ -44,7 +44,7 @@ def _in_definition(reading: Reading, definition: Definition) -> Iterator[Diagnos
     name = definition.name.value
     branches = sorted(definition.branches, key=lambda branch: not _uses(branch, name))
     match branches:
-        case [Sequence((*items, Reference() as call)), other]:
+        case [Concatenation((*items, Reference() as call)), other]:
             if call.name.value != name or _uses(other, name) or any(_uses(i, name) for i in items):
                 return
             if call.number is not None and f"{name}{call.number}" != definition.title:

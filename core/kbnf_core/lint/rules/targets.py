@@ -89,7 +89,7 @@ def _expanded_exceptions(document: tree.Document) -> Uses:
         definition.name.value
         for definition in document.definitions
         for branch in definition.branches
-        for item in (branch.items if isinstance(branch, tree.Sequence) else (branch,))
+        for item in (branch.items if isinstance(branch, tree.Concatenation) else (branch,))
         if not isinstance(item, tree.Terminal)
     }
     for node in document.nodes():

@@ -6,7 +6,7 @@ Tests: tests/golden/lint
 from collections.abc import Iterator
 
 from kbnf_core.frontend import Reading
-from kbnf_core.kbnf.tree import Sequence, Terminal
+from kbnf_core.kbnf.tree import Concatenation, Terminal
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Fix, Rule, TextEdit
@@ -22,7 +22,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.language is not KBNF:
         return
     for node in reading.document.nodes():
-        if isinstance(node, Sequence):
+        if isinstance(node, Concatenation):
             for first, middle, last in zip(
                 node.items, node.items[1:], node.items[2:], strict=False
             ):

@@ -19,7 +19,7 @@ from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Call,
     Choice,
-    Grammar,
+    GrammarRules,
     Literal,
     Node,
     Regular,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def nodes_at_the_end(
-    grammar: Grammar, analysis: "Analysis"
+    grammar: GrammarRules, analysis: "Analysis"
 ) -> tuple[frozenset[int], frozenset[str]]:
     """Return the parts after which a text can be complete, by identity, and their nonterminals."""
     bodies = (grammar.rules[name] for name in analysis.reachable)
@@ -61,7 +61,7 @@ def nodes_at_the_end(
     return frozenset(last), frozenset(names)
 
 
-def _last_nodes(grammar: Grammar, node: Node, facts: "Mapping[int, Facts]") -> Iterator[Node]:
+def _last_nodes(grammar: GrammarRules, node: Node, facts: "Mapping[int, Facts]") -> Iterator[Node]:
     match node:
         case Choice(branches):
             yield from branches
@@ -146,7 +146,7 @@ class _Loops:
 
     def __init__(
         self,
-        grammar: Grammar,
+        grammar: GrammarRules,
         analysis: "Analysis",
         cut: frozenset[int] = frozenset(),
         cut_names: frozenset[str] = frozenset(),

@@ -6,7 +6,7 @@ Tests: tests/golden/lint
 from collections.abc import Iterator
 
 from kbnf_core.frontend import Reading
-from kbnf_core.ir import Call, Choice, Grammar, Node, calls
+from kbnf_core.ir import Call, Choice, GrammarRules, Node, calls
 from kbnf_core.lint.subject import Needs, Subject, show_name
 from kbnf_core.lower.facts import Analysis, Facts
 from kbnf_core.text.diagnostics import Diagnostic, Rule
@@ -45,7 +45,7 @@ def _rule(reading: Reading, name: str) -> Diagnostic:
 
 
 def _alternatives(
-    reading: Reading, grammar: Grammar, analysis: Analysis, name: str, productive: set[Span]
+    reading: Reading, grammar: GrammarRules, analysis: Analysis, name: str, productive: set[Span]
 ) -> Iterator[Diagnostic]:
     """Yield the findings of a rule; add the spans of alternatives that derive a text."""
     facts: dict[int, Facts] = {}

@@ -142,6 +142,7 @@ def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str
         yield _replacement(step)
     elif kind == "Metaspace":
         yield expect(step.get("replacement"), str, "decoder.replacement"), " "
+    # After ``Fuse`` it strips the whole text, which belongs to no piece.
     elif kind == "Strip" and "Fuse" not in before:
         raise VocabularyError("its decoder strips every token, so tokens do not spell bytes")
     elif kind not in ("ByteLevel", "ByteFallback", "Fuse", "Strip"):
@@ -207,6 +208,7 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> FileCo
             tokens[token_id] = spelling.added(content)
     names = {text: token_id for token_id, text in texts.items()}
     eos = stop_ids(folder, names, special) if folder else common_stop_ids(special)
+    # Some files do not mark them, and their names must not match text.
     special |= {texts[token_id]: token_id for token_id in eos if token_id in texts}
     return FileContents(tokens, special, eos)
 

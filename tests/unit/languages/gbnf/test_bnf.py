@@ -8,7 +8,7 @@ import pytest
 
 from kbnf_core import AcceptTokenResult, Engine, Grammar, GrammarError, Vocabulary, check
 from kbnf_core.convert import from_bnf
-from kbnf_core.kbnf.tree import Reference, Sequence, Terminal
+from kbnf_core.kbnf.tree import Concatenation, Reference, Terminal
 from kbnf_core.languages import BNF
 from kbnf_core.text.errors import EngineError
 from kbnf_testing.data import DATA, SPEC
@@ -129,5 +129,5 @@ def test_tokens_are_no_part_of_what_was_written() -> None:
         Reference,
         Terminal,
         Reference,
-        Sequence,
+        Concatenation,
     ]

@@ -34,6 +34,10 @@ def test_meaning(gbnf: str, accept: list[str], reject: list[str]) -> None:
     assert [text for text in reject if language.has(text)] == []
 
 
+_MANY = '("x")' * 2_001
+"""Groups, each a symbol to llama.cpp: more than it repeats."""
+
+
 @pytest.mark.parametrize(
     ("gbnf", "findings"),
     [
@@ -41,6 +45,8 @@ def test_meaning(gbnf: str, accept: list[str], reject: list[str]) -> None:
         ('"a"', [("E001", 1, 1)]),
         ('root = "a"', [("E006", 1, 6)]),
         ('root ::= ("a"', [("E003", 1, 14)]),
+        # A bracket that is never closed spoils its own rule alone.
+        ('root ::= ("a" x\nx ::= "b"\ny ::= (', [("E003", 1, 16), ("E003", 3, 8)]),
         ('root ::= "a', [("E004", 1, 10)]),
         ('root ::= "a\nx ::= "b"', [("E004", 1, 10)]),
         (r'root ::= "\q" "\x4"', [("E007", 1, 11), ("E007", 1, 16)]),
@@ -59,6 +65,7 @@ def test_meaning(gbnf: str, accept: list[str], reject: list[str]) -> None:
         ('b ::= "x"\nroot ::= (b "x"?){0,1000}', []),
         ('b ::= "x"\nroot ::= (b "x"?){0,1001}', [("W414", 2, 18)]),
         ('root ::= ("x"{0,1000} "y"{0,1000})* "b"', [("W414", 1, 35)]),
+        (f"root ::= ({_MANY})?", [("W414", 1, 12 + len(_MANY))]),
         ('root ::= "a"{1,65536} "b"', [("W414", 1, 13)]),
         ('root ::= "a"{2001,65536} "b"', [("E013", 1, 13)]),
         ('root ::= [\\d\\w]+ "\\d"{4}', [("E007", 1, 11), ("E007", 1, 13), ("E007", 1, 19)]),

@@ -11,6 +11,7 @@ from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import advice
 from kbnf_core.languages.json_schema.keywords import KEYWORDS
 from kbnf_core.lint.check import check, fix_text
+from kbnf_core.text import suggest
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.suggest import edits
@@ -99,7 +100,7 @@ def test_each_name_is_compared_once_and_warned_of_once(monkeypatch: pytest.Monke
     members = {f"name{number}": {"type": "string", **strange} for number in range(60)}
     required = ["nome1", *(name for name in members if name != "name1")]
     schema = {"properties": members, "required": required}
-    monkeypatch.setattr(advice, "edits", counted)
+    monkeypatch.setattr(suggest, "edits", counted)
     advice._near_keywords.cache_clear()
     with pytest.warns(UserWarning, match="did you mean") as warned:
         Grammar.from_json_schema(schema)

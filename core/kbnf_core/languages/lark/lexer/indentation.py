@@ -169,7 +169,7 @@ class _NumberedWriter:
                 if name in self._blocks:
                     return _Facts(has_lines=True, opens=True)
                 return values.get(name, _PLAIN)
-            case tree.Sequence():
+            case tree.Concatenation():
                 begins = [
                     child.opens
                     for at, child in enumerate(inner)
@@ -220,7 +220,7 @@ class _NumberedWriter:
         for child in reversed(tree.children(node)):
             again = isinstance(node, tree.Repetition) and node.high != 1
             yield child, opens or (again and self._facts[id(child)].opens), is_last
-            if isinstance(node, tree.Sequence):
+            if isinstance(node, tree.Concatenation):
                 facts = self._facts[id(child)]
                 opens = facts.opens or (facts.nullable and opens)
                 is_last = is_last and facts.nullable
@@ -267,7 +267,7 @@ class _NumberedWriter:
         match node:
             case tree.Reference(tree.Name(name)):
                 return frozenset(self._after_name(name, before))
-            case tree.Sequence(items):
+            case tree.Concatenation(items):
                 states = frozenset((before,))
                 for item in items:
                     states = frozenset(s for state in states for s in self._after(item, state))
@@ -373,7 +373,7 @@ class _NumberedWriter:
         match node:
             case tree.Reference(tree.Name(name)):
                 return self._write_name(name, before, afters, span)
-            case tree.Sequence(items):
+            case tree.Concatenation(items):
                 return self._write_items(items, before, afters, span)
             case tree.Repetition():
                 return self._write_rounds(node, before, afters)

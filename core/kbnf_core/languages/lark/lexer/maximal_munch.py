@@ -117,6 +117,7 @@ class Scanner:
                 rows.append((tried_terminal, strings if finds else ()))
             if finds:
                 length = len(rows)
+        # Terminals that are tried after the last one that finds a word decide nothing about it.
         del rows[length:]
         return Scanner(tuple(row[0] for row in rows), tuple(row[1] for row in rows))
 
@@ -328,6 +329,7 @@ class LexemeSplitter:
         if id(dfa) not in self._numbers:
             content = dfa.classes, tuple(map(tuple, dfa.rows)), tuple(dfa.accepting)
             number = self._languages.setdefault(content, len(self._languages))
+            # With the automaton itself, or its identity could become that of another one.
             self._numbers[id(dfa)] = dfa, number
         return self._numbers[id(dfa)][1]
 

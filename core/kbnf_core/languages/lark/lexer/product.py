@@ -824,7 +824,7 @@ def _start_written_out(
     """Return the rules without the variant of the start that only the first rule calls."""
     top, *rest = definitions
     used = Counter(name.value for rule in definitions for name in tree.uses_in(rule.body))
-    items = top.body.items if isinstance(top.body, tree.Sequence) else (top.body,)
+    items = top.body.items if isinstance(top.body, tree.Concatenation) else (top.body,)
     called = {rule.name.value for rule in items if isinstance(rule, tree.Reference)}
     own = families.get(top.name.value, top.name.value)
     bodies = {

@@ -114,6 +114,8 @@ class LarkTreeBuilder:
 
     def priority(self, values: Values) -> _Head:
         """``.2``."""
+        # By way of a float: Python refuses an ``int`` of more than 4,300 digits, and a float may be
+        # infinite.
         return "priority", int(max(-MANY, min(float(values[-1].value), MANY)))
 
     def attributes(self, values: Values) -> _Head:
