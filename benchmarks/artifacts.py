@@ -10,7 +10,8 @@ its own, since the memos of a vocabulary are the process's; the least of the rep
 A measurement is CPU time after the imports and the vocabulary: from the file to the first mask,
 and the sum and the worst of 1,000 steps (a mask and the acceptance of a token, chosen among those
 allowed by a seed; a text that is over or has 200 tokens begins anew). With ``--commands`` it is the
-CPU time of ``kbnf mask``, ``sample``, ``match`` and ``check`` instead.
+CPU time of ``kbnf mask``, ``sample``, ``match``, ``check``, ``explain``, ``parse`` and ``diff`` (of
+the file and itself) instead.
 
 A line a source; at the end the medians and the largest ratios, artifact to source, and the bytes.
 A JSON file with the member ``schema``, as maskbench has them, is read as that schema.
@@ -169,6 +170,9 @@ def _commands(path: Path, folder: Path, vocab: str | None) -> dict[str, float]:
         "sample": ("sample", str(path), "-n", "3"),
         "match": ("match", str(path), "--text", "{"),
         "check": ("check", str(path), "--no-cache"),
+        "explain": ("explain", str(path)),
+        "parse": ("parse", str(path), "--partial", "--text", "{"),
+        "diff": ("diff", str(path), str(path)),
     }
     figures = {}
     for name, command in commands.items():

@@ -93,7 +93,7 @@ class CheckOptions(Inputs, FileInputs):
         return asked.over(self.file_settings)
 
     def all_settings(self) -> SettingsFor:
-        """Return where the settings of a file come from, those of the command line included."""
+        """Return the sources of the settings of a file, the command line among them."""
         configured = self.settings_source()
         asked = self.settings
         return lambda file: asked.over(configured(file))
@@ -140,7 +140,7 @@ class FileCheck:
         return cache(partial(read_vocabulary, self._console))
 
     def __call__(self, path: Path) -> FileReport | SourceError:
-        """Check one file, or stdin for ``-``; return why it cannot be read where it cannot.
+        """Check one file, or stdin for ``-``; return the error if it cannot be read.
 
         Findings are about the text after fixing, if that is requested. Nothing is written. Raises
         the errors of reading settings and vocabularies.

@@ -186,7 +186,7 @@ SettingsFor: TypeAlias = Callable[[Path], Settings]
 
 
 def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
-    """Return where settings come from: nowhere, one file, or the nearest file.
+    """Return the source of the settings: none, one file, or the nearest file.
 
     Raises ``ConfigError`` if both options are given, and, like the source itself, for an
     unknown key, an impossible value or bad TOML; ``SourceError`` if the file cannot be read.

@@ -119,7 +119,7 @@ def _end_with_the_reader() -> None:
 
 
 def prepare_encodings() -> None:
-    """Read and write UTF-8 with line feeds, whatever the locale, but where a terminal is.
+    """Read and write UTF-8 with line feeds in any locale, except at a terminal.
 
     What a command writes is read by other programs, and by this one: a grammar in another encoding
     would be another grammar. On a terminal what its encoding lacks is escaped.

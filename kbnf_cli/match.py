@@ -198,7 +198,7 @@ def all_texts(
     given: tuple[str, ...],
     split: Split | None,
 ) -> Iterator[MatchedText]:
-    """Return the texts that options name, that of stdin without any; files are read one by one."""
+    """Return the texts that the options name, or stdin; files are read one by one."""
     files = files if files or given else (STDIN,)
     if grammar == STDIN and STDIN in files:
         raise click.UsageError("the grammar and a text cannot both be read from stdin")

@@ -344,7 +344,7 @@ def _show_count(console: Console, tree: "Tree | None", count: int, other: "Tree 
         console.text(f"{least}\n")
         return
     console.text(f"{count}{' or more' if count == MOST_DERIVATIONS else ''} derivations\n")
-    one, two = _parting(tree, other)
+    one, two = _first_difference(tree, other)
     if one is None or two is None:
         console.text("their trees are the same: they differ inside a rule\n")
         return
@@ -353,7 +353,7 @@ def _show_count(console: Console, tree: "Tree | None", count: int, other: "Tree 
         console.data([Segment("  "), *segments])
 
 
-def _parting(one: "Tree", two: "Tree") -> "tuple[Tree | None, Tree | None]":
+def _first_difference(one: "Tree", two: "Tree") -> "tuple[Tree | None, Tree | None]":
     """Return the innermost nodes in which two trees first differ, None where they are the same."""
     path: list[tuple[Tree, Tree]] = []
     for (depth, left), (other_depth, right) in zip(one.walk(), two.walk(), strict=False):

@@ -517,11 +517,11 @@ class Grammar:
         return self.reading.parsed.names
 
     @property
-    def written_rules(self) -> ir.GrammarRules | None:
-        """The rules with the places of the text; None where it has no rules of its own."""
+    def has_own_rules(self) -> bool:
+        """Whether rules have places in the text; those of a schema have them in its KBNF."""
         if self._stored is not None:
-            return self._stored.reading.rules
-        return self.reading.named if self.reading.parsed.is_written else None
+            return self._stored.reading.has_rules
+        return self.reading.parsed.is_written
 
     @property
     def stored_rules(self) -> tuple[ir.GrammarRules, Mapping[str, Span]] | None:
@@ -529,8 +529,8 @@ class Grammar:
 
         A text without rules of its own is stored as KBNF. None where that takes too much to read.
         """
-        if self.written_rules is not None:
-            return self.written_rules, self.names
+        if self.has_own_rules:
+            return self.named_rules, self.names
         reading = self._read_kbnf()
         rules = reading.grammar
         return None if rules is None else (rules, reading.document.first_names)
@@ -551,7 +551,8 @@ class Grammar:
     @property
     def named_rules(self) -> ir.GrammarRules:
         """The rules with names and spans for people, which explanations are made of."""
-        return self.written_rules or self.reading.named or _usable(self.reading)
+        stored = self._stored and self._stored.reading.rules
+        return stored or self.reading.named or _usable(self.reading)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -14,6 +14,7 @@ from kbnf_core.convert import from_gbnf, from_json_schema, from_lark
 from kbnf_core.languages.json_schema import Options, SchemaLimits
 from kbnf_core.languages.json_schema.document import SchemaDocument, read_json
 from kbnf_core.languages.json_schema.parse import embed_json_schema
+from kbnf_core.languages.lark.lexer import product
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 from kbnf_testing.converter_families import GBNF, HEAVY_SCHEMAS, LARK, SCHEMAS
@@ -62,6 +63,21 @@ def test_alternatives_are_not_compared_with_each_other(
 ) -> None:
     # Lark's own analysis has for each of n states the n terminals that may come next.
     assert growth(partial(from_lark, lexing=lexing), LARK[family], 100) < most
+
+
+def test_many_rules_without_a_conflict_are_not_many_variants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(product, "MOST_OPERANDS", 0)
+    assert not from_lark(LARK["rules"](50)).losses
+
+
+def test_terminals_that_begin_otherwise_are_not_compared() -> None:
+    def keywords(size: int) -> str:
+        words = " | ".join(f'"q{number:04}x"i' for number in range(size))
+        return f"start: ({words})+\n"
+
+    assert growth(partial(from_lark, lexing="llguidance"), keywords, 100) < 3.4
 
 
 def test_a_string_of_lark_is_no_pattern_to_explore() -> None:

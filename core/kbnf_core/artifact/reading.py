@@ -66,8 +66,8 @@ class Readable(Protocol):
         """Whether no text ever ends."""
 
     @property
-    def written_rules(self) -> ir.GrammarRules | None:
-        """The rules with the places of the author's text, None where there are no such."""
+    def has_own_rules(self) -> bool:
+        """Whether rules have places in the author's text."""
 
     @property
     def stored_rules(self) -> tuple[ir.GrammarRules, Mapping[str, Span]] | None:

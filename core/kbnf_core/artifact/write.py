@@ -105,7 +105,7 @@ def write_artifact(path: str | Path, grammar: Compilable, key: str | None = None
 def _sections(grammar: Compilable) -> dict[str, Arrays]:
     kbnf = grammar.to_kbnf()
     # A text of rules is kept with its places; one of JSON is not: its KBNF has the places.
-    is_own = grammar.written_rules is not None
+    is_own = grammar.has_own_rules
     source = grammar.source if is_own else Source(kbnf, grammar.source.path)
     tables = {"source": _text(source.text), **_pack_tables(grammar.tables)}
     reading = pack_reading(grammar, source)
@@ -140,7 +140,7 @@ def _pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
 def _manifest(grammar: Compilable, source: npt.NDArray[np.uint8]) -> dict[str, object]:
     """Return the manifest but for the key and the sections; see the package's documentation."""
     tables, path = grammar.tables, grammar.source.path
-    is_own = grammar.written_rules is not None
+    is_own = grammar.has_own_rules
     mark = grammar.vocabulary_mark
     return {
         "format": FORMAT,

@@ -9,6 +9,7 @@ Tests: tests/unit/languages/lark/test_beginnings.py
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
+from itertools import chain
 from operator import or_
 
 from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa
@@ -49,6 +50,7 @@ def _bytes_of(digits: bytes, classes: ByteClasses) -> int:
 _ZERO, _ONE = b"01"
 
 
+@lru_cache(maxsize=4096)
 def first_bytes(dfa: Dfa) -> int:
     """Return the bytes that words start with."""
     return 0 if dfa.is_empty else _leading_on(dfa.rows[0], dfa.classes)
@@ -69,29 +71,68 @@ def beginning(dfa: Dfa) -> bytes:
 
 
 _MOST_COMPARED = 32
-"""Bytes of a beginning that are compared; more of them would only leave out more automata."""
+"""Bytes of words that are compared; more of them would only leave out more automata."""
+
+_WIDEST = 16
+"""States after the same number of bytes; beyond it the words are too different to compare."""
+
+
+def openings(dfa: Dfa) -> list[int]:
+    """Return the bytes at each of the first positions, as far as every word goes, up to a bound."""
+    result: list[int] = []
+    level = set[int]() if dfa.is_empty else {0}
+    while 0 < len(level) <= _WIDEST and len(result) < _MOST_COMPARED:
+        if any(dfa.accepting[state] for state in level):
+            break
+        rows = [dfa.rows[state] for state in level]
+        result.append(reduce(or_, (_leading_on(row, dfa.classes) for row in rows)))
+        level = set(chain.from_iterable(rows)) - {DEAD}
+    return result
 
 
 class Beginnings:
-    """An index of automata by the text that all words begin with.
+    """An index of automata by the bytes at the first positions of their words.
 
-    A word of one automaton begins a word of another only where one of the two texts begins with
-    the other: of n keywords, for example, each is compared with few. An automaton is its number in
-    ``dfas``, a set of them the bits of one number.
+    A word of one automaton begins a word of another only where both may have the same byte at each
+    position that all words of both have: of n keywords, for example, each is compared with few. An
+    automaton is its number in ``dfas``, a set of them the bits of one number.
     """
 
     def __init__(self, dfas: Iterable[Dfa]) -> None:
-        self._equal: dict[bytes, int] = {}
-        self._longer: dict[bytes, int] = {}
+        uses: dict[Dfa, int] = {}
+        self._all = 0
         for number, dfa in enumerate(dfas):
-            text = beginning(dfa)[:_MOST_COMPARED]
-            self._equal[text] = self._equal.get(text, 0) | 1 << number
-            for length in range(len(text) + 1):
-                shorter = text[:length]
-                self._longer[shorter] = self._longer.get(shorter, 0) | 1 << number
+            uses[dfa] = uses.get(dfa, 0) | 1 << number
+            self._all |= 1 << number
+        self._positions: list[_Position] = []
+        for dfa, numbers in uses.items():
+            for at, among in enumerate(openings(dfa)):
+                if at == len(self._positions):
+                    self._positions.append(_Position())
+                self._positions[at].add(among, numbers)
 
     def near(self, dfa: Dfa) -> int:
         """Return the automata that ``dfa`` may share a word, or the beginning of one, with."""
-        text = beginning(dfa)[:_MOST_COMPARED]
-        shorter = (self._equal.get(text[:length], 0) for length in range(len(text)))
-        return reduce(or_, shorter, self._longer.get(text, 0))
+        result = self._all
+        for position, among in zip(self._positions, openings(dfa), strict=False):
+            result &= ~position.elsewhere(among)
+        return result
+
+
+class _Position:
+    """The automata whose words all have a byte at one position, by the bytes that it may be."""
+
+    def __init__(self) -> None:
+        self._automata: dict[int, int] = {}
+        self._elsewhere: dict[int, int] = {}
+
+    def add(self, among: int, numbers: int) -> None:
+        """Note automata that have one of the bytes ``among`` here."""
+        self._automata[among] = self._automata.get(among, 0) | numbers
+
+    def elsewhere(self, among: int) -> int:
+        """Return the automata that have none of the bytes ``among`` here, but others."""
+        if among not in self._elsewhere:
+            apart = (numbers for other, numbers in self._automata.items() if not other & among)
+            self._elsewhere[among] = reduce(or_, apart, 0)
+        return self._elsewhere[among]

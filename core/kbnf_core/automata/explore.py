@@ -18,6 +18,7 @@ Tests: tests/unit/automata/test_explore.py
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 from kbnf_core.automata.dfa import (
@@ -29,6 +30,7 @@ from kbnf_core.automata.dfa import (
     legible_bytes,
     rows_over,
 )
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
@@ -139,24 +141,26 @@ class Product:
         return [state if state[0] != DEAD else None for state in self.row(states)]
 
 
-def _may_meet(left: Dfa, right: Dfa) -> bool:
+def meet(left: Dfa, right: Dfa, budget: Budget | None = None) -> bool:
     """Return whether two automata, neither empty, have a word in common.
 
     Rows are spread when they are reached, as most automata part after a byte or two. True, too,
-    beyond ``Limits.regex_states`` pairs.
+    beyond ``Limits.regex_states`` pairs. Each pair is as many steps of ``budget`` as it has edges.
     """
     symbols = first_bytes(join([left.classes, right.classes]))
-    columns = [*zip(symbols.translate(left.classes), symbols.translate(right.classes), strict=True)]
+    # A column twice, as a getter of a single one would return no tuple.
+    symbols += symbols[:1]
+    here, there = (itemgetter(*symbols.translate(dfa.classes)) for dfa in (left, right))
     seen = {(0, 0)}
     queue = [(0, 0)]
     for one, other in queue:
+        if budget is not None:
+            budget.spend(len(symbols))
         if left.accepting[one] and right.accepting[other]:
             return True
-        row, beside = left.rows[one], right.rows[other]
-        pairs = {(row[here], beside[there]) for here, there in columns}
-        fresh = {pair for pair in pairs - seen if DEAD not in pair}
+        fresh = {*zip(here(left.rows[one]), there(right.rows[other]), strict=True)} - seen
         seen |= fresh
-        queue.extend(fresh)
+        queue.extend([pair for pair in fresh if DEAD not in pair])
         if len(queue) > DEFAULT_LIMITS.regex_states:
             return True
     return False
@@ -167,7 +171,7 @@ def common_word(left: Dfa, right: Dfa) -> bytes | None:
 
     Walks both at once, breadth first. Raises LimitError beyond ``Limits.regex_states`` pairs.
     """
-    if left.is_empty or right.is_empty or not _may_meet(left, right):
+    if left.is_empty or right.is_empty or not meet(left, right):
         return None
     product = Product(left, right)
     symbols = legible_bytes(product.classes)

@@ -40,7 +40,7 @@ from kbnf_core.automata.codepoints import (
     union,
 )
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, trimmed
-from kbnf_core.automata.explore import common_word
+from kbnf_core.automata.explore import common_word, meet
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import CharacterEdges
@@ -245,9 +245,7 @@ def _tell_apart(tokens: Sequence[TokenKind], limits: Limits, budget: Budget) -> 
         budget.spend(len(rivals) + dfa.state_count + _PAIR * len(rivals_in_form))
         common = {rival for rival in rivals if dfa.accepts(rival)}
         earlier = [operations.literals(common & mode)] if common & mode else []
-        earlier += [
-            rival for rival in rivals_in_form.values() if common_word(rival, dfa) is not None
-        ]
+        earlier += [rival for rival in rivals_in_form.values() if meet(rival, dfa)]
         if word is None:
             for byte in first:
                 others.setdefault(byte, []).append(dfa)

@@ -193,7 +193,7 @@ def structure(node: Node, keys: Several[Hashable]) -> Hashable:
 
 def placed(root: Node, span: Span) -> Node:
     """Return an expression at ``span``, if it has no place yet; a call always is."""
-    if root is EMPTY or not (root.span is NOWHERE or isinstance(root, Call)):
+    if root is EMPTY or span is NOWHERE or not (root.span is NOWHERE or isinstance(root, Call)):
         return root
     return replace(root, span=span)
 

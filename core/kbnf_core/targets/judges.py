@@ -52,7 +52,7 @@ class GrammarTexts:
         return None if engine.is_finished() or engine.can_finish() else len(data)
 
     def _taken(self, data: bytes) -> int:
-        """Return how many bytes it takes to the end of a text that others follow."""
+        """Return the number of bytes that the engine accepts one by one."""
         engine = copy.copy(self.start)
         for count in range(len(data)):
             try:
@@ -85,7 +85,7 @@ class GrammarTexts:
                 yield data.decode("utf-8", "replace")
 
     def has(self, text: str) -> bool:
-        """Return whether a text is one of the grammar."""
+        """Return whether the grammar accepts a text."""
         return self.read(text.encode("utf-8", "surrogatepass")) is None
 
 

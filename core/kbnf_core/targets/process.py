@@ -140,9 +140,9 @@ class Asked:
 
     @contextmanager
     def less_time_than(self, whole: EngineAnswer) -> Iterator[None]:
-        """Give less time to compiling within the context: parts of a schema with this answer.
+        """Limit compiling within the context to a multiple of the time that ``whole`` took.
 
-        A part that takes much longer than the whole is a hang that is soon known.
+        The context compiles parts of that schema: one that takes much longer is a hang.
         """
         wanted = max(LEAST_SECONDS, _TIMES_THE_WHOLE * whole.seconds)
         self._limit = min(self.seconds, wanted)

@@ -138,7 +138,7 @@ class _RefusalSearch:
         return schema
 
     def _locate(self, least: Json) -> _Least:
-        """Return where the only path of a least schema leads: to a keyword, or to a schema."""
+        """Return the keyword or schema at the end of the only path of a least schema."""
         pointer, value, keyword = "", _apart_from_definitions(least), ""
         document = SchemaDocument(least, Options())
         is_schema, seen = True, set[str]()

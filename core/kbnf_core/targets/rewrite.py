@@ -92,15 +92,15 @@ def _until_taken(schema: Json, asked: Asked, changes: list[KeywordChange]) -> Js
 
 
 def _changed(schema: Json, finding: Finding, asked: Asked, changes: list[KeywordChange]) -> Json:
-    result = _mended(schema, finding, asked)
+    result = _respelled(schema, finding, asked)
     if result is None:
         return schema
     changes.append(result[1])
     return result[0]
 
 
-def _mended(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, KeywordChange] | None:
-    """Return a schema without a fault, and the change; None where there is no such spelling."""
+def _respelled(schema: Json, finding: Finding, asked: Asked) -> tuple[Json, KeywordChange] | None:
+    """Respell a schema so that a fault goes; return it and the change, or None."""
     for pointer, keyword in _candidates(schema, finding):
         node = at(schema, pointer)
         for change, spelt in _spellings(schema, node, keyword):

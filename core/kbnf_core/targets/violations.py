@@ -218,9 +218,9 @@ class Violations:
         return keyword == "format" and not self._judges.knows_format(schema["format"])
 
     def is_one(self, witness: InvalidDocument) -> bool:
-        """Return whether a document is invalid for a keyword alone, to ``jsonschema``.
+        """Return whether ``jsonschema`` rejects a document because of one keyword only.
 
-        What it cannot say, as of formats that it does not know, our engine says.
+        Our engine decides about keywords that it does not check, such as unknown formats.
         """
         judges = self._judges
         fits = judges.fits(witness.document)

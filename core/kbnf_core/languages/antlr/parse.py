@@ -93,7 +93,7 @@ def children(node: tree.Expression) -> tuple[tree.Expression, ...]:
 
 
 def leaves(root: tree.Expression) -> Iterator[tree.Expression]:
-    """Yield the parts that have none, and negations, in order."""
+    """Yield the nodes without operands, and negations, in order."""
     for node in traversal.postorder(root, children):
         if not tree.children(node):
             yield node

@@ -141,7 +141,10 @@ class AntlrLexer:
         return self._reader.pattern(self._rebuilt(texts, self._without_end), node.span)
 
     def _without_end(self, points: CodePoints) -> Texts:
-        """Return characters without that of the end, which are then optional; a hole is filled."""
+        """Return characters without the one for the end of the text.
+
+        They are optional if they had it; a hole between its two neighbours is filled.
+        """
         if intersect(points, _END):
             return self._builder.optional(self._before_end(points))
         near = intersect(points, ((END - 1, END - 1), (END + 1, END + 1)))

@@ -150,7 +150,7 @@ class Service(enum.Enum):
 
 
 class Standard(enum.Enum):
-    r"""By whose word a schema is read.
+    r"""The reader of schemas whose meaning of the keywords applies.
 
     JSON_SCHEMA is the draft that the schema names: before draft 2019-09 whatever is beside
     ``$ref`` is ignored, ``1.0`` is an integer from draft 6 on. LLGUIDANCE is that library's

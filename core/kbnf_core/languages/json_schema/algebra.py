@@ -67,7 +67,7 @@ class Constant:
 
     @property
     def key(self) -> Hashable:
-        """What equal values share, however they are written."""
+        """The key that equal values share, however they are written."""
         return value_key(self.value)
 
 
@@ -290,7 +290,7 @@ class Objects:
         return dict(self.named)
 
     def lookup(self, name: str) -> Expression:
-        """Return what the member with a name contains."""
+        """Return the expression of the member with a name."""
         if name in self._by_name:
             return self._by_name[name]
         matching = (value for keys, value in self.regions if keys.holds(name))
@@ -724,7 +724,7 @@ class Products:
         listed = max(self.most, len(left), len(right))
         pairs = _diagonally(left, right) if self.is_narrow else product(left, right)
         if isinstance(left[0], Objects) and max(len(left), len(right)) > 1:
-            pairs = self._telling(pairs, left, right)
+            pairs = self._maximal_pairs(pairs, left, right)
         for branch, more in pairs:
             if len(products) > listed:
                 if self.is_narrow:
@@ -741,7 +741,9 @@ class Products:
                 products[common] = None
         return _merged(type_, list(products)) if products else ()
 
-    def _telling(self, pairs: Iterable[Pair], left: Branches, right: Branches) -> Iterator[Pair]:
+    def _maximal_pairs(
+        self, pairs: Iterable[Pair], left: Branches, right: Branches
+    ) -> Iterator[Pair]:
         """Yield the pairs of objects without those whose common objects another pair has, too.
 
         Of objects within some of the other side, these two are the pair; what others have in common

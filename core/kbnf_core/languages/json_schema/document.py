@@ -218,7 +218,7 @@ class SchemaDocument:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it does not belong to another document."""
+        """Whether the root is that of the whole document, not of a subdocument."""
         return self._start.value is self.value
 
     @property
@@ -309,7 +309,7 @@ class SchemaDocument:
         return self._expression(value, pointer, subschema.base, subschema.scope, closing)
 
     def as_written(self, expression: Expression) -> Expression:
-        """Return what a schema allows where no objects are closed but by itself."""
+        """Return the expression of a schema in which only its own keywords close objects."""
         if not isinstance(expression, Ref) or expression.closing is Closing.OWN:
             return expression
         subschema = self.subschema(expression)
@@ -346,7 +346,7 @@ class SchemaDocument:
         closing: Closing,
     ) -> Ref:
         if closing is not Closing.OWN:
-            closing = _closing_that_tells(value, closing)
+            closing = _effective_closing(value, closing)
         at = self._refs.get((pointer, scope, closing))
         if at is None:
             at = self._refs[pointer, scope, closing] = Ref(pointer, scope, closing)
@@ -581,11 +581,11 @@ _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
 def is_old(dialect: str) -> bool:
-    """Return whether nothing beside a reference counts in a draft."""
+    """Return whether a draft ignores the keywords beside a reference."""
     return dialect in _REFERENCES_STAND_ALONE
 
 
-def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:
+def _effective_closing(value: dict[str, Json], wanted: Closing) -> Closing:
     """Return which objects of a schema to close, as far as there are any to close."""
     if not value.keys() & (COMBINATORS | BELOW):
         return Closing.OWN
@@ -810,7 +810,7 @@ class _Bundler:
 
 
 def _address_of(value: dict[str, Json], around: str) -> str:
-    """Return what references in a schema are relative to."""
+    """Return the base address of the references in a schema."""
     named = value.get("$id", value.get("id"))
     joined = _join(around, named) if isinstance(named, str) else None
     return joined[0] if joined else around

@@ -382,7 +382,7 @@ class SchemaReading(Parsed):
     def expressed(self) -> Expressed | None:
         """Return the rules that people read, with the automata that they stand for."""
         try:
-            return Expressed(self._readable.rules, self._readable.automata)
+            return Expressed(self._readable.rules(), self._readable.automata)
         except ProblemError:
             return None
 

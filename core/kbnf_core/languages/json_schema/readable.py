@@ -111,7 +111,9 @@ def format_rules(format_: NamedFormat) -> tuple[tuple[str, Node], ...]:
     order, made = [own], dict[str, Node]()
     for rule in order:
         made[rule] = _spelled(find(rule), builder)
-        order += [name for name in dict.fromkeys(called(made[rule])) if name not in order]
+        order += [
+            name for name in dict.fromkeys(called(ir.postorder(made[rule]))) if name not in order
+        ]
     quote = nodes.text('"')
     whole = nodes.sequence(quote, made.pop(own), quote)
     return (f"{own}_string", whole), *made.items()
@@ -167,7 +169,8 @@ class Expressions:
         self.other_names = OtherNames(writer.prelude, self._fresh, self._rules)
         self.format_names: dict[str, str] = {}
         self.automata: dict[str, Dfa] = {}
-        self.called = cache(called)
+        self._inside = inside = cache(lambda root: [*ir.postorder(root)])
+        self.called = cache(lambda root: called(inside(root)))
 
     def write(self, start: str, rules: Mapping[str, Node]) -> dict[str, Node]:
         """Return the rules that ``start`` needs. Raises ProblemError for what grows too large."""
@@ -179,13 +182,27 @@ class Expressions:
             if name not in self._rules:
                 body = rules.get(name) or writer.body(name)
                 with writer.placing(writer.rules.owners.get(name, ANYTHING)):
-                    self._rules[name] = self._expressed(body)
+                    is_shared = self._prelude.rules.get(name) is body
+                    self._rules[name] = self._expressed(body, is_flat=is_shared)
             written[name] = self._rules[name]
             pending += reversed(self.called(written[name]))
         return written
 
-    def _expressed(self, root: Node) -> Node:
-        return settled(root, self._leaf)
+    def _expressed(self, root: Node, *, is_flat: bool = False) -> Node:
+        """Return an expression without automata.
+
+        It is settled, unless it ``is_flat`` or has no branches, which may be alike.
+        """
+        hints, has_choice = self._scalars.hints, False
+        for node in self._inside(root):
+            if isinstance(node, Regular):
+                stays = not isinstance(node.notation, Notation)
+            else:
+                stays = node.nonterminal not in hints if isinstance(node, Call) else True
+            if not stays:
+                return settled(root, self._leaf)
+            has_choice |= isinstance(node, ir.Choice) and not is_flat
+        return settled(root) if has_choice else root
 
     def _leaf(self, node: Node) -> Node:
         match node:
@@ -421,9 +438,9 @@ def _length(node: Node) -> int | None:
     return len(str(node.notation)) if isinstance(node, Regular) else None
 
 
-def called(root: Node) -> list[str]:
-    """Return the names that an expression calls, in order, as often as it does."""
-    return [node.nonterminal for node in ir.calls(root)]
+def called(inside: Iterable[Node]) -> list[str]:
+    """Return the names that some nodes call, in order, as often as they do."""
+    return [node.nonterminal for node in inside if isinstance(node, Call)]
 
 
 def settled(root: Node, leaf: Callable[[Node], Node] = lambda node: node) -> Node:
@@ -441,7 +458,8 @@ def settled(root: Node, leaf: Callable[[Node], Node] = lambda node: node) -> Nod
                 result = EMPTY
             case _:
                 other = leaf(node)
-                return node if other is node else _at(other, node.span)
+                at = _at if ir.children(other) else nodes.placed
+                return node if other is node else at(other, node.span)
         return nodes.placed(result, node.span)
 
     return fold(root, ir.children, one)
@@ -477,8 +495,10 @@ class SchemaOutline:
         self.spans: dict[str, Span] = {}
         self.comments: dict[str, str] = {}
         rules = with_texts(writer.start, writer.to_read())
+        # The rules that all schemas share have no members.
         for name, body in rules.items():
-            self._bodies[name] = fold(body, ir.children, self._outlined)
+            is_own = name in writer.rules
+            self._bodies[name] = fold(body, ir.children, self._outlined) if is_own else body
         for number, (expression, name) in enumerate(writer.names.items()):
             if name in rules:
                 self.spans[name] = self._span(expression)
@@ -571,8 +591,7 @@ def _at(root: Node, span: Span) -> Node:
 class ReadableSchema:
     """The rules of a schema as people read them, and the tree of them.
 
-    ``rules`` are in the order of the tree; ``automata`` are those that rules stand for. Raises
-    ProblemError for a limit.
+    ``automata`` are those that rules stand for. Raises ProblemError for a limit.
     """
 
     def __init__(self, writer: Writer, outline: SchemaOutline) -> None:
@@ -601,16 +620,24 @@ class ReadableSchema:
                 comment = self.comments.get(used[0])
                 self.comments[used[0]] = f"{title}. {comment}" if comment else title
         self.spans = {name: outline.spans.get(name, NOWHERE) for name in order}
-        self.rules = {name: nodes.placed(rules[name], self.spans[name]) for name in order}
-        shared = writer.prelude.bodies()
-        bodies = {name: body.dfa for name, body in shared.items() if isinstance(body, Regular)}
+        self._rules = {name: nodes.placed(rules[name], self.spans[name]) for name in order}
+        self._shared = writer.prelude.rules
+        shared = writer.prelude.bodies().items()
+        bodies = {name: body.dfa for name, body in shared if isinstance(body, Regular)}
         self.automata: Mapping[str, Dfa] = {**bodies, **expressions.automata}
+
+    def rules(self) -> dict[str, Node]:
+        """Return the rules in the order of the tree, flat and without empty parts, as that is."""
+        return {
+            name: body if self._shared.get(name) is body else settled(body)
+            for name, body in self._rules.items()
+        }
 
     def document(self, source: Source) -> tree.Document:
         """Return the tree of the rules."""
         definitions = tuple(
             definition(name, of_ir(body, leaf_of, list), self.spans[name])
-            for name, body in self.rules.items()
+            for name, body in self._rules.items()
         )
         return tree.Document(source, definitions, (), remarks=self.comments)
 
@@ -673,7 +700,7 @@ def tidied(
     start: str,
     rules: Mapping[str, Node],
     kept: Container[str],
-    called: Callable[[Node], list[str]] = called,
+    called: Callable[[Node], list[str]],
 ) -> dict[str, Node]:
     """Return rules of the same texts, without those of the empty text and second names of one rule.
 

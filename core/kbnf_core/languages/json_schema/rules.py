@@ -143,7 +143,7 @@ _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 @dataclass(slots=True, eq=False, repr=False)
 class Texts(Notation):
-    """Texts as they are, whose automaton is that of the node."""
+    """Literal texts; the automaton of the node accepts exactly these."""
 
     hint: str
 
@@ -382,7 +382,7 @@ def safe_strings() -> Dfa:
 
 
 def is_safe(value: str) -> bool:
-    """Return whether a string may be plain."""
+    """Return whether a string may be written without quotes."""
     return safe_strings().accepts(value.encode("utf-8", "surrogatepass"))
 
 

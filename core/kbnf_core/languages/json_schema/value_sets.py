@@ -71,7 +71,7 @@ def _shipped() -> dict[str, tuple[int, str]]:
 
 
 def key_of(pattern: str) -> str:
-    """Return what a pattern is called in the file."""
+    """Return the key of a pattern in the file."""
     return blake2b(pattern.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 

@@ -38,6 +38,7 @@ from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Call, Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
+from kbnf_core.ir.build import Uncompiled
 from kbnf_core.ir.names import FreshNames
 from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import NO_AUTOMATA, Conversion, Expressed, Loss
@@ -381,7 +382,7 @@ class _LarkWriter:
         limits: Limits,
     ) -> None:
         self.losses: list[Loss] = []
-        self._literals: dict[bytes, Dfa] = {}
+        self._automata: dict[bytes | str, Dfa] = {}
         self._nodes = _nodes_of(grammar.rules)
         leaves = {id(node): node for nodes in self._nodes.values() for node in nodes}
         texts = {number: self._text_of(leaf) for number, leaf in leaves.items()}
@@ -440,12 +441,15 @@ class _LarkWriter:
 
     def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
         """Return the words of a literal or a regular part. Raises LimitError."""
+        # Equal texts have one automaton, which is compared once with those of the others, and
+        # written once.
+        if isinstance(node, Uncompiled):
+            return self._automata.setdefault(str(node.notation), node.dfa)
         if isinstance(node, ir.Regular):
             return node.dfa
-        # Equal texts have one automaton, which is compared once with those of the others.
-        if node.data not in self._literals:
-            self._literals[node.data] = operations.literal(node.data)
-        return self._literals[node.data]
+        if node.data not in self._automata:
+            self._automata[node.data] = operations.literal(node.data)
+        return self._automata[node.data]
 
     def _any_text(self, message: str, span: Span) -> ir.Regular:
         """Return any text in place of a part, with a loss that says why."""

@@ -114,7 +114,7 @@ class _Messages(TagReading):
 
 
 class _Everywhere(TagReport):
-    """A report for the tag of a template, none of whose places are those of the text."""
+    """A report for the tag of a template, whose pointers are not in the author's text."""
 
     def __init__(self, report: TagReport) -> None:
         super().__init__(report.source)

@@ -54,7 +54,7 @@ _NESTED = ("object", "array")
 
 
 class Manner(NamedTuple):
-    """How arguments are written: in which style, and with constants of JSON or of Python.
+    """The style in which arguments are written, and the language of their constants.
 
     Of elements ``ends`` end their call, ``around`` ends its section, and line breaks around a value
     belong to it where they are ``is_verbatim``.
@@ -434,7 +434,7 @@ class _Strip:
         self._pending = ""
 
     def feed(self, text: str) -> str:
-        """Return the characters that are certainly in it."""
+        """Return the next characters of the stripped text that are certain."""
         if not self._blanks or not text:
             return text
         if not self._is_begun:

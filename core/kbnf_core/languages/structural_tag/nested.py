@@ -185,7 +185,7 @@ class NestedArguments(ABC):
         """Return a rule of values of any kind: ``any_value``, or ``any_object``."""
         key = (self.options, self.fields["style"], self.fields["words"], *self.avoided)
         names = ("any_value", "any_object", "any_list")
-        return self.contents.group(key, names, partial(self._anythings, pointer))[name]
+        return self.contents.group(key, names, partial(self._any_values, pointer))[name]
 
     @abstractmethod
     def _words(self) -> Sequence[str]:
@@ -209,8 +209,8 @@ class NestedArguments(ABC):
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         """Return the strings of a schema."""
 
-    def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
-        """Return the rules of any values, which ``calls`` calls: all, objects, and arrays."""
+    def _any_values(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
+        """Return the rules of any value, any object and any array, which ``calls`` refers to."""
         raise NotImplementedError
 
     @abstractmethod
@@ -282,7 +282,7 @@ class CohereArguments(NestedArguments):
         form = self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
         return self._raw if form is self.plain else self._with_type("raw", form)
 
-    def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
+    def _any_values(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
         plain = SchemaDocument({"type": ["number", "boolean", "null"]}, self.options)
         scalar = self.contents.schema(plain, self.options, pointer, "scalar")
         values = [
@@ -728,7 +728,7 @@ class LiteralArguments(NestedArguments):
             spelt = [*spellings(written, self.fields), *([word] * self._notation.is_mixed)]
             yield from map(text, dict.fromkeys(spelt))
 
-    def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
+    def _any_values(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
         kinds = ("number", "boolean", "null")
         values = [kind_ for kind in kinds for kind_ in self._scalar({"type": kind}, pointer, kind)]
         values.append(self._string({"type": "string"}, pointer, "string"))

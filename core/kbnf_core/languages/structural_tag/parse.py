@@ -112,7 +112,7 @@ class TagReading(Parsed):
 
     @property
     def names(self) -> Mapping[str, Span]:
-        """Where the format of each rule is."""
+        """The span of the format of each rule."""
         if self.rules is None:
             return super().names
         return {name: self.rule_span(name) for name in self.rules}

@@ -116,7 +116,7 @@ class CallLanguage(NamedTuple):
 
     @property
     def of_any_tools(self) -> "_OfAnyTools":
-        """All that does not depend on the tools: forms, sections, frames, glue, ends, excluded."""
+        """The fields that depend on no tool: forms, sections, frames, glue, ends, excluded."""
         return (self.forms, self.sections, self.frames, self.glue, self.ends, self.excluded)
 
     def texts(self) -> Iterator[str]:
@@ -249,7 +249,7 @@ class _Derived:
         self.turns = False
 
     def language(self) -> CallLanguage | None:
-        """Return the language, None where nothing says where calls begin."""
+        """Return the reading language, or None if no text marks the beginning of a call."""
         forms = []
         for form, tools in self.forms.items():
             opening = form.head if form.section is None else self.sections[form.section].begin

@@ -120,7 +120,7 @@ class Arguments:
         )
 
     def write(self, hint: str) -> Node:
-        """Return all arguments, a rule called like ``hint``."""
+        """Return a call of the rule of all arguments, which is named after ``hint``."""
         self._style = STYLES[self._name]
         self._space = self._contents.gap(self._options)
         self._words = sorted({self._style.closing, *self._excludes})

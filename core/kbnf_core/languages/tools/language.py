@@ -53,7 +53,7 @@ class _ToolList(SchemaLanguage):
         yield from schemas_in(value)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise ``ConfigError`` for options that lists of tools have not, or not so."""
+        """Raise ``ConfigError`` for options that lists of tools lack, and for wrong values."""
         Language.check_options(self, options)
         if options:
             calls_of(options)

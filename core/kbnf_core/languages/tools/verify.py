@@ -83,7 +83,7 @@ class ProbeCalls:
         return None if grammar is None else states_of(grammar)
 
     def has(self, text: str) -> bool:
-        """Return whether a text is one of them."""
+        """Return whether the grammar accepts a text."""
         return self._states is not None and has_text(self._states, text)
 
     def read(self, text: str) -> list[dict[str, Any]]:

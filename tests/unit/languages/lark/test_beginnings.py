@@ -47,6 +47,13 @@ def test_keywords_are_near_few() -> None:
     assert members(index.near(words[37])) == (3, 37)
 
 
+def test_keywords_in_any_case_are_near_few() -> None:
+    words = [compile_regex(f"(?i:w{number}x)").dfa for number in range(100)]
+    index = Beginnings(dfa for dfa in words if dfa is not None)
+    assert words[37] is not None
+    assert members(index.near(words[37])) == (37,)
+
+
 def test_long_beginnings_are_compared_up_to_a_bound() -> None:
     long, longer = compile_regex("x{40}").dfa, compile_regex("x{50}y").dfa
     assert long is not None

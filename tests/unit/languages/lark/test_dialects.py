@@ -44,6 +44,15 @@ def test_what_neither_reads_is_lark_with_its_errors() -> None:
     assert {each.code for each in caught.value.diagnostics} == {"E101", "E421"}
 
 
+@pytest.mark.parametrize("lexing", ["earley", "lalr"])
+def test_conditions_of_llguidance_are_findings_under_larks_lexers(lexing: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_lark(
+            'start: p::0\np::_: "X" %if is_ones([0:3])\n  | "a" p::set_bit(0)\n', lexing=lexing
+        )
+    assert {finding.code for finding in caught.value.diagnostics} == {"E421"}
+
+
 def test_a_file_that_lark_reads_stays_larks() -> None:
     assert [each.code for each in check('start: /a+/ "b"', "x.lark")] == []
     assert from_lark('start: /a+/ "b"').exact

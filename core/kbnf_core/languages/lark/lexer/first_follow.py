@@ -18,7 +18,6 @@ Tests: tests/unit/languages/lark
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from heapq import heappop, heappush
 from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
@@ -52,12 +51,6 @@ _Seen = tuple[int, bool]
 """Leaves that may come next, and whether the text may end."""
 
 _ALL = -1
-
-_JOIN_WORK = 40
-"""Steps of joining two sets, beside one for each leaf."""
-
-_FEW_LARGEST = 8
-"""Joined sets that others are looked for in."""
 
 
 @dataclass(slots=True)
@@ -410,56 +403,46 @@ class _Together:
         self._kinds: dict[int, int] = {}
         for number, mask in enumerate(follows):
             self._kinds[mask] = self._kinds.get(mask, 0) | 1 << number
-        self._may = [1 << number for number in range(len(leaves))]
         self._apart = [0] * len(leaves)
-        self._joined: set[tuple[int, int]] = set()
-        # With their sizes, the least first.
-        self._largest: list[tuple[int, int, int]] = []
-        self._pending: dict[int, int] = {}
-        self._queue: list[tuple[int, int]] = []
+        self._followed = [0] * len(leaves)
+        self._joined: dict[int, int] = {}
+        self._grown = 0
 
     def run(self, parting: Mapping[int, int]) -> tuple[int, ...]:
         """Follow the parses that part, from each of some leaves to others."""
         for left, right in parting.items():
             self._join(left, right)
-        while self._queue:
-            one = heappop(self._queue)[1]
-            others, follow = self._pending.pop(one) & self._alike_of(one), self._follows[one]
-            while others:
-                behind = self._follows[(others & -others).bit_length() - 1]
-                others &= ~self._kinds[behind]
-                self._budget.spend()
-                if not self._is_joined(follow, behind):
-                    self._join(follow, behind)
-                    self._join(behind, follow)
-        return tuple(self._may)
+        while self._grown:
+            # A round at a time, so that what comes while a leaf waits is followed together.
+            grown, self._grown = members(self._grown), 0
+            for one in sorted(grown, key=lambda leaf: -self._follows[leaf].bit_count()):
+                fresh = self._apart[one] & ~self._followed[one]
+                self._followed[one] |= fresh
+                self._join(self._follows[one], self._behind(fresh & self._alike_of(one)))
+        return tuple(apart | 1 << number for number, apart in enumerate(self._apart))
 
-    def _is_joined(self, left: int, right: int) -> bool:
-        """Return whether all of a set are known to be expected with all of another."""
-        return (left, right) in self._joined or any(
-            not (left & ~one or right & ~other) for _, one, other in self._largest
-        )
+    def _behind(self, leaves: int) -> int:
+        """Return what may follow any of ``leaves``, those of one kind looked at once."""
+        behind = 0
+        while leaves:
+            follow = self._follows[(leaves & -leaves).bit_length() - 1]
+            leaves &= ~self._kinds[follow]
+            behind |= follow
+            self._budget.spend()
+        return behind
 
     def _join(self, left: int, right: int) -> None:
-        self._joined.add((left, right))
-        size = left.bit_count()
-        if len(self._largest) < _FEW_LARGEST or size > self._largest[0][0]:
-            others = [
-                other_leaf
-                for other_leaf in self._largest
-                if other_leaf[1] & ~left or other_leaf[2] & ~right
-            ]
-            self._largest = sorted([*others, (size, left, right)])[-_FEW_LARGEST:]
-        leaves = members(left)
-        self._budget.spend(_JOIN_WORK + len(leaves))
-        for leaf in leaves:
-            new = right & ~self._apart[leaf]
-            self._apart[leaf] |= right
-            self._may[leaf] |= right
-            if new:
-                if leaf not in self._pending:
-                    heappush(self._queue, (-self._follows[leaf].bit_count(), leaf))
-                self._pending[leaf] = self._pending.get(leaf, 0) | new
+        """Note that all of a set may be expected with all of another, as far as it is new."""
+        new = right & ~self._joined.get(left, 0)
+        if not new:
+            return
+        self._joined[left] = self._joined.get(left, 0) | new
+        self._grown |= left | new
+        for leaves, others in ((left, new), (new, left)):
+            numbers = members(leaves)
+            self._budget.spend(len(numbers))
+            for leaf in numbers:
+                self._apart[leaf] |= others
 
     def _alike_of(self, one: int) -> int:
         """Return the leaves that may have matched the same text as ``one``, itself included."""

@@ -401,7 +401,7 @@ class _Runs:
 
     @property
     def start(self) -> _Threads:
-        """Before a lexeme."""
+        """The threads before a lexeme."""
         return self._begun(ANYTHING)
 
     def _begun(self, rest: Lookahead) -> _Threads:

@@ -385,7 +385,7 @@ def _report(first: LarkTerminal, second: LarkTerminal, asks: bool, report: Repor
 
 
 def _report_ignored(scanner: Scanner, ignored: Collection[LarkTerminal], report: Report) -> None:
-    """Note where it depends on the terminal found whether text is ignored."""
+    """Report pairs of a pattern and a string it matches of which only one is ignored."""
     for pattern, strings in scanner:
         for string in strings:
             if pattern not in ignored and string in ignored:

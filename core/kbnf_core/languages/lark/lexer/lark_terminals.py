@@ -204,7 +204,7 @@ def _innermost_first(body: lark.Expression, source: Source) -> list[lark.Express
             case Repeat(inner):
                 is_optional = source.slice(node.span).endswith("]")
                 stack.append((inner, depth + 1, is_optional))
-            case lark.Group(inner):
+            case lark.Group(inner) | lark.Guarded(inner):
                 stack.append((inner, depth, True))
             case lark.TemplateUse():
                 result.append((-depth, node.span.start, node))

@@ -130,6 +130,11 @@ class Lexed:
     _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
     """The losses of a pair of terminals, by place."""
 
+    def reported(self, report: Report, byte_only: bool = False) -> "Lexed":
+        """Return it with other findings; ``byte_only``: as if it saw one byte ahead."""
+        parts = self.grammar, self.lexing, report, self.cutter, self.positions
+        return Lexed(*parts, byte_only, self.expected)
+
     @property
     def start(self) -> State:
         """The state before the text."""
@@ -450,10 +455,9 @@ def apply_lexer(
     grammar: LexicalGrammar,
     cutter: LexemeSplitter,
     report: Report,
-    byte_only: bool = False,
     expected: Expected | None = None,
 ) -> Lexed:
-    """Return ``grammar`` under a lexer; ``byte_only``: as if it saw one byte ahead.
+    """Return ``grammar`` under a lexer.
 
     ``expected`` is what Lark's LALR parser expects, which decides what its lexer looks for.
     """
@@ -465,4 +469,4 @@ def apply_lexer(
         # Whatever is expected with one, none can go on.
         confusable = _never
     positions = analyse(grammar, confusable, cutter.budget)
-    return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)
+    return Lexed(grammar, cutter.lexing, report, cutter, positions, expected=expected)

@@ -26,7 +26,7 @@ from functools import reduce
 from kbnf_core.automata import operations
 from kbnf_core.automata.beginnings import Beginnings, exits, first_bytes, members
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
-from kbnf_core.automata.explore import Product, States, common_word, explore, words_to
+from kbnf_core.automata.explore import Product, States, explore, meet, words_to
 from kbnf_core.automata.nfa import ending_in
 from kbnf_core.automata.to_regex import NotTextError, to_characters
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -320,8 +320,7 @@ class LexemeSplitter:
         numbers = self._number(one.dfa), self._number(other.dfa)
         key = (min(numbers), max(numbers))
         if key not in self._shared:
-            self.budget.spend(COMPARISON)
-            self._shared[key] = common_word(one.dfa, other.dfa) is not None
+            self._shared[key] = meet(one.dfa, other.dfa, self.budget)
         return self._shared[key]
 
     def _number(self, dfa: Dfa) -> int:

@@ -15,6 +15,7 @@ Tests: tests/unit/languages/lark
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
@@ -144,7 +145,7 @@ class Reach:
         return self._after_nodes[key]
 
     def _after(self, node: Node, before: State) -> States:
-        """Nesting is bounded by the parser."""
+        """Return the states after a node; the parser bounds the depth of the recursion."""
         match node:
             case Lexeme() | Embedded():
                 return frozenset(self.lexed.after(node, before))
@@ -193,10 +194,11 @@ class Reach:
 
 
 MOST_OPERANDS = 30_000
-"""Parts of all variants together; beyond it the conversion gives the lexer up."""
+"""Parts of all variants, beyond one for each part of the rules; more, and the lexer is given up."""
 
 MOST_NODES = 300_000
-"""Nodes of all variants, those that several ways through a sequence share counted for each."""
+"""Nodes of all variants, beyond one for each part of the rules; those that several ways through a
+sequence share are counted for each."""
 
 _MOST_UNROLLED = 8
 """Rounds of a bounded repetition that are written one by one."""
@@ -222,12 +224,14 @@ class RuleProduct:
     _rounds: dict[str, Repeat[Node]] = field(default_factory=dict)
     _round_names: dict[int, str] = field(default_factory=dict)
     _wanted: dict[Key, None] = field(default_factory=dict)
+    _parts: int = 0
     _operands: int = 0
     has_text: bool = False
     """Whether anything but the empty text has been written."""
 
     def __post_init__(self) -> None:
         self._reach = Reach(self.grammar, self.lexed)
+        self._parts = sum(1 for body in self.grammar.rules.values() for _ in postorder(body))
 
     def run(self) -> tuple[list[tuple[Key, tree.Expression]], Key | None]:
         """Return the definitions of all variants needed, and the variant of the start.
@@ -244,7 +248,7 @@ class RuleProduct:
         while len(written) < len(self._wanted):
             fresh = list(self._wanted)[len(written) :]
             written.extend((key, self._variant(key)) for key in fresh)
-        if _size([body for _, body in written]) > MOST_NODES:
+        if _size([body for _, body in written]) > MOST_NODES + self._parts:
             raise TooManyVariantsError
         return written, start
 
@@ -267,7 +271,7 @@ class RuleProduct:
     def _between(self, node: Node, before: State, afters: States) -> tree.Expression:
         """Write what ``node`` matches from a state to any of others, all of them reachable."""
         self._operands += 1
-        if self._operands > MOST_OPERANDS:
+        if self._operands > MOST_OPERANDS + self._parts:
             raise TooManyVariantsError
         before = self.lexed.entering(node, before)
         match node:
@@ -551,15 +555,9 @@ class Assembly:
         """
         if grammar.layout is None and is_endless(grammar):
             return self._endless(grammar)
-        for byte_only in (False, True) if is_exact else ():
-            # The findings of an attempt that passes the limits go with it.
-            report = Report(self.source)
-            try:
-                document_ = self._written(grammar, self.lexing, report, byte_only)
-            except (TooManyVariantsError, WorkLimitError):
-                continue
-            self.report.add(report)
-            return document_
+        with suppress(TooManyVariantsError, WorkLimitError):
+            if is_exact:
+                return self._multiplied(grammar)
         if grammar.layout is not None:
             self.report.error(
                 "E106",
@@ -569,6 +567,27 @@ class Assembly:
             )
             return None
         return self._apart(grammar)
+
+    def _multiplied(self, grammar: LexicalGrammar) -> tree.Document | None:
+        """Return the product of rules and lexer states; None after a report.
+
+        Raises ``TooManyVariantsError`` or ``WorkLimitError`` where both attempts pass the limits.
+        """
+        common = Report(self.source)
+        lexed = self._lexed(grammar, self.lexing, common)
+        if common.errors:
+            self.report.add(common)
+            return None
+        # The findings of an attempt that passes the limits go with it.
+        report = Report(self.source)
+        try:
+            document_ = self._written(grammar, lexed.reported(report), report)
+        except (TooManyVariantsError, WorkLimitError):
+            report = Report(self.source)
+            document_ = self._written(grammar, lexed.reported(report, byte_only=True), report)
+        self.report.add(common)
+        self.report.add(report)
+        return document_
 
     def _apart(self, grammar: LexicalGrammar) -> tree.Document:
         """Return the rules without a product of rules and lexer states.
@@ -678,22 +697,20 @@ class Assembly:
             grammar.spans[grammar.start],
         )
 
-    def _lexed(
-        self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
-    ) -> Lexed:
+    def _lexed(self, grammar: LexicalGrammar, lexing: Lexing, report: Report) -> Lexed:
         ignored = grammar.ignored.terminals if grammar.ignored else ()
         cutter = LexemeSplitter(lexing, self.budget, ignored)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
             bare = end_bare(useful, self.budget)
             skipping = open_ends(bare, cutter.confusable, self.budget, report)
-            return apply_lexer(skipping, cutter, report, byte_only)
+            return apply_lexer(skipping, cutter, report)
         one_by_one = lexing is Lexing.LALR
         skipping = insert_skipped(useful, self.budget, one_by_one)
         expected = self._expected(skipping, useful, report) if one_by_one else None
         if grammar.layout is not None:
             skipping, expected = laid_out(skipping, expected, report)
-        return apply_lexer(skipping, cutter, report, byte_only, expected)
+        return apply_lexer(skipping, cutter, report, expected)
 
     def _expected(
         self, grammar: LexicalGrammar, original: LexicalGrammar, report: Report
@@ -717,11 +734,8 @@ class Assembly:
         return lalr
 
     def _written(
-        self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+        self, grammar: LexicalGrammar, lexed: Lexed, report: Report
     ) -> tree.Document | None:
-        lexed = self._lexed(grammar, lexing, report, byte_only)
-        if report.errors:
-            return None
         names = self.names.copy()
         writer = LexemeWriter(names)
 
@@ -762,7 +776,7 @@ class Assembly:
             definitions = [*numbered_rules.definitions, *more]
             origins |= {name: origins.get(of, top) for name, of in numbered_rules.origins.items()}
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
-        if many and lexing is not Lexing.SCANNERLESS:
+        if many and lexed.lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
         origins = writer.families | origins
         origins = {name: origin for name, origin in origins.items() if name != origin}

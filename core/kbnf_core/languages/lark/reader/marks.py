@@ -52,7 +52,7 @@ class Marks(NamedTuple):
         return cls(indenter, *made)
 
     def named(self, name: str) -> LarkTerminal | None:
-        """Return the terminal of this name, if it is one of the two that are declared."""
+        """Return the terminal with a name, or None unless it is the indent or the dedent."""
         by_name = {self.indent.key: self.indent, self.dedent.key: self.dedent}
         return by_name.get(name)
 

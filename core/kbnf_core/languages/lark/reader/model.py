@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.beginnings import Beginnings, members
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Call, Choice, Repeat, Sequence, children, postorder, rebuild
@@ -262,10 +263,10 @@ def written_alternatives(
         for node in postorder(body):
             if not isinstance(node, Choice):
                 continue
-            patterns = [p for p in map(_pattern_of, node.branches) if p is not None]
+            patterns = _Patterns([p for p in map(_pattern_of, node.branches) if p is not None])
             for branch in node.branches:
                 can_go = lexing in (Lexing.EARLEY, Lexing.SCANNERLESS) or (
-                    lexing is Lexing.LLGUIDANCE and _is_within(branch, patterns, budget)
+                    lexing is Lexing.LLGUIDANCE and patterns.match_all(branch, budget)
                 )
                 before = alternatives.get(branch.span, (node.span, can_go))
                 # An argument of a template is an alternative of several choices: it can go only
@@ -280,19 +281,27 @@ def _pattern_of(branch: Node) -> LarkTerminal | None:
     return branch.terminal if isinstance(branch, Lexeme) and not is_text else None
 
 
-def _is_within(branch: Node, patterns: list[LarkTerminal], budget: Budget) -> bool:
-    """Return whether one of the patterns beside a lexeme matches all of its words."""
-    if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
+class _Patterns:
+    """The patterns of a choice; those that may share words with a lexeme are compared with it."""
+
+    def __init__(self, patterns: list[LarkTerminal]) -> None:
+        self._patterns = patterns
+        self._beginnings = Beginnings(pattern.dfa for pattern in patterns)
+
+    def match_all(self, branch: Node, budget: Budget) -> bool:
+        """Return whether one of the patterns beside a lexeme matches all of its words."""
+        if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
+            return False
+        dfa = branch.terminal.dfa
+        word = operations.shortest_word(dfa) or b""
+        for number in members(self._beginnings.near(dfa)):
+            other = self._patterns[number]
+            budget.spend()
+            if other is not branch.terminal and not other.is_lazy and other.dfa.accepts(word):
+                budget.spend(dfa.state_count + other.dfa.state_count)
+                if operations.difference(dfa, other.dfa).is_empty:
+                    return True
         return False
-    dfa = branch.terminal.dfa
-    word = operations.shortest_word(dfa) or b""
-    for other in patterns:
-        budget.spend()
-        if other is not branch.terminal and not other.is_lazy and other.dfa.accepts(word):
-            budget.spend(dfa.state_count + other.dfa.state_count)
-            if operations.difference(dfa, other.dfa).is_empty:
-                return True
-    return False
 
 
 _DEEPEST = 12
@@ -302,7 +311,7 @@ _DEEPEST = 12
 def make_shallow(
     rules: Mapping[str, Node], spans: Mapping[str, Span]
 ) -> tuple[dict[str, Node], dict[str, Span]]:
-    """Return the rules, none deeper than the limit, and where they are."""
+    """Split rules that are deeper than the limit; return all rules and their spans."""
     shallow: dict[str, Node] = {}
     spans_of = dict(spans)
     for name, body in rules.items():

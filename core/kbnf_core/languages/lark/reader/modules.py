@@ -96,11 +96,11 @@ class NamedTerminals(Generic[T]):
     _open: list[str] = field(default_factory=list)
 
     def combine(self, node: lark.Expression, values: list[T], module: Module) -> T | None:
-        """Return what ``node`` stands for, given what its parts do; None after a report."""
+        """Return the value of ``node`` from the values of its operands; None after a report."""
         raise NotImplementedError
 
     def operands(self, node: lark.Expression) -> Sequence[lark.Expression]:
-        """Return the parts of a node that are combined."""
+        """Return the operands of a node whose values are combined."""
         return lark.children(node)
 
     def define(self, definition: lark.LarkDefinition, module: Module) -> T | None:
