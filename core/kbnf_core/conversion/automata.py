@@ -18,11 +18,6 @@ from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE, Span
 
 
-def is_written(candidate: str, dfa: Dfa) -> bool:
-    """Return whether the regular expression ``candidate`` has the language of ``dfa``."""
-    return as_pattern(candidate, dfa) is not None
-
-
 def as_pattern(candidate: str, dfa: Dfa, span: Span = NOWHERE) -> tree.Pattern | None:
     """Return a regular expression with its automaton, if that has the language of ``dfa``."""
     compiled = compile_regex(candidate).dfa

@@ -670,7 +670,7 @@ def print_class(points: CodePoints) -> str:
 
 
 def print_regex(dfa: Dfa, written: str | None) -> str:
-    """Return a regular expression; the one that was ``written``, if it has these words.
+    """Return a regular expression; the one that was ``written``, unless Lark reads it otherwise.
 
     Raises LimitError where there is no expression of a sensible size.
     """
