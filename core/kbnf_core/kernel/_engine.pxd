@@ -317,6 +317,7 @@ cdef class ItemSets(_Tables):
     cdef bint _find_repeats(self, int32_t item_set) except -1
     cdef bint _is_brief(self, int32_t nonterminal) except -1
     cdef bint _find_brief(self, int32_t nonterminal) except -1
+    cdef int32_t joined(self, int32_t one, int32_t other) except -2
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2
     cdef int32_t predicted(self, vector[int32_t]& called) except -2

@@ -32,6 +32,10 @@ cdef enum:
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
+    # A state of the table that has to be made takes as long as so many pairs; and the most of them
+    # for one search. One in a grammar of C has 15 pairs and takes 10 us.
+    _PAIRS_PER_STATE = 8
+    _MOST_STATES = 128
     # Bounds of a search, in characters: over automaton states; and over states of the table, each
     # of which has to be made first. Few tokens are longer; those are walked.
     _LONGEST = 80
@@ -337,6 +341,7 @@ cdef class Inclusion:
         cdef bint is_counted = self._is_counted(position)
         cdef int32_t most = _ENOUGH if is_counted else _farthest(position)
         cdef int32_t rounds, length
+        cdef size_t states = self.explorer.rows.size()
         cdef bint is_ambiguous = False
         cdef Reach result
         cdef Loop loop = Loop(0, 0, Characters(0, 0), Characters(0, 0))
@@ -349,7 +354,10 @@ cdef class Inclusion:
         cdef Facts* facts
         cdef size_t i
         memset(&result, 0, sizeof(Reach))
-        while result.length < most:
+        while (
+            result.length < most
+            and self.explorer.rows.size() <= states + _MOST_STATES
+        ):
             after = self._after_character(position)
             is_ambiguous |= self._facts(position, 1).flags & _AMBIGUOUS != 0
             if after.position == _IMPOSSIBLE:
@@ -676,7 +684,7 @@ cdef class Inclusion:
         cdef Facts* facts
         cdef int32_t limit = _FREE, most = _farthest(start), length = 0, i_length
         cdef bint refused = False, is_closed = False
-        cdef size_t i = 0, j
+        cdef size_t i = 0, j, states = self.explorer.rows.size()
         self.search += 1
         self._facts(start, start_reading).search = self.search
         while length < min(limit, most):
@@ -689,7 +697,7 @@ cdef class Inclusion:
                 later.clear()
                 length += 1
                 continue
-            if <int32_t> i > pairs:
+            if i + _PAIRS_PER_STATE * (self.explorer.rows.size() - states) > <size_t> pairs:
                 break
             moves = &self.moves[seen[i].second]
             last = Pair(DEAD, DEAD)

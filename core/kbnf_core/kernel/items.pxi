@@ -615,31 +615,35 @@ cdef class ItemSets(_Tables):
             front.swap(after)
         return False
 
+    cdef int32_t joined(self, int32_t one, int32_t other) except -2:
+        """The set of the items of two sets, memoised."""
+        cdef vector[int64_t] items
+        cdef uint64_t key = _key(min(one, other), max(one, other))
+        cdef int32_t result = self.unions.get(key)
+        if result == UNKNOWN:
+            items.insert(items.end(), self.of(one).begin(), self.of(one).end())
+            items.insert(items.end(), self.of(other).begin(), self.of(other).end())
+            result = self._number(items)
+            self.unions.put(key, result)
+        return result
+
     cdef int32_t united(self, vector[Pair]& pairs, size_t first, size_t last) except -2:
-        """The set of all items of ``pairs[first:last]``, which ascend; memoised for two.
+        """The set of all items of ``pairs[first:last]``, which ascend.
 
         Many are joined at once: after n levels of operators there are as many, and the sets in
         between would have n * n items.
         """
-        cdef vector[int64_t] joined
-        cdef uint64_t key
-        cdef int32_t result
+        cdef vector[int64_t] items
         cdef size_t i
         if pairs[first].second == pairs[last - 1].second:
             return pairs[first].second
-        key = _key(pairs[first].second, pairs[last - 1].second)
         if last - first == 2:
-            result = self.unions.get(key)
-            if result != UNKNOWN:
-                return result
+            return self.joined(pairs[first].second, pairs[first + 1].second)
         for i in range(first, last):
-            joined.insert(
-                joined.end(), self.of(pairs[i].second).begin(), self.of(pairs[i].second).end()
+            items.insert(
+                items.end(), self.of(pairs[i].second).begin(), self.of(pairs[i].second).end()
             )
-        result = self._number(joined)
-        if last - first == 2:
-            self.unions.put(key, result)
-        return result
+        return self._number(items)
 
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2:
         """The set at the entries of nonterminals, each reporting itself."""

@@ -269,6 +269,28 @@ cdef vector[uint32_t] _words_in(const vector[int32_t]& content, int32_t width) e
     return words
 
 
+cdef int _take_new(
+    const vector[int32_t]& content, vector[uint32_t]& words, vector[int32_t]& left
+) except -1:
+    """Write the numbers of a content that words do not have, as a content, and add them there."""
+    cdef vector[uint32_t] fresh
+    cdef uint32_t word
+    cdef size_t i
+    if content.size() == words.size():
+        fresh.resize(words.size())
+        for i in range(words.size()):
+            fresh[i] = <uint32_t> content[i] & ~words[i]
+            words[i] |= <uint32_t> content[i]
+        return _write_words(fresh.data(), <int32_t> words.size(), left)
+    for i in range(0, content.size(), 2):
+        word = <uint32_t> content[i + 1] & ~words[content[i]]
+        if word:
+            words[content[i]] |= word
+            left.push_back(content[i])
+            left.push_back(<int32_t> word)
+    return 0
+
+
 cdef bint _is_root(const vector[int32_t]& content, int32_t width) noexcept:
     """Whether 0 is the only number in a content without blocks."""
     if content.size() == <size_t> width:

@@ -12,6 +12,10 @@
 # root for the state whose mask it is. The walk of a union of nodes is the union of walks, so of a
 # later frame of a state just those nodes are left that no earlier one has.
 
+# Where a state goes on: the number of the first set of nodes, and those of all sets as bits, made
+# for the second one.
+ctypedef pair[int32_t, vector[uint32_t]] _Entered
+
 
 @cython.final
 cdef class MaskAssembler:
@@ -37,22 +41,17 @@ cdef class MaskAssembler:
     # Of the state in progress; numbers may come more than once.
     cdef vector[int32_t] row_numbers
     cdef vector[int32_t] completion_numbers
-    # By state: the numbers of sets of nodes below which it goes on, no two with a node in common.
-    cdef unordered_map[int32_t, vector[int32_t]] entered
-    # By two sets of nodes: those of the first that the second does not have; and the empty set.
-    cdef _Map differences
-    cdef int32_t no_nodes
+    # By state: the nodes below which it goes on.
+    cdef unordered_map[int32_t, _Entered] entered
     # Those not yet done, with their states; and how often something resumed.
     cdef vector[Pair] work
     cdef size_t steps
 
     def __cinit__(self, masks):
-        cdef vector[int32_t] nothing
         self.explorer = masks.states.explorer
         self.counting = masks.counting
         self.walker = masks.walker
         self.node_sets, self.rows = masks.results
-        self.differences, self.no_nodes = _Map(), self.node_sets.find(nothing)
         self.states = masks.states
         self.state_limit, self.entry_limit = masks.state_limit, masks.entry_limit
         self.byte_limit = masks.byte_limit
@@ -64,7 +63,7 @@ cdef class MaskAssembler:
         """The memory that walks take, and what finds them."""
         cdef size_t result = memory_of(self.walks) + memory_of(self.work)
         result += memory_of(self.entered) + memory_of(self.row_numbers)
-        result += memory_of(self.completion_numbers) + self.differences.memory()
+        result += memory_of(self.completion_numbers)
         return result + self.walker.memory() + self.counting.memory()
 
     def __len__(self):
@@ -149,14 +148,16 @@ cdef class MaskAssembler:
     cdef int _gather(self, int32_t state) except -1:
         self.row_numbers.clear()
         self.completion_numbers.clear()
-        self.entered.clear()
-        self.work.clear()
         self.steps = 0
         # Between gatherings only: ``_walk`` hands out pointers into the memo.
         self._make_room()
-        self._enter(state, 0)
-        while not self.work.empty():
-            self._follow()
+        try:
+            self._enter(state, 0)
+            while not self.work.empty():
+                self._follow()
+        finally:
+            self.entered.clear()
+            self.work.clear()
         # Mask 0 is the empty one, which each pool begins with.
         _make_distinct(self.row_numbers)
         if not self.row_numbers.empty() and self.row_numbers[0] == 0:
@@ -165,46 +166,30 @@ cdef class MaskAssembler:
 
     cdef int _enter(self, int32_t state, int32_t nodes) except -1:
         """Note that a state goes on below some nodes."""
-        cdef vector[int32_t]* earlier
-        cdef size_t i
         # Far counts have the same tokens: with rows for them, states of different counts are one
         # frame.
         state = self.counting.far_pairs(state)
-        earlier = &self.entered[state]
         # This also ends the work: recursion that reads nothing comes back to the same state at the
         # same nodes, and each state is at a node once.
-        for i in range(earlier.size()):
-            nodes = self._without(nodes, earlier[0][i])
-        if nodes != self.no_nodes:
-            earlier.push_back(nodes)
+        if not self.entered.count(state):
+            self.entered[state].first = nodes
+            self.work.push_back(Pair(state, nodes))
+            return 0
+        nodes = self._without_entered(nodes, &self.entered[state])
+        if nodes != UNKNOWN:
             self.work.push_back(Pair(state, nodes))
         return 0
 
-    cdef int32_t _without(self, int32_t nodes, int32_t others) except -1:
-        """The nodes of a set that another one does not have, memoised.
-
-        An ambiguous state leads to thousands of differences of a hundred sets, each of which has a
-        bit for each node of the trie.
-        """
-        cdef uint64_t key = _key(nodes, others)
-        cdef int32_t result
-        if nodes == others or nodes == self.no_nodes:
-            return self.no_nodes
-        result = self.differences.get(key)
-        if result == UNKNOWN:
-            result = self._find_difference(nodes, others)
-            self.differences.put(key, result)
-        return result
-
-    cdef int32_t _find_difference(self, int32_t nodes, int32_t others) except -1:
-        cdef int32_t width = self.node_sets.width, i
-        cdef vector[uint32_t] words = _words_in(self.node_sets.contents.at(nodes), width)
-        cdef vector[uint32_t] taken = _words_in(self.node_sets.contents.at(others), width)
+    cdef int32_t _without_entered(self, int32_t nodes, _Entered* entered) except -2:
+        """The nodes of a set at which a state is new, and note them; UNKNOWN without any."""
+        cdef int32_t width = self.node_sets.width
         cdef vector[int32_t] left
-        for i in range(width):
-            words[i] &= ~taken[i]
-        _write_words(words.data(), width, left)
-        return self.node_sets.find(left)
+        if nodes == entered.first:
+            return UNKNOWN
+        if entered.second.empty():
+            entered.second = _words_in(self.node_sets.contents.at(entered.first), width)
+        _take_new(self.node_sets.contents.at(nodes), entered.second, left)
+        return UNKNOWN if left.empty() else self.node_sets.find(left)
 
     cdef int _follow(self) except -1:
         """Walk from each pair of a state and, together, from what they call.
@@ -265,8 +250,6 @@ cdef class MaskAssembler:
     cdef int _make_room(self) except -1:
         if self.walks.size() > self.capacity:
             self.walks.clear()
-        if self.differences.count > self.capacity:
-            self.differences = _Map()
         return 0
 
 

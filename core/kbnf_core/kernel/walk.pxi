@@ -3,10 +3,25 @@
 # **Layer.** Above ``inclusion.pxi`` and ``slices.pxi``. Trie and table are followed side by side; a
 # node at which no byte can come ends the walk of its subtree. Where inclusion proves that all texts
 # of a slice can come, its tokens are taken as a block, and none of its nodes is visited.
+#
+# **Many roots.** Two item sets are walked together with the same results as one by one, for both
+# complete into BOTTOM wherever the walk began. So the walk below many nodes is one pass over the
+# trie: on arrival at a root, the item set at the beginning is joined to the one that arrives, and
+# the subtree is visited once for both. Where names may touch, each node on the way to a name is a
+# root of the next one, and a name of n letters would be visited from n roots. A root is begun by
+# itself where a state arrives, since a state made for both would predict calls that are walked
+# apart; and where too many sets were made: a repetition of bounded length may be joined to itself
+# in as many ways as there are nodes.
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 # Nodes; and those below nodes of slices: (number of the slice, range of nodes).
 ctypedef pair[vector[int32_t], vector[Triple]] _Ended
+
+cdef enum:
+    # Item sets that a walk below nodes may make before it joins no more; each takes as long as a
+    # hundred nodes. Keywords beside names take some hundreds.
+    _MOST_JOINED = 1024
+
 
 cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
     """How many bytes two sets have in common."""
@@ -49,6 +64,10 @@ cdef class Walker:
     cdef _Bytes alive
     # Characters that are not found with the others, but may come; see ``Reach``.
     cdef Characters unsure
+    # Of a walk below nodes: a bit for each root at which it did not begin yet; empty otherwise.
+    # And the number of item sets from which on none are joined.
+    cdef vector[uint32_t] pending
+    cdef size_t most_sets
     # For which texts the walk in progress finds tokens by their tails.
     cdef Loop loop
     cdef readonly long long visited
@@ -77,7 +96,7 @@ cdef class Walker:
         cdef Inclusion inclusion
         cdef size_t result = memory_of(self.cursors) + memory_of(self.taken) + memory_of(self.words)
         result += memory_of(self.touched) + memory_of(self.ranges) + memory_of(self.completions)
-        result += memory_of(self.ended)
+        result += memory_of(self.ended) + memory_of(self.pending)
         result += memory_of(self.class_bytes)
         for inclusion in self.inclusions:
             result += 0 if inclusion is None else inclusion.memory()
@@ -150,9 +169,8 @@ cdef class Walker:
     cdef int _walk_below(self, const vector[int32_t]& roots) except -1:
         """Walk below nodes: of many, below those with a byte that can come."""
         cdef _Slice whole = self.whole
-        cdef vector[uint32_t] words
         cdef size_t candidates = 0
-        cdef int32_t node, parent, byte, i, k
+        cdef int32_t node, byte, i, k
         cdef uint64_t bits
         for i in range(4):
             bits = self.alive.bits[i]
@@ -160,16 +178,16 @@ cdef class Walker:
                 byte = 64 * i + _lowest(bits)
                 candidates += whole.byte_start[byte + 1] - whole.byte_start[byte]
                 bits &= bits - 1
+        self.pending = _words_in(roots, self.slice_set.node_width)
+        self.most_sets = self.explorer.items.sets.contents.size() + _MOST_JOINED
         # Whichever is less: all children of the roots, or all nodes with a byte that can come, of
         # which those below a root count. No inclusion checks here: they cost more than they saved
         # (a cold step without them takes 0.91 of the time, with two other mechanisms that went; 20
         # schemas).
         if _count_numbers(roots, self.slice_set.node_width) <= candidates:
             for node in _numbers_in(roots, self.slice_set.node_width):
-                self.cursors[whole.depth[node]] = self.cursors[0]
-                self._walk_range(whole, None, node + 1, whole.skip[node], 0)
+                self._begin(node, node + 1, whole.skip[node])
         else:
-            words = _words_in(roots, self.slice_set.node_width)
             for i in range(4):
                 bits = self.alive.bits[i]
                 while bits:
@@ -177,11 +195,16 @@ cdef class Walker:
                     bits &= bits - 1
                     for k in range(whole.byte_start[byte], whole.byte_start[byte + 1]):
                         node = whole.of_byte[k]
-                        parent = whole.parent[node]
-                        if words[parent >> 5] >> (parent & 31) & 1:
-                            self.cursors[whole.depth[parent]] = self.cursors[0]
-                            self._walk_range(whole, None, node, whole.skip[node], 0)
+                        self._begin(whole.parent[node], node, whole.skip[node])
+        self.pending.clear()
         self._take_ranges(whole)
+        return 0
+
+    cdef inline int _begin(self, int32_t root, int32_t node, int32_t end) except -1:
+        """Walk the subtrees of siblings, children of a root at which the walk did not begin yet."""
+        if self.pending[root >> 5] >> (root & 31) & 1:
+            self.cursors[self.whole.depth[root]] = self.cursors[0]
+            self._walk_range(self.whole, None, node, end, 0)
         return 0
 
     cdef int _find_alive(self) except -1:
@@ -318,6 +341,10 @@ cdef class Walker:
         cdef bint is_unsure = _is_any(unsure)
         cdef Round* round = NULL
         cdef long long visited = 0
+        cdef int32_t start = cursors[0], last = DEAD, joined = DEAD
+        cdef uint32_t* pending = NULL
+        if start < 0 and not self.pending.empty():
+            pending = self.pending.data()
         while node < end:
             # Bytes bound characters from above: all tokens below are within the admitted length.
             if within and depth[node] + slice_.height[node] <= within:
@@ -331,6 +358,12 @@ cdef class Walker:
                 continue
             if ended:
                 self._end(slice_, node, ended)
+            if pending != NULL and after < 0 and pending[node >> 5] >> (node & 31) & 1:
+                if after != last and explorer.items.sets.contents.size() <= self.most_sets:
+                    last, joined = after, ~explorer.items.joined(~after, ~start)
+                if after == last:
+                    pending[node >> 5] &= ~(<uint32_t> 1 << (node & 31))
+                    after = joined
             # Nodes are in preorder, so the cursor of the parent is still there when its next child
             # comes.
             cursors[depth[node]] = after
@@ -536,5 +569,6 @@ cdef class Walker:
                 left &= left - 1
             self.touched[i] = 0
         self.ranges.clear()
+        self.pending.clear()
         memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
         self.all_touched = False

@@ -105,6 +105,49 @@ def test_exits_are_where_a_nonterminal_completed(grammar: str) -> None:
             assert found == [(name, sorted(nodes)) for name, nodes in sorted(expected.items())]
 
 
+WORDS = Vocabulary(dict(enumerate(bytes(word) for word in product(b"ab", repeat=11))))
+"""2,048 tokens: a trie of 4,095 nodes."""
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[ab]+", "[ab]{1,9}", "(ab|ba)*", "[ab]{0,9}b", "a*b{3}", "([ab]{4}){1,300}"]
+)
+def test_a_walk_below_many_nodes_is_the_union_of_walks_below_each(pattern: str) -> None:
+    table = StateTable(Grammar(f"start ::= 'a' (#'{pattern}' | 'bab');").tables)
+    start = table.feed(table.initial, b"a")[0]
+    walker = Walker(table, SliceSet(WORDS.trie, *slices_of(WORDS)))
+    rng = np.random.default_rng(6)
+    for count in (2, 40, 1_000, 3_000):
+        roots = np.sort(rng.choice(WORDS.trie.node_count, count, replace=False)).astype(np.int32)
+        words = np.empty((WORDS.size + 31) // 32, np.uint32)
+        expected, nodes = np.zeros_like(words), dict[int, set[int]]()
+        for root in roots:
+            for name, ends in walker.walk(start, root[None], words):
+                nodes.setdefault(name, set()).update(ends.tolist())
+            expected |= words
+        found = walker.walk(start, roots, words)
+        assert (words == expected).all()
+        assert {name: set(ends.tolist()) for name, ends in found} == nodes
+
+
+def test_a_walk_below_all_nodes_visits_each_once() -> None:
+    table = StateTable(Grammar("start ::= #'[ab]+';").tables)
+    walker = Walker(table, SliceSet(WORDS.trie, *slices_of(WORDS)))
+    roots = np.arange(1, WORDS.trie.node_count, dtype=np.int32)
+    walker.walk(table.initial, roots, np.empty((WORDS.size + 31) // 32, np.uint32))
+    assert walker.visited <= WORDS.trie.node_count
+
+
+def test_roots_are_joined_in_so_many_ways_only() -> None:
+    table = StateTable(Grammar("start ::= #'([ab]{9}){0,2}b';").tables)
+    walker = Walker(table, SliceSet(WORDS.trie, *slices_of(WORDS)))
+    rng, count = np.random.default_rng(6), WORDS.trie.node_count
+    roots = np.sort(rng.choice(count, count // 2, replace=False)).astype(np.int32)
+    before = len(table.items)
+    walker.walk(table.initial, roots, np.empty((WORDS.size + 31) // 32, np.uint32))
+    assert len(table.items) < before + 1_100
+
+
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
 def test_a_vocabulary_without_tokens_has_masks_without_words(grammar: str) -> None:
     engine = Engine(Grammar(grammar), Vocabulary({}))
