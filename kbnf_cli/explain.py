@@ -165,7 +165,7 @@ def _opened(subject: str | Path, inputs: Inputs) -> "tuple[ReadableText, Grammar
         return written, None
     if is_artifact(subject):
         return inputs.text(subject), None
-    return written, inputs.grammar(subject, None)
+    return written, inputs.grammar(subject, None, written=written)
 
 
 def _written_up_to(reading: "Reading", name: str) -> "Document":

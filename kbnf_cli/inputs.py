@@ -15,7 +15,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -127,8 +127,7 @@ def name_of(path: Path, stdin_filename: Path | None) -> Path:
     return (stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadableText:
+class ReadableText(NamedTuple):
     """A text that ``read_grammar`` takes as one of ``language``."""
 
     source: "Source"
@@ -178,10 +177,12 @@ def open_any_grammar(
     from_: str | None = None,
     *,
     lossy: bool = True,
+    written: ReadableText | None = None,
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; the caller reports its ``losses``.
 
-    Without ``lossy`` a text with losses is an error.
+    Without ``lossy`` a text with losses is an error. ``written`` is what ``open_written`` returned
+    for the file, if it was called: stdin can be read once only.
 
     ``from_`` is its language, None for the one that is detected. Tokens in a text are those of
     ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError`` for an invalid
@@ -191,8 +192,7 @@ def open_any_grammar(
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
-    source = read_text(path, name)
-    language = language_for(source.text, name, from_)
+    source, language, _ = written or open_written(path, name, start, from_)
     return Grammar.read(
         source.text,
         language,
@@ -391,7 +391,12 @@ class Inputs:
         return settings_source(self.config_file, self.isolated)
 
     def grammar(
-        self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
+        self,
+        path: Path,
+        vocabulary: "Vocabulary | None",
+        *,
+        lossy: bool = True,
+        written: ReadableText | None = None,
     ) -> "Grammar":
         """Return the grammar in a file, with the arguments and errors of ``open_any_grammar``.
 
@@ -411,6 +416,7 @@ class Inputs:
             options,
             self._from(path),
             lossy=lossy,
+            written=written,
         )
         if self.start is not None and result.language.name in _WITHOUT_RULES:
             raise ConfigError(
@@ -426,7 +432,7 @@ class Inputs:
         Raises what ``open_any_grammar`` raises.
         """
         written = self.written(path)
-        return written if has_rules(written) else as_kbnf(self.grammar(path, None))
+        return written if has_rules(written) else as_kbnf(self.grammar(path, None, written=written))
 
     def written(self, path: Path) -> ReadableText:
         """Return the text of the grammar in a file as it is written, also of a schema."""

@@ -91,6 +91,13 @@ def test_without_texts_of_bytes(kbnf: Kbnf, grammar: str) -> None:
     assert (result.status, "shortest  not known" in result.out) == (0, True)
 
 
+@pytest.mark.parametrize("command", ["explain", "diagram"])
+def test_a_schema_on_stdin_is_read_once(kbnf: Kbnf, command: str) -> None:
+    schema = b'{"type": "object", "properties": {"flag": {"type": "boolean"}}}'
+    result = kbnf(command, "-", "--from", "json-schema", stdin=schema)
+    assert (result.status, "flag" in result.out) == (0, True)
+
+
 def test_errors_are_findings(kbnf: Kbnf) -> None:
     result = kbnf("explain", '#"[a-"')
     assert (result.status, "E201" in result.stderr) == (1, True)
