@@ -104,11 +104,11 @@ class Beginnings:
         for number, dfa in enumerate(dfas):
             uses[dfa] = uses.get(dfa, 0) | 1 << number
             self._all |= 1 << number
-        self._positions: list[_Position] = []
+        self._positions: list[_ByteIndex] = []
         for dfa, numbers in uses.items():
             for at, among in enumerate(openings(dfa)):
                 if at == len(self._positions):
-                    self._positions.append(_Position())
+                    self._positions.append(_ByteIndex())
                 self._positions[at].add(among, numbers)
 
     def near(self, dfa: Dfa) -> int:
@@ -119,7 +119,7 @@ class Beginnings:
         return result
 
 
-class _Position:
+class _ByteIndex:
     """The automata whose words all have a byte at one position, by the bytes that it may be."""
 
     def __init__(self) -> None:

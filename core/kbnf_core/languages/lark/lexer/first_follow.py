@@ -413,7 +413,7 @@ class _Together:
         for left, right in parting.items():
             self._join(left, right)
         while self._grown:
-            # A round at a time, so that what comes while a leaf waits is followed together.
+            # In rounds: all leaves that joined a set since its last turn are followed together.
             grown, self._grown = members(self._grown), 0
             for one in sorted(grown, key=lambda leaf: -self._follows[leaf].bit_count()):
                 fresh = self._apart[one] & ~self._followed[one]
@@ -422,7 +422,7 @@ class _Together:
         return tuple(apart | 1 << number for number, apart in enumerate(self._apart))
 
     def _behind(self, leaves: int) -> int:
-        """Return what may follow any of ``leaves``, those of one kind looked at once."""
+        """Return the leaves that may follow any of ``leaves``; a set of followers is added once."""
         behind = 0
         while leaves:
             follow = self._follows[(leaves & -leaves).bit_length() - 1]

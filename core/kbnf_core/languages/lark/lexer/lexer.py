@@ -132,8 +132,8 @@ class Lexed:
 
     def reported(self, report: Report, byte_only: bool = False) -> "Lexed":
         """Return it with other findings; ``byte_only``: as if it saw one byte ahead."""
-        parts = self.grammar, self.lexing, report, self.cutter, self.positions
-        return Lexed(*parts, byte_only, self.expected)
+        shared = self.grammar, self.lexing, report, self.cutter, self.positions
+        return Lexed(*shared, byte_only, self.expected)
 
     @property
     def start(self) -> State:

@@ -224,14 +224,14 @@ class RuleProduct:
     _rounds: dict[str, Repeat[Node]] = field(default_factory=dict)
     _round_names: dict[int, str] = field(default_factory=dict)
     _wanted: dict[Key, None] = field(default_factory=dict)
-    _parts: int = 0
+    _node_count: int = 0
     _operands: int = 0
     has_text: bool = False
     """Whether anything but the empty text has been written."""
 
     def __post_init__(self) -> None:
         self._reach = Reach(self.grammar, self.lexed)
-        self._parts = sum(1 for body in self.grammar.rules.values() for _ in postorder(body))
+        self._node_count = sum(1 for body in self.grammar.rules.values() for _ in postorder(body))
 
     def run(self) -> tuple[list[tuple[Key, tree.Expression]], Key | None]:
         """Return the definitions of all variants needed, and the variant of the start.
@@ -248,7 +248,7 @@ class RuleProduct:
         while len(written) < len(self._wanted):
             fresh = list(self._wanted)[len(written) :]
             written.extend((key, self._variant(key)) for key in fresh)
-        if _size([body for _, body in written]) > MOST_NODES + self._parts:
+        if _size([body for _, body in written]) > MOST_NODES + self._node_count:
             raise TooManyVariantsError
         return written, start
 
@@ -271,7 +271,7 @@ class RuleProduct:
     def _between(self, node: Node, before: State, afters: States) -> tree.Expression:
         """Write what ``node`` matches from a state to any of others, all of them reachable."""
         self._operands += 1
-        if self._operands > MOST_OPERANDS + self._parts:
+        if self._operands > MOST_OPERANDS + self._node_count:
             raise TooManyVariantsError
         before = self.lexed.entering(node, before)
         match node:
