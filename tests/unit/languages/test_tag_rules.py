@@ -6,11 +6,12 @@ import pickle
 import pstats
 import time
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from typing import Any
 
 import pytest
 
-from kbnf_core import Grammar, GrammarError, check
+from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, check
 from kbnf_core.convert import convert
 from kbnf_core.diff.comparison import Relation, compare
 from kbnf_core.ir import postorder
@@ -97,6 +98,18 @@ def test_rules_have_the_texts_of_the_tree(name: str) -> None:
     found = rules_of(OF_TAGS[name], lossy=True)
     assert compare(found, Grammar(found.to_kbnf())).relation is Relation.EQUAL
     assert pickle.loads(pickle.dumps(found)).tables.dump() == found.tables.dump()  # noqa: S301
+
+
+@pytest.mark.parametrize("name", ["deepseek_v4", "qwen_3", "qwen_3_coder", "llama_4"])
+def test_an_argument_of_any_type_has_the_texts_of_the_tree(name: str) -> None:
+    parameters = {"type": "object", "properties": {"v": {}, "n": {"type": "integer"}}}
+    tools = [{"name": "f", "parameters": parameters}, {"name": "g", "parameters": parameters}]
+    found = Grammar.from_tools(tools, tool_calls=name)
+    written, random = Grammar(found.to_kbnf()), Random(1)
+    for sampled, other in [(found, written), (written, found)] * 10:
+        sample = Engine(sampled, Vocabulary.bytes()).sample(random)
+        text = bytes(token for token in sample.tokens if token < 256)
+        assert other.status(text) == ("fits" if sample.is_complete else "cut")
 
 
 def test_a_tree_is_made_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
