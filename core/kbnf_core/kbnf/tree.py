@@ -200,7 +200,9 @@ class Alternation:
     span: Span
 
 
-Leaf: TypeAlias = Terminal | ByteString | Pattern | Exception_ | TokenName | TokenSet | Reference
+OtherLeaf: TypeAlias = ByteString | Pattern | Exception_ | TokenName | TokenSet | Reference
+"""A leaf that is no text, so that its meaning needs more than its node."""
+Leaf: TypeAlias = Terminal | OtherLeaf
 Expression: TypeAlias = Leaf | Bracket | Repetition | Concatenation | Alternation
 
 

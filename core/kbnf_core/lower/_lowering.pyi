@@ -3,7 +3,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from kbnf_core.automata.dfa import ByteClasses
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import Node, TokenTerminal
-from kbnf_core.kbnf.tree import Expression, Leaf
+from kbnf_core.kbnf.tree import Expression, OtherLeaf
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.facts import Facts
 from kbnf_core.lower.nfa import Alphabet, Bounds, ClosedAutomaton, Connected, NfaBuilder
@@ -14,7 +14,7 @@ Nodes = Mapping[str, list[Node]]
 Callees = Mapping[str, list[str]]
 
 def meaning_of(
-    root: Expression, leaf: Callable[[Leaf], Node], defined: Collection[str], budget: Budget
+    root: Expression, leaf: Callable[[OtherLeaf], Node], defined: Collection[str], budget: Budget
 ) -> Node: ...
 def nodes_and_calls(root: Node) -> tuple[list[Node], list[str]]: ...
 def facts_of(nodes: Iterable[Node], facts: Mapping[str, Facts]) -> Facts: ...

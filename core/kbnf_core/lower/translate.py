@@ -281,13 +281,11 @@ class Translator:
     def _translate(self, root: tree.Expression) -> ir.Node:
         return meaning_of(root, self.leaf, self._defined, self._budget)
 
-    def leaf(self, node: tree.Leaf) -> ir.Node:
-        """Return the meaning of a leaf."""
+    def leaf(self, node: tree.OtherLeaf) -> ir.Node:
+        """Return the meaning of a leaf that is no text."""
         match node:
             case tree.Reference():
                 return self._reference(node)
-            case tree.Terminal(text, span):
-                return ir.Literal(text.value.encode(), span)
             case tree.ByteString(value, span):
                 return ir.Literal(value, span)
             case tree.TokenName(text, span):
@@ -407,11 +405,11 @@ class Translator:
 @compiled
 def meaning_of(
     root: tree.Expression,
-    leaf: Callable[[tree.Leaf], ir.Node],
+    leaf: Callable[[tree.OtherLeaf], ir.Node],
     defined: Set[str],
     budget: Budget,
 ) -> ir.Node:
-    """Return the meaning of an expression; ``leaf`` returns that of leaves.
+    """Return the meaning of an expression; ``leaf`` returns that of leaves other than texts.
 
     Nothing needs to be known of calls of ``defined`` nonterminals. Parts are steps.
     """
@@ -429,6 +427,8 @@ def meaning_of(
                 return _bracket(kind, operands[0], span)
             case tree.Reference(name, span) if name.value in defined:
                 return ir.Call(name.value, span)
+            case tree.Terminal(text, span):
+                return ir.Literal(text.value.encode(), span)
             case _:
                 return leaf(node)
 

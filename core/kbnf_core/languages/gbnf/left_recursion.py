@@ -15,7 +15,7 @@ from kbnf_core.kbnf.tree import (
     Bracket,
     Definition,
     Expression,
-    Leaf,
+    OtherLeaf,
     Reference,
     Repetition,
     Terminal,
@@ -69,10 +69,6 @@ def _has_empty_branch(body: Expression) -> bool:
     return any(isinstance(branch, Terminal) and not branch.text.value for branch in branches)
 
 
-def _leaf(node: Leaf) -> ir.Node:
-    """Return a text, or a nonempty one in the place of any other leaf."""
-    match node:
-        case Terminal(text, span):
-            return ir.Literal(text.value.encode(), span)
-        case _:
-            return ir.Token(ir.NEVER, node.span)
+def _leaf(node: OtherLeaf) -> ir.Node:
+    """Return something nonempty."""
+    return ir.Token(ir.NEVER, node.span)

@@ -359,7 +359,8 @@ class Unfolder:
             case tree.Exception_():
                 return self._automaton(node, "except")
             case _:
-                return self._translator.leaf(node)
+                data = node.text.value.encode() if isinstance(node, tree.Terminal) else node.value
+                return ir.Literal(data, node.span)
 
     def _settled(self, node: Node) -> Node:
         """Return bytes as the text they are."""

@@ -122,12 +122,10 @@ def format_rules(format_: NamedFormat) -> tuple[tuple[str, Node], ...]:
 def _spelled(rule: tree.Expression, builder: Builder) -> Node:
     """Return a rule of a format with the characters spelled as in JSON strings."""
 
-    def leaf(node: tree.Leaf) -> Node:
+    def leaf(node: tree.OtherLeaf) -> Node:
         match node:
             case tree.Reference(name):
                 return nodes.call(name.value)
-            case tree.Terminal(written):
-                return nodes.text(spell_text(written.value)[1:-1])
             case tree.Pattern(_, written):
                 pattern = builder.read(written.value)
                 if pattern is None or not fold(pattern, regex_children, _has_escapes):
@@ -137,7 +135,14 @@ def _spelled(rule: tree.Expression, builder: Builder) -> Node:
                 raise TypeError("a rule of a format has texts and regular expressions only")
 
     whole = meaning_of(rule, leaf, frozenset(), Budget(DEFAULT_LIMITS.work))
-    return settled(nodes.moved(whole, {}))
+    return settled(nodes.moved(whole, {}), _spelled_text)
+
+
+def _spelled_text(node: Node) -> Node:
+    """Return a text with its characters spelled as in JSON strings, any other leaf as it is."""
+    if not isinstance(node, ir.Literal):
+        return node
+    return nodes.text(spell_text(node.data.decode())[1:-1])
 
 
 WIDTH = 68
