@@ -78,8 +78,8 @@ cdef class RuleGraphs:
     """The graphs of rules, with the occurrences that follow one another; see ``positions``."""
 
     cdef vector[RuleGraph] graphs
-    # By rule: its name, the origins of its occurrences, its label, the list of the rules by which it
-    # is empty, and whether that list was computed.
+    # By rule: its name, the origins of its occurrences, its label, the list of the rules by which
+    # it is empty, and whether that list was computed.
     cdef list names, origins
     cdef Ints labels, empty
     cdef vector[uint8_t] has_empty
