@@ -27,7 +27,7 @@ from kbnf_core.ir import build
 from kbnf_core.ir.build import EMPTY, Uncompiled, call, sequence, text
 from kbnf_core.kbnf.build import of_ir
 from kbnf_core.kbnf.format import format_kbnf
-from kbnf_core.kbnf.parsed import Expressed
+from kbnf_core.kbnf.parsed import Expressed, Request
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import (
@@ -142,8 +142,8 @@ def test_no_rule_is_empty_or_a_second_name_of_another() -> None:
     assert "a_2" not in from_json_schema(json.dumps(schema)).text
 
 
-def _expressed(schema: object) -> Expressed:
-    reading = read_grammar(Source(json.dumps(schema)), JSON_SCHEMA)
+def _expressed(schema: object, **options: object) -> Expressed:
+    reading = read_grammar(Source(json.dumps(schema)), JSON_SCHEMA, Request(options=options))
     expressed = reading.parsed.expressed()
     assert expressed is not None
     return expressed
@@ -167,7 +167,17 @@ EXPRESSED: dict[str, Any] = {
 @pytest.mark.parametrize("name", EXPRESSED)
 def test_the_expression_of_an_automaton_has_its_language(name: str) -> None:
     """Lark is written from the automata of rules, of which only the expressions are printed."""
-    rules, automata = _expressed(EXPRESSED[name])
+    _compare(_expressed(EXPRESSED[name]))
+
+
+@pytest.mark.parametrize("format_", ["email", "idn-email", "iri", "uri-reference", "uri", "time"])
+def test_the_expressions_of_formats_as_standards_have_them(format_: str) -> None:
+    schema = {"type": "string", "format": format_}
+    _compare(_expressed(schema, formats=Formats.RFC))
+
+
+def _compare(expressed: Expressed) -> None:
+    rules, automata = expressed
     languages = Regulars(rules)
     for rule, body in rules.items():
         assert rule not in automata or is_equal(languages.of(body), automata[rule])
