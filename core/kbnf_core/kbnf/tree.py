@@ -201,7 +201,7 @@ class Alternation:
 
 
 OtherLeaf: TypeAlias = ByteString | Pattern | Exception_ | TokenName | TokenSet | Reference
-"""A leaf that is no text, so that its meaning needs more than its node."""
+"""A leaf other than a text: its meaning needs more than the node."""
 Leaf: TypeAlias = Terminal | OtherLeaf
 Expression: TypeAlias = Leaf | Bracket | Repetition | Concatenation | Alternation
 

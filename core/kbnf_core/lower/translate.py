@@ -282,7 +282,7 @@ class Translator:
         return meaning_of(root, self.leaf, self._defined, self._budget)
 
     def leaf(self, node: tree.OtherLeaf) -> ir.Node:
-        """Return the meaning of a leaf that is no text."""
+        """Return the meaning of a leaf other than a text."""
         match node:
             case tree.Reference():
                 return self._reference(node)
